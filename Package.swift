@@ -226,7 +226,7 @@ let package = Package(
         module(
             "Testing",
             "AccountStoreTesting",
-            ["AccountContract", "AccountCore", "ErrorContract", "Idempotency", "RateLimiting", httpTypes]
+            ["AccountContract", "AccountCore", "ErrorContract", "Idempotency", "RateLimiting", crypto, httpTypes, logging]
         ),
         module("Server", "AccountImport", ["AccountContract", "AccountCore", "ErrorContract", "PasswordHashes", grdb]),
         module("Server", "Email", ["AccountContract", "AccountCore", "CLibCurl", "ErrorContract", "Timekeeping"]),

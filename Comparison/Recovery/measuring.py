@@ -108,16 +108,18 @@ class Answer:
 class Connection:
     """A kept connection that costs its client as little as can be."""
 
-    def __init__(self, port):
+    def __init__(self, port, token=None):
+        """`token` is sent with every request as `Authorization: Bearer`."""
         self.host = f"127.0.0.1:{port}".encode()
+        self.fields = f"Authorization: Bearer {token}\r\n".encode() if token else b""
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=120)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.buffer = b""
 
     def request(self, path, body):
         payload = json.dumps(body).encode()
-        head = b"POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
-        return head % (path.encode(), self.host, len(payload)) + payload
+        head = b"POST %s HTTP/1.1\r\nHost: %s\r\n%sContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+        return head % (path.encode(), self.host, self.fields, len(payload)) + payload
 
     def send(self, request):
         """The answer to a request, and the microseconds until its last byte."""
@@ -152,9 +154,9 @@ class Connection:
         self.socket.close()
 
 
-def measure(port, path, first, second):
+def measure(port, path, first, second, token=None):
     """The times of both kinds of request in microseconds, sent in random order, and the answers that came, each counted."""
-    connection = Connection(port)
+    connection = Connection(port, token)
     work = [(0, connection.request(path, body)) for body in first] + [(1, connection.request(path, body)) for body in second]
     random.shuffle(work)
     times, answers = ([], []), ({}, {})

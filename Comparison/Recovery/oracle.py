@@ -8,6 +8,7 @@ and the request's id. Ends with 1 where an interval leaves 0.45 to 0.55 or where
 import argparse
 import contextlib
 import hashlib
+import json
 import pathlib
 import random
 import re
@@ -23,8 +24,11 @@ from measuring import Connection, Server, auc, mail_server, measure, people, per
 RESET, LOGIN = "/api/request-password-reset/", "/api/auth/login"
 LOGOUT = "/api/auth/logout"
 VALIDATE, CONFIRM = "/api/validate-reset-token/", "/api/confirm-password-reset/"
+REGISTER, VERIFY_REQUEST, CHANGE_EMAIL = "/api/auth/register", "/api/auth/verify-email/request", "/api/auth/change-email"
+KEEP = "/api/auth/delete-account/undo"
 LIMITS = [
     "RESET_IP", "RESET_GLOBAL", "RESET_EMAIL", "LOGIN_ACCOUNT", "LOGIN_FAILURES", "LOGIN_DEVICE", "LOGIN_IP", "TOKEN_IP", "REGISTER_IP",
+    "REGISTER_EMAIL", "VERIFY_EMAIL", "ACCOUNT_IP", "ACCOUNT_CHANGE", "ACCOUNT_PASSWORD", "CHANGE_EMAIL",
 ]
 OFF = {f"LIMIT_{name}": "off" for name in LIMITS}
 
@@ -78,9 +82,9 @@ class Laboratory:
         holds = "holds 0.5" if low <= 0.5 <= high else "without 0.5"
         print(f"| {name} | {min(map(len, times)):,} | {told} | {area:.3f} ({low:.3f}–{high:.3f}) | {p95} ms | {holds} |", flush=True)
 
-    def pair(self, name, server, path, first, second, clocked=False):
+    def pair(self, name, server, path, first, second, clocked=False, token=None):
         print(f"{name} …", file=sys.stderr, flush=True)
-        times, answers = measure(server.port, path, first, second)
+        times, answers = measure(server.port, path, first, second, token)
         self.report(name, [singly(kind) for kind in times], answers, clocked)
 
 
@@ -213,6 +217,64 @@ def link(path, kind):
     return pair
 
 
+def registrations(addresses):
+    return [{"email": address, "first_name": "Ana", "password": "a good password of its own"} for address in addresses]
+
+
+def blind_registration(lab, name):
+    """The sequence of an attacker who wants to know whether addresses have accounts: register, sign in, request a reset."""
+    with lab.serving({"REGISTRATION": "blind"}, lambda server: lab.people(server, hashes=[OWN_HASH])) as (server, known):
+        unknown = strangers(lab.count)
+        lab.pair(f"{name}, register", server, REGISTER, registrations(known), registrations(unknown))
+        lab.pair(f"{name}, then sign in", server, LOGIN, attempts(known), attempts(unknown))
+        lab.pair(f"{name}, then request a reset", server, RESET, emails(known), emails(unknown))
+
+
+# A hash with the server's own costs, which no password has.
+OWN_HASH = "$argon2id$v=19$m=19456,t=2,p=1$" + "A" * 22 + "$" + "A" * 43
+
+
+def verification(lab, name):
+    with lab.serving() as server:
+        lab.pair(name, server, VERIFY_REQUEST, emails(lab.people(server)), emails(strangers(lab.count)))
+
+
+def unverified(lab, name):
+    """Accounts that the request sends a link to, beside addresses without an account."""
+    with lab.serving() as server:
+        known = lab.people(server)
+        with sqlite3.connect(server.folder / "data/holdfast.sqlite3", timeout=30) as database:
+            database.execute("UPDATE account SET is_verified = 0")
+        lab.pair(name, server, VERIFY_REQUEST, emails(known), emails(strangers(lab.count)))
+
+
+def email_change(lab, name):
+    with lab.serving() as server:
+        taken, free, password = lab.people(server), strangers(lab.count), "a good password of its own"
+        connection = Connection(server.port)
+        token = json.loads(connection.post(REGISTER, registrations(["mallory@example.com"])[0]).body)["access_token"]
+        connection.close()
+        kinds = [[{"current_password": password, "new_email": address} for address in kind] for kind in [taken, free]]
+        lab.pair(name, server, CHANGE_EMAIL, *kinds, token=token)
+
+
+def undo(lab, name):
+    """Links that restore a deleted account: unknown ones beside expired ones."""
+    with lab.serving() as server:
+        lab.people(server)
+        dead, now = [secrets.token_urlsafe(32) for _ in range(lab.count)], time.time()
+        with sqlite3.connect(server.folder / "data/holdfast.sqlite3", timeout=30) as database:
+            account, email, key = database.execute("SELECT id, email, email_key FROM account LIMIT 1").fetchone()
+            database.executemany(
+                "INSERT INTO account_link (digest, purpose, account_id, email, email_key, epoch, language, created_at, expires_at)"
+                " VALUES (?, 'keep-account', ?, ?, ?, 0, 'en', ?, ?)",
+                [(hashlib.sha256(token.encode()).digest(), account, email, key, now - 3_700,
+                  now - 60) for token in dead],
+            )
+        unknown = [secrets.token_urlsafe(32) for _ in range(lab.count)]
+        lab.pair(name, server, KEEP, *[[{"token": token} for token in tokens] for tokens in [unknown, dead]])
+
+
 PAIRS = {
     "control: unknown, unknown": control,
     "request: known, unknown": known_unknown,
@@ -231,6 +293,11 @@ PAIRS = {
     "validate: unknown, used link": link(VALIDATE, "used"),
     "confirm: unknown, expired link": link(CONFIRM, "expired"),
     "confirm: unknown, used link": link(CONFIRM, "used"),
+    "blind registration: known, unknown": blind_registration,
+    "verify request: verified, unknown": verification,
+    "verify request: unverified, unknown": unverified,
+    "change email: taken, free": email_change,
+    "delete undo: unknown, expired link": undo,
 }
 
 

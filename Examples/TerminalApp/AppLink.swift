@@ -2,7 +2,7 @@ import AccountContract
 import AccountKit
 import Foundation
 
-/// The links that open this app: links to its content, and reset links.
+/// The links that open this app: links to its content, and those in emails of the account server.
 enum AppLink: Hashable, Sendable {
     /// A section of the content, opened by a host of the custom scheme.
     enum Section: String, CaseIterable, Hashable, Sendable {
@@ -14,6 +14,8 @@ enum AppLink: Hashable, Sendable {
     /// A coupon, only for signed-in users.
     case coupon(distributor: String, title: String, sum: Decimal)
     case resetPassword(ResetLink)
+    /// The other links in emails of the account server.
+    case account(AccountLink)
 
     /// The custom scheme.
     static let scheme = "holdfast-example"
@@ -25,6 +27,7 @@ enum AppLink: Hashable, Sendable {
             hosts: [host],
             scheme: scheme,
             resetLink: { .resetPassword($0) },
+            accountLink: { .account($0) },
             routes: Section.allCases.map { section in LinkRoute(section.rawValue) { _ in .section(section) } } + [
                 LinkRoute("lesson") { parameters throws(LinkRefusal) in
                     .lesson(
@@ -47,13 +50,14 @@ enum AppLink: Hashable, Sendable {
 }
 
 extension AppLink: CustomStringConvertible {
-    /// The content that the app would show, without the token of a reset link.
+    /// The content that the app would show, without the token of an emailed link.
     var description: String {
         switch self {
         case .section(let section): section.rawValue
         case .lesson(let series, let page, let video, let start): "\(series) \(page), \(video) +\(start)"
         case .coupon(let distributor, let title, let sum): "\(distributor): \(title), \(sum)"
         case .resetPassword: ResetLink.page
+        case .account(let link): link.purpose.page
         }
     }
 }

@@ -1,3 +1,4 @@
+import AccountContract
 import AccountKit
 import ErrorContract
 import Foundation
@@ -91,7 +92,7 @@ struct Menu {
             Terminal.title("Holdfast · \(app.server.absoluteString)")
             for (key, text) in [
                 ("1", ContractText.signIn), ("2", ContractText.forgotPassword), ("3", Self.openLink),
-                ("4", Self.writeNote), ("5", Self.airplaneMode),
+                ("4", Self.writeNote), ("5", Self.airplaneMode), ("7", ContractText.createAccount), ("8", AccountMenu.title),
             ] {
                 Terminal.say("  \(key)  \(text.text(in: app.language))")
             }
@@ -107,15 +108,53 @@ struct Menu {
                 if await PendingRequestsView(model: pending).show() {
                     await signIn(SignInModel(client: app.client, language: app.language))
                 }
+            case "7": await register()
+            case "8": await AccountMenu(app: app, signIn: { await signIn($0) }).show()
             case "q", nil: return
             default: continue
             }
         }
     }
 
+    private func register() async {
+        let model = RegisterModel(client: app.client, language: app.language)
+        _ = await FormView(model: model).show()
+        switch model.result {
+        case .signedIn: signedIn()
+        case .checkEmail:
+            if let next = model.makeCheckEmailModel() { _ = await FormView(model: next).show() }
+        case nil: break
+        }
+    }
+
+    /// Shows the screen that an emailed link opens, and the one that follows.
+    private func follow(_ purpose: AccountLink.Purpose, _ link: AccountLink?) async {
+        let model: FormModel
+        switch purpose {
+        case .resetPassword, .verifyEmail: model = VerifyEmailModel(link: link, client: app.client, language: app.language)
+        case .activate: model = ActivateModel(link: link, client: app.client, language: app.language)
+        case .confirmEmail, .undoEmail: model = ConfirmEmailModel(link: link, client: app.client, language: app.language)
+        case .keepAccount: model = KeepAccountModel(link: link, client: app.client, language: app.language)
+        }
+        let action = await FormView(model: model).show()
+        if let model = model as? ActivateModel, model.user != nil { signedIn() }
+        switch (action, model) {
+        case (.signIn, _): await signIn(model.makeSignInModel())
+        case (.requestNewLink, let model as VerifyEmailModel):
+            if let next = model.makeCheckEmailModel() { _ = await FormView(model: next).show() }
+        case (.requestNewLink, is ActivateModel): await register()
+        case (.requestNewLink, _): await ForgotPasswordView(model: model.makeForgotPasswordModel()).show()
+        default: break
+        }
+    }
+
+    private func signedIn() {
+        if let link = app.router.signedIn() { Terminal.say("→ \(link)") }
+    }
+
     private func signIn(_ model: SignInModel) async {
         guard await SignInView(model: model).show() else { return }
-        if let link = app.router.signedIn() { Terminal.say("→ \(link)") }
+        signedIn()
     }
 
     private func writeNote() async {
@@ -140,6 +179,7 @@ struct Menu {
             switch try app.router.open(url) {
             case .follow(.resetPassword(let link)):
                 await reset(ResetPasswordModel(link: link, client: app.client, language: app.language))
+            case .follow(.account(let link)): await follow(link.purpose, link)
             case .follow(let link): Terminal.say("→ \(link)")
             case .held:
                 app.say(Self.held)
@@ -147,10 +187,10 @@ struct Menu {
             case nil: app.say(Self.unknownLink)
             }
         } catch {
-            if case .resetLink = error {
-                await reset(ResetPasswordModel(link: nil, client: app.client, language: app.language))
-            } else {
-                app.say(Self.foreignLink)
+            switch error {
+            case .resetLink: await reset(ResetPasswordModel(link: nil, client: app.client, language: app.language))
+            case .accountLink(let purpose, _): await follow(purpose, nil)
+            default: app.say(Self.foreignLink)
             }
         }
     }

@@ -13,7 +13,8 @@ struct TerminalApp: AsyncParsableCommand {
         commandName: "holdfast-terminal-app",
         abstract: "Walk through the account screens in a terminal.",
         discussion: """
-            Uses the same models as the screens of a phone: sign in, request a reset link, open it, set a password.
+            Uses the same models as the screens of a phone: register, sign in, reset the password, change and delete the account, and open
+            the links in its emails.
             --script runs the whole flow without input, against a server in development, whose mailbox it reads. It exits
             with 1 if a step has an unexpected result. --script-offline does the same for notes that are written offline, against
             a server with notes, such as holdfast-notes-app.

@@ -2,6 +2,7 @@ import AccountContract
 import AccountKit
 import ErrorContract
 import Foundation
+import HoldfastURLSession
 import ResilientHTTP
 
 /// Runs the whole flow without user input, against a server in development.
@@ -31,6 +32,7 @@ struct Walkthrough {
         try await refusedOldPassword(oldPassword, email: email)
         try await signIn(newPassword, on: reset.makeSignInModel(), email: email)
         try await deadLink(link)
+        try await AccountWalkthrough(walkthrough: self).run()
         Terminal.say("All steps have the expected results.")
     }
 
@@ -63,7 +65,7 @@ struct Walkthrough {
         try expect(model.alert?.title, ContractText.resetCooldownTitle, "A second press")
         model.dismissAlert()
         try await countDownALittle(model)
-        return try await mailedLink(to: email)
+        return try await mailedLink(to: email, .resetPassword)
     }
 
     /// Runs the countdown for two seconds, then leaves the screen.
@@ -135,11 +137,11 @@ struct Walkthrough {
         try expect(model.deadLink?.title, ContractText.linkExpiredTitle, "The same link again")
     }
 
-    private func step(_ title: String, _ outcome: String) {
+    func step(_ title: String, _ outcome: String) {
         Terminal.say("  \(title): \(outcome)")
     }
 
-    private func expect(_ shown: String?, _ expected: LocalizedText?, _ title: String) throws {
+    func expect(_ shown: String?, _ expected: LocalizedText?, _ title: String) throws {
         guard let shown, shown == expected?.text(in: app.language) else {
             throw Unexpected(description: "\(title): the screen shows “\(shown ?? "nothing")”")
         }
@@ -158,11 +160,15 @@ extension Walkthrough {
         let messages: [Item]
     }
 
-    /// Waits until the server has delivered an email to an address, and returns its link.
-    func mailedLink(to email: EmailAddress) async throws -> URL {
+    /// Waits until the server has delivered an email with a link to an address, and returns the newest link of a purpose.
+    func mailedLink(to email: EmailAddress, _ purpose: AccountLink.Purpose) async throws -> URL {
+        // The mailbox belongs to the walkthrough and not to the app, so the app's quotas don't apply.
+        let api = APIClient(baseURL: app.server)
         for _ in 0..<200 {
-            let mailbox: Mailbox = try await app.client.api.get("/dev/mailbox")
-            let mail = mailbox.messages.first { $0.recipient.contains(email.text) && $0.link != nil }
+            let mailbox: Mailbox = try await api.get("/dev/mailbox")
+            let mail = mailbox.messages.first { mail in
+                mail.recipient.contains(email.text) && mail.link?.contains("/\(purpose.page)") == true
+            }
             if let mail, let link = mail.link.flatMap(URL.init(string:)) {
                 Terminal.say("  “\(mail.subject)”: \(link.host ?? "")\(link.path)")
                 return link

@@ -15,7 +15,7 @@ import Testing
             password: try Password("pass word"),
             firstName: try FirstName("Ana")
         )
-        #expect(user.firstName == "Ana")
+        #expect(user.user?.firstName == "Ana")
         #expect(
             fixture.sent == [
                 #"POST /api/auth/register {"email":"ana@example.org","first_name":"Ana","locale":"es","password":"pass word"}"#

@@ -68,7 +68,7 @@ import Testing
     func links() throws {
         let description = APIDescription(settings: .everything)
         let links = description.operations.flatMap { $0.responses.flatMap(\.links) }
-        #expect(links.count == 6)
+        #expect(links.count == 8)
         for link in links {
             let operation = try #require(description.operations.first { $0.id == link.operationID })
             let known = Set(try #require(operation.request).schema.schema.fields.map(\.name))

@@ -13,7 +13,7 @@ import Testing
     @Test("Encoded wire types have the members that the schemas describe")
     func responses() throws {
         let email = try EmailAddress("ana@example.com")
-        let user = AccountUser(id: UserID(UUID()), email: email, firstName: "Ana")
+        let user = AccountUser(id: UserID(UUID()), email: email, firstName: "Ana", emailVerified: true)
         let token = try RefreshToken("token")
         let device = try DeviceToken(String(repeating: "A", count: 96))
         let responses: [any Encodable] = [
@@ -21,6 +21,15 @@ import Testing
             PasswordChangedResponse(message: "Done", deviceToken: device), UserResponse(user: user),
             MessageResponse(message: "Done"), LegacyResetResponse(message: "Done"),
             ValidTokenResponse(userID: UserID(UUID()), email: email, firstName: "Ana", expiresAt: Date()),
+            AccountDeletedResponse(message: "Done", purgeAt: Date()),
+            SessionsResponse(sessions: []),
+            SessionDescription(
+                id: UserID(UUID()),
+                createdAt: Date(),
+                lastUsedAt: Date(),
+                deviceName: "iPhone",
+                isCurrent: true
+            ),
         ]
         for response in responses { try expect(response) }
         let wrapped = SchemaReader(document: OpenAPIDocument(APIDescription(settings: .wrapped)).json)
@@ -38,8 +47,25 @@ import Testing
             RefreshRequest(refreshToken: try RefreshToken("token")), PasswordResetRequest(email: email),
             ValidateResetTokenRequest(token: token, email: email),
             ConfirmPasswordResetRequest(token: token, email: email, newPassword: password),
+            VerificationRequest(email: email), ConfirmLinkRequest(token: token, currentPassword: password),
+            LinkRequest(token: token), ChangePasswordRequest(currentPassword: password, newPassword: password),
+            ChangeEmailRequest(currentPassword: password, newEmail: email),
+            UpdateUserRequest(firstName: try FirstName("Ana"), locale: .spanish), PasswordRequest(password: password),
         ]
         for request in requests { try expect(request) }
+        let blind = SchemaReader(document: OpenAPIDocument(APIDescription(settings: .blind)).json)
+        try expect(ActivateRequest(token: token, password: password), by: blind)
+    }
+
+    @Test("An open registration needs a password, and a blind one accepts and ignores it")
+    func registration() throws {
+        let body: JSONValue = ["email": "ana@example.com", "first_name": "Ana"]
+        let reference: JSONValue = ["$ref": "#/components/schemas/RegisterRequest"]
+        let blind = SchemaReader(document: OpenAPIDocument(APIDescription(settings: .blind)).json)
+        #expect(reader.problems(body, reference) != [])
+        #expect(blind.problems(body, reference) == [])
+        let closed = APIDescription(settings: .closed).operation("POST", "/api/auth/register")
+        #expect(closed?.ownCodes == [.authRegistrationClosed] && closed?.request == nil)
     }
 
     /// Expects that a value is encoded with exactly the members of the schema.
@@ -58,11 +84,14 @@ import Testing
     @Test("Every note about a member names a member of a wire type")
     func notes() {
         let schemas = Dictionary(
-            (APIDescription(settings: .everything).operations + APIDescription(settings: .wrapped).operations)
+            [APISettings.everything, .wrapped, .blind].flatMap { APIDescription(settings: $0).operations }
                 .flatMap(\.mentioned).map { ($0.name, $0.schema) },
             uniquingKeysWith: { $1 }
         )
-        var known: Set<String> = ["ResetForm.confirm_password", "ResetForm.email", "ResetRequestForm.email"]
+        var known: Set<String> = [
+            "ResetForm.confirm_password", "ResetForm.email", "ResetRequestForm.email", "NewPasswordForm.confirm_password",
+            "ConfirmLinkForm.current_password",
+        ]
         for (name, schema) in schemas {
             known.formUnion([name] + schema.fields.flatMap { ["\(name).\($0.name)", $0.name] })
             for field in schema.fields where !field.schema.fields.isEmpty {

@@ -28,24 +28,35 @@ func makeTemplates(
 }
 
 extension MailTemplates {
-    /// Returns a reset email with a fixed token.
-    func sampleReset(name: String = "Ana", language: Language = .spanish) throws -> Mail {
-        try passwordReset(
-            to: try EmailAddress("Ana+test@Example.com"),
-            name: try FirstName(stored: name),
-            token: try ResetToken("AbC-_123"),
-            language: language
+    /// Returns an email with a fixed token, device and date.
+    /// - Parameter name: The name in the greeting; `nil` to greet without a name.
+    func sample(
+        _ kind: MailKind,
+        name: String? = "Ana",
+        device: String? = "iPhone",
+        language: Language = .spanish
+    ) throws -> Mail {
+        try mail(
+            MailContent(
+                kind,
+                to: try EmailAddress("Ana+test@Example.com"),
+                name: try name.map { try FirstName(stored: $0) },
+                token: try ResetToken(kind.purpose == nil ? "freeze-token" : "AbC-_123"),
+                device: device,
+                purgeAt: Date(timeIntervalSince1970: 1_796_000_000),
+                language: language
+            )
         )
+    }
+
+    /// Returns a reset email.
+    func sampleReset(name: String = "Ana", language: Language = .spanish) throws -> Mail {
+        try sample(.passwordReset, name: name, language: language)
     }
 
     /// Returns a confirmation email.
     func sampleChanged(name: String = "Ana", language: Language = .spanish) throws -> Mail {
-        try passwordChanged(
-            to: try EmailAddress("Ana+test@Example.com"),
-            name: try FirstName(stored: name),
-            token: try ResetToken("freeze-token"),
-            language: language
-        )
+        try sample(.passwordChanged, name: name, language: language)
     }
 }
 

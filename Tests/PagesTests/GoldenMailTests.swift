@@ -8,18 +8,20 @@ import Testing
 ///
 /// After an intended change: `UPDATE_GOLDEN=1 swift test --filter GoldenMailTests`, then review the difference.
 @Suite struct GoldenMailTests {
-    @Test(
-        "Each email equals its reviewed version byte for byte",
-        arguments: Language.supported,
-        ["password-reset", "password-changed"]
-    )
-    func golden(_ language: Language, kind: String) throws {
-        let templates = try makeTemplates()
-        let mail =
-            kind == "password-reset"
-            ? try templates.sampleReset(language: language) : try templates.sampleChanged(language: language)
-        try compare(mail.html, with: "\(kind).\(language).html")
-        try compare(mail.text, with: "\(kind).\(language).txt")
+    @Test("Each email equals its reviewed version byte for byte", arguments: Language.supported, MailKind.allCases)
+    func golden(_ language: Language, kind: MailKind) throws {
+        let mail = try makeTemplates().sample(kind, name: Self.isNamed(kind) ? "Ana" : nil, language: language)
+        let name = kind.rawValue.replacing("_", with: "-")
+        try compare(mail.html, with: "\(name).\(language).html")
+        try compare(mail.text, with: "\(name).\(language).txt")
+    }
+
+    /// Whether the emails of a kind go to verified addresses, so that they usually have a name.
+    private static func isNamed(_ kind: MailKind) -> Bool {
+        switch kind {
+        case .passwordReset, .passwordChanged, .accountDeleted, .newDevice: true
+        case .verifyEmail, .activate, .accountExists, .confirmEmail, .emailChanged, .formerAccountDeleted: false
+        }
     }
 
     private func compare(_ text: String, with name: String) throws {

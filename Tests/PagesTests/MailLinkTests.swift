@@ -27,27 +27,35 @@ import Testing
         #expect(mail.html.contains(">\(escaped)</a>"), "the address itself can be read and copied")
     }
 
-    @Test("The link is the email's only address: no tracking and nothing loaded")
-    func noTracking() throws {
-        let templates = try makeTemplates()
-        for mail in [try templates.sampleReset(), try templates.sampleChanged()] {
-            for part in [mail.html, mail.text] {
-                for address in part.matches(of: /https?:\/\/[^"<\s]*/) {
-                    let link = address.output
-                    #expect(
-                        link.hasPrefix("https://app.example.com/reset-password?token=")
-                            || link.hasPrefix("https://app.example.com/reset-password/not-me?token=")
-                    )
-                }
-            }
-            #expect(!mail.html.contains("<img") && !mail.html.contains("url(") && !mail.html.contains("<link"))
-            #expect(!mail.html.contains("<script") && !mail.html.contains("src=") && !mail.html.contains("@import"))
+    @Test("The link is the email's only address: no tracking and nothing loaded", arguments: MailKind.allCases)
+    func noTracking(_ kind: MailKind) throws {
+        let mail = try makeTemplates().sample(kind)
+        let page = kind.purpose?.page ?? "reset-password/not-me"
+        for part in [mail.html, mail.text] {
+            let addresses = part.matches(of: /https?:\/\/[^"<\s]*/).map { String($0.output) }
+            #expect(!addresses.isEmpty)
+            for address in addresses { #expect(address.hasPrefix("https://app.example.com/\(page)?token=")) }
         }
+        #expect(!mail.html.contains("<img") && !mail.html.contains("url(") && !mail.html.contains("<link"))
+        #expect(!mail.html.contains("<script") && !mail.html.contains("src=") && !mail.html.contains("@import"))
     }
 
-    @Test("The confirmation email has one link: the one for \"this was not me\"", arguments: ResetLink.Style.allCases)
-    func confirmation(style: ResetLink.Style) throws {
-        let mail = try makeTemplates(style: style).sampleChanged()
+    @Test("The app reads the purpose and the token of each link", arguments: MailKind.allCases, AccountLink.Style.allCases)
+    func purposes(_ kind: MailKind, style: AccountLink.Style) throws {
+        guard let purpose = kind.purpose else { return }
+        let mail = try makeTemplates(style: style).sample(kind)
+        let line = try #require(mail.text.split(separator: "\n").first { $0.hasPrefix("https://") })
+        let link = try AccountLink(try #require(URL(string: String(line))), hosts: ["app.example.com"])
+        #expect(link == AccountLink(purpose, token: try ResetToken("AbC-_123"), email: mail.recipient))
+    }
+
+    @Test(
+        "Notices of a password and of a device have one link: the one for \"this was not me\"",
+        arguments: ResetLink.Style.allCases,
+        [MailKind.passwordChanged, .newDevice]
+    )
+    func confirmation(style: ResetLink.Style, kind: MailKind) throws {
+        let mail = try makeTemplates(style: style).sample(kind)
         let mark = style == .query ? "?" : "#"
         let link = "https://app.example.com/reset-password/not-me\(mark)token=freeze-token"
         #expect(mail.html.matches(of: /href="([^"]*)"/).map { String($0.output.1) } == [link])

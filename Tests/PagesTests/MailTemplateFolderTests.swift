@@ -63,6 +63,25 @@ import Testing
         }
     }
 
+    @Test("A template of one kind replaces the emails of this kind only", arguments: MailKind.allCases)
+    func kinds(_ kind: MailKind) throws {
+        let text = "{{firstName}}|{{device}}|{{removalDate}}|{{actionLink}}"
+        let folder = try folder(["\(kind.templateName).txt.mustache": text]).get()
+        let templates = try MailTemplates(
+            settings: .init(
+                appName: "A",
+                sender: "a@example.com",
+                linkBase: try #require(URL(string: "https://app.example.com")),
+                linkLifetime: .seconds(3_600)
+            ),
+            folder: folder
+        )
+        for other in MailKind.allCases {
+            let mail = try templates.sample(other, name: nil)
+            #expect(mail.text.hasPrefix("|iPhone|2026-11-30|https://app.example.com/") == (other == kind))
+        }
+    }
+
     @Test("The default templates are valid as an operator's")
     func usual() throws {
         let files = [

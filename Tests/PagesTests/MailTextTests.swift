@@ -128,10 +128,13 @@ import Testing
         }
     }
 
-    @Test("No placeholder and no tag of the template remains", arguments: Language.supported)
-    func leftovers(_ language: Language) throws {
+    @Test("No placeholder and no tag of the template remains", arguments: Language.supported, MailKind.allCases)
+    func leftovers(_ language: Language, kind: MailKind) throws {
         let templates = try makeTemplates()
-        for mail in [try templates.sampleReset(language: language), try templates.sampleChanged(language: language)] {
+        for mail in [
+            try templates.sample(kind, language: language),
+            try templates.sample(kind, name: nil, device: nil, language: language),
+        ] {
             for part in [mail.subject, mail.text, mail.html] {
                 #expect(!part.contains("{") && !part.contains("}"))
                 #expect(!part.contains("LocalizedText") && !part.contains("Optional("))
@@ -139,9 +142,9 @@ import Testing
         }
     }
 
-    @Test("The text part is plain: no tag, no entity, no empty lines at its ends")
-    func plainText() throws {
-        let text = try makeTemplates().sampleReset().text
+    @Test("The text part is plain: no tag, no entity, no empty lines at its ends", arguments: MailKind.allCases)
+    func plainText(_ kind: MailKind) throws {
+        let text = try makeTemplates().sample(kind).text
         #expect(!text.contains("<") && !text.contains("&amp;") && !text.contains("\n\n\n"))
         #expect(text.hasPrefix("Hola Ana,\n\n"))
         #expect(text.hasSuffix("\n") && !text.hasSuffix("\n\n"))

@@ -1,5 +1,7 @@
+import AccountContract
 import AccountCore
 import AccountStoreTesting
+import ErrorContract
 import Foundation
 import Idempotency
 import PostgresDriver
@@ -92,6 +94,47 @@ import Testing
             #expect(try await store.count() == 0)
             let sizes = try await temporary.database.execute("SELECT size FROM idempotency_pool WHERE size <> 0")
             #expect(sizes.rows.isEmpty)
+        }
+    }
+
+    @Test("Accounts of an earlier version are verified, and its emails are sent")
+    func accountChanges() async throws {
+        try await withDatabase(isMigrated: false) { temporary async throws in
+            let before = PostgresSchema.steps.prefix { !$0.name.hasPrefix("verified addresses") }
+            _ = try await PostgresSchema.migrate(temporary.database, steps: Array(before))
+            let account = try Account.sample()
+            let insertion: PostgresStatement = """
+                INSERT INTO account (id, email, first_name, password_hash, state, language, epoch, created_at)
+                VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (id) DO NOTHING
+                """
+            let intents = [
+                MailIntent(subject: .passwordReset(account.email), language: .english, createdAt: .after(1)),
+                MailIntent(subject: .passwordChanged(account.id), language: .english, createdAt: .after(2)),
+            ]
+            try await temporary.database.execute(insertion, Array(account.values.prefix(8)))
+            let queued: PostgresStatement = """
+                INSERT INTO mail_intent (id, kind, email, account_id, language, created_at, due_at, failures, network, state)
+                VALUES ($1, $2, $3, $4, $5, $6, $6, 0, '', 'waiting') ON CONFLICT (id) DO NOTHING
+                """
+            let rows = intents.map { intent -> [PostgresValue] in
+                let columns = intent.subject.columns
+                return [
+                    .uuid(intent.id), .text(columns.kind), .text(columns.email?.text), .uuid(columns.account?.rawValue),
+                    .text(intent.language.rawValue), .time(intent.createdAt),
+                ]
+            }
+            try await temporary.database.execute(queued, rows[0])
+            _ = try await PostgresSchema.migrate(temporary.other)
+            // A server of the earlier version goes on beside the others.
+            try await temporary.database.execute(queued, rows[1])
+            #expect(try await temporary.stores.accounts.account(id: account.id) == account)
+            #expect(account.isEmailVerified)
+            let claimed = try await temporary.stores.intents.claim(limit: 9, at: .after(9), leaseEnd: .after(99))
+            #expect(Set(claimed) == Set(intents))
+            let later = Date.after(400 * 86_400)
+            #expect(
+                try await temporary.stores.records.purgeCandidates(at: later, unverifiedSince: later, limit: 9).isEmpty
+            )
         }
     }
 

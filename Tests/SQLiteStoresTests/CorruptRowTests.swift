@@ -50,7 +50,10 @@ import Testing
 
     @Test(
         "A corrupt intent is an error, not a crash",
-        arguments: ["email = 'no address'", "id = 'no id'", "kind = 'password_changed', email = NULL, account_id = 'no id'"]
+        arguments: [
+            "email = 'no address'", "email = NULL", "id = 'no id'", "kind = 'spam'", "kind = 'registration', text = NULL",
+            "kind = 'password_changed', email = NULL, account_id = 'no id'",
+        ]
     )
     func intent(_ damage: String) async throws {
         try await withStores { stores in
@@ -82,8 +85,8 @@ import Testing
         "The tables' constraints refuse invalid rows",
         arguments: [
             "UPDATE account SET state = 'gone'", "UPDATE account SET email = NULL", "UPDATE account SET epoch = 'many'",
-            "UPDATE account SET created_at = 'yesterday'", "UPDATE mail_intent SET kind = 'spam'",
-            "UPDATE mail_intent SET email = NULL", "UPDATE mail_intent SET account_id = 'x'",
+            "UPDATE account SET created_at = 'yesterday'", "UPDATE account SET is_verified = 2",
+            "UPDATE mail_intent SET state = 'spam'",
         ]
     )
     func constraints(_ sql: String) async throws {

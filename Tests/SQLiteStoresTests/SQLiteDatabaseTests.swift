@@ -1,6 +1,7 @@
 import AccountContract
 import AccountCore
 import AccountStoreTesting
+import ErrorContract
 import Foundation
 import GRDB
 import Testing
@@ -143,5 +144,54 @@ import Testing
     @Test("Refuses a path that can't be opened", arguments: ["/nonexistent/folder/x.sqlite3", "/proc/x.sqlite3"])
     func badPath(_ path: String) {
         #expect(throws: DatabaseError.self) { try SQLiteDatabase(path: path) }
+    }
+
+    @Test("After a purge, no byte of the files has the address or the name of the account")
+    func purge() async throws {
+        try await withStores { stores in
+            var account = try Account.sample("canary.address@example.com")
+            account.firstName = try FirstName("Canaryname")
+            #expect(try await stores.accounts.insert(account))
+            try await stores.addAccount("other@example.com")
+            try await stores.move(account, to: "canary.second@example.com", until: 1_000)
+            try await stores.intents.enqueue(
+                MailIntent(
+                    subject: .registration(try EmailAddress("Canary.Address@example.com"), account.firstName),
+                    language: .english,
+                    createdAt: .after(0)
+                )
+            )
+            try await stores.records.insert(try .registration(of: "canary.second@example.com", name: "Canaryname"))
+            let canaries = ["canary", "Canary"].map { Data($0.utf8) }
+            for canary in canaries { #expect(try stores.bytes().firstRange(of: canary) != nil) }
+            // Some pages are already in the file, and some only in the log.
+            _ = try await stores.records.purge([account.id], at: .after(5), unverifiedSince: nil, isForced: true)
+            try await stores.records.scrub()
+            for canary in canaries { #expect(try stores.bytes().firstRange(of: canary) == nil) }
+            #expect(try stores.bytes().firstRange(of: Data("other@example.com".utf8)) != nil)
+        }
+    }
+
+    @Test("Scrubbing waits for a read of an earlier state, and fails as busy only if the read continues")
+    func scrub() async throws {
+        try await withStores { stores in
+            try await stores.addAccount()
+            var configuration = Configuration()
+            configuration.allowsUnsafeTransactions = true
+            let reader = try DatabaseQueue(path: stores.path, configuration: configuration)
+            try reader.inDatabase { database in
+                try database.execute(sql: "BEGIN")
+                _ = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM account")
+            }
+            try await stores.addAccount("ben@example.com")
+            async let scrub: Void = stores.records.scrub()
+            try await Task.sleep(for: .milliseconds(400))
+            // A write is not blocked by the waiting truncation.
+            try await stores.addAccount("carla@example.com")
+            try reader.inDatabase { try $0.execute(sql: "COMMIT") }
+            try await scrub
+            let log = try FileManager.default.attributesOfItem(atPath: stores.path + "-wal")[.size] as? Int
+            #expect(log == 0)
+        }
     }
 }

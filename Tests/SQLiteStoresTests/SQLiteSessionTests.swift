@@ -43,7 +43,7 @@ import Testing
             try await stores.execute(
                 """
                 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 700)
-                INSERT INTO session SELECT 's' || i, '\(account.id)', 0, 0 FROM n
+                INSERT INTO session (id, account_id, created_at, refreshed_at) SELECT 's' || i, '\(account.id)', 0, 0 FROM n
                 """
             )
             try await stores.sessions.sweep(at: .after(0), rules: SessionRules())

@@ -20,6 +20,7 @@ import Testing
                 sessions: stores.sessions,
                 tokens: stores.resetTokens,
                 accountLockTokens: stores.accountLockTokens,
+                records: stores.records,
                 intents: stores.intents,
                 rules: SessionRules(),
                 clock: clock,
@@ -55,6 +56,7 @@ import Testing
                 sessions: stores.sessions,
                 tokens: stores.resetTokens,
                 accountLockTokens: stores.accountLockTokens,
+                records: stores.records,
                 intents: stores.intents,
                 rules: SessionRules(),
                 clock: clock,
@@ -80,9 +82,17 @@ import Testing
             let account = try await stores.addAccount()
             let many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1700)"
             for insertion in [
-                "INSERT INTO session SELECT 's' || i, '\(account.id)', 0, 0 FROM n",
+                "INSERT INTO session (id, account_id, created_at, refreshed_at) SELECT 's' || i, '\(account.id)', 0, 0 FROM n",
                 "INSERT INTO reset_token (digest, account_id, created_at, expires_at) SELECT randomblob(32), '\(account.id)', 0, 1 FROM n",
                 "INSERT INTO freeze_token (digest, account_id, expires_at) SELECT randomblob(32), '\(account.id)', 1 FROM n",
+                """
+                INSERT INTO account_link (digest, purpose, email, email_key, epoch, language, created_at, expires_at)
+                SELECT randomblob(32), 'activate', 'a@example.com', 'a@example.com', 0, 'en', 0, 1 FROM n
+                """,
+                """
+                INSERT INTO former_address (account_id, place, email, email_key, replaced_at, expires_at)
+                SELECT '\(account.id)', i, 'a@example.com', 'a@example.com', 0, 1 FROM n
+                """,
                 "INSERT INTO audit_event (account_id, kind, time) SELECT '\(account.id)', 'signed_in', 1750000000.0 - i FROM n",
             ] { try await stores.execute("\(many) \(insertion)") }
             let opened = try await OpenedSession(stores, account: account)
@@ -93,6 +103,7 @@ import Testing
                 sessions: stores.sessions,
                 tokens: stores.resetTokens,
                 accountLockTokens: stores.accountLockTokens,
+                records: stores.records,
                 intents: stores.intents,
                 audit: stores.audit,
                 rules: SessionRules(),
@@ -102,7 +113,8 @@ import Testing
             )
             try await sweeper.sweep()
             for (table, left) in [
-                ("session", 1), ("refresh_token", 1), ("reset_token", 0), ("freeze_token", 0),
+                ("session", 1), ("refresh_token", 1), ("reset_token", 0), ("freeze_token", 0), ("account_link", 0),
+                ("former_address", 0),
                 ("audit_event", AuditRetention.perKind),
             ] {
                 #expect(try await stores.number("SELECT COUNT(*) FROM \(table)") == left, "\(table)")

@@ -19,6 +19,7 @@ struct TemporaryStores: AccountStores {
     var sessions: any SessionStore { stores.sessions }
     var resetTokens: any ResetTokenStore { stores.resetTokens }
     var accountLockTokens: any AccountLockTokenStore { stores.accountLockTokens }
+    var records: any AccountRecordStore { stores.records }
     var intents: any MailIntentQueue & MailQueueInspection { stores.intents }
     var sentResets: any SentResetStore { stores.sentResets }
     var audit: any AuditStore { stores.audit }
@@ -64,6 +65,7 @@ struct TemporaryStores: AccountStores {
             accounts: accounts,
             tokens: resetTokens,
             accountLockTokens: accountLockTokens,
+            records: records,
             rendering: PlainRendering(),
             delivery: delivery,
             rules: RecoveryRules(),

@@ -36,6 +36,35 @@ import Testing
             let waiting = MailIntent(subject: .passwordChanged(ben.id), language: .english, createdAt: .after(2))
             try await source.intents.enqueue(waiting)
             _ = try await source.intents.retry(nil, includingFailed: true, at: .after(3))
+            let carla = try await source.addAccount("carla@example.com")
+            _ = try await source.records.change(carla.id, at: .after(1)) { record in
+                record.account.email = try EmailAddress("Carla.New@example.com")
+                (record.account.isEmailVerified, record.account.purgeAt) = (false, .after(9_000))
+                record.formerAddresses = [FormerAddress(email: carla.email, replacedAt: .after(1), expiresAt: .after(8_000))]
+            }
+            let links = [
+                StoredLink.sample(.undoEmail, for: carla), try StoredLink.registration(of: "Dora@example.com", name: "Dora"),
+            ]
+            for link in links { try await source.records.insert(link) }
+            for family in ["iPhone", "Firefox on Linux"] {
+                _ = try await source.records.noteDevice(family: family, of: ana.id, at: .after(4))
+            }
+            try await source.records.noteActivity(of: ben.id, at: .after(4))
+            let gone = try await source.addAccount("gone@example.com")
+            _ = try await source.records.purge([gone.id], at: .after(5), unverifiedSince: nil, isForced: true)
+            let named = StoredSession(
+                id: .init(rawValue: UUID()),
+                accountID: ben.id,
+                createdAt: .after(3),
+                deviceName: "Ben's iPad"
+            )
+            #expect(try await source.sessions.open(named, refresh: SecretToken().digest, epoch: 0))
+            let registration = MailIntent(
+                subject: .registration(try EmailAddress("dora@example.com"), try FirstName("Dora")),
+                language: .english,
+                createdAt: .after(2.5)
+            )
+            try await source.intents.enqueue(registration)
             let events = [AuditEvent.Kind.registered, .signedIn, .signedIn].enumerated().map { number, kind in
                 AuditEvent(kind: kind, accountID: ana.id, time: .after(number == 0 ? 0 : 7.25), origin: origin)
             }
@@ -57,8 +86,23 @@ import Testing
             #expect(outcome != .refused)
             #expect(try await target.resetTokens.find(token, at: .after(20))?.account == ana)
             #expect(try await target.accountLockTokens.find(lock, at: .after(20)) == ben)
-            #expect(Set(try await target.intents.claim(limit: 5, at: .after(4), leaseEnd: .after(100))) == [held, waiting])
+            #expect(
+                Set(try await target.intents.claim(limit: 5, at: .after(4), leaseEnd: .after(100))) == [
+                    held, waiting, registration,
+                ]
+            )
             #expect(try await target.intents.lastRetry() == .after(3))
+            let record = try #require(try await target.records.record(of: carla.id, at: .after(10)))
+            #expect(try await source.records.record(of: carla.id, at: .after(10)) == record)
+            #expect(record.formerAddresses.map(\.email) == [carla.email])
+            for link in links { #expect(try await target.records.find(link.digest, at: .after(10))?.link == link) }
+            #expect(try await !target.accounts.insert(try .sample("carla@example.com")))
+            let devices = try await target.records.devices(of: ana.id)
+            #expect(devices.map(\.family) == ["Firefox on Linux", "iPhone"])
+            #expect(try await target.records.unlistedPurges(limit: 9) == [ListedPurge(id: gone.id, purgedAt: .after(5))])
+            #expect(try await installation.number("SELECT count(*) FROM purge_event") == 1)
+            #expect(try await installation.number("SELECT count(*) FROM account WHERE active_at IS NOT NULL") == 1)
+            #expect(try await target.sessions.sessions(of: ben.id).map(\.session) == [named])
             #expect(try await target.audit.events(of: ana.id, limit: 5) == source.audit.events(of: ana.id, limit: 5))
             #expect(try await target.decoys.renewDecoys { $0 } == spans)
             let idempotency = PostgresIdempotencyStore(installation.postgres)

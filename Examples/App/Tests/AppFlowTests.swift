@@ -126,6 +126,96 @@ struct AppFlowTests {
         guard case .forgotPassword = app.sheet else { throw Unexpected(what: "sheet", is: "none") }
     }
 
+    /// An app over a script, after its launch.
+    private func launched(_ steps: [ScriptedTransport.Step]) async throws -> AppModel {
+        let server = try #require(URL(string: "https://api.example.com"))
+        let app = AppModel(
+            services: AppServices(baseURL: server, language: .english, transport: ScriptedTransport(steps)),
+            language: .english
+        )
+        await app.launch()
+        return app
+    }
+
+    /// Returns the form that is shown as a sheet.
+    private func form(_ app: AppModel) throws -> FormModel {
+        guard case .form(let model) = app.sheet else { throw Unexpected(what: "sheet", is: "\(String(describing: app.sheet))") }
+        return model
+    }
+
+    /// Fills and submits the form, and leaves its page.
+    private func finish(_ app: AppModel, _ texts: [AccountField: String]) async throws {
+        let model = try form(app)
+        await model.open()
+        for (field, text) in texts { model[field] = text }
+        await press(model.work) { await model.submit() }
+        let page = try #require(model.page, "\(model.state)")
+        await press(model.work) { if let action = await model.perform(page.primary) { app.perform(action) } }
+        // The root view runs the work of the app.
+        await app.work.run()
+    }
+
+    @Test("Registers, changes the account, and deletes it")
+    func account() async throws {
+        let app = try await launched([.session, .session, .accepted, .devices, .deleted])
+        app.showRegistration()
+        try await finish(app, [.firstName: "Ana", .email: "ana@example.com", .password: "first password"])
+        guard case .notes = app.root, app.sheet == nil else { throw Unexpected(what: "root", is: "\(app.root)") }
+        app.show(.changePassword)
+        try await finish(
+            app,
+            [.currentPassword: "first password", .password: "second password", .confirmation: "second password"]
+        )
+        app.show(.changeEmail)
+        try await finish(app, [.email: "new@example.com", .currentPassword: "second password"])
+        app.show(.devices)
+        guard case .devices(let devices) = app.sheet else { throw Unexpected(what: "sheet", is: "none") }
+        await devices.load()
+        #expect(devices.sessions?.count == 2)
+        app.show(.deleteAccount)
+        try await finish(app, [.currentPassword: "second password"])
+        guard case .signIn = app.root, app.sheet == nil else { throw Unexpected(what: "root", is: "\(app.root)") }
+    }
+
+    @Test("A blind registration leads to the mailbox, and its link to the notes")
+    func blind() async throws {
+        let app = try await launched([.registrationSent, .session])
+        app.showRegistration()
+        try await finish(app, [.firstName: "Ana", .email: "ana@example.com", .password: "first password"])
+        #expect(try form(app) is CheckEmailModel)
+        app.open(try #require(URL(string: "https://accounts.example.com/activate?token=a-token")))
+        try await finish(app, [.password: "first password", .confirmation: "first password"])
+        guard case .notes = app.root, app.sheet == nil else { throw Unexpected(what: "root", is: "\(app.root)") }
+    }
+
+    @Test(
+        "Each account link opens its form, and an unreadable one the page for invalid links",
+        arguments: ["verify-email", "activate", "confirm-email", "undo-email", "keep-account"]
+    )
+    func accountLinks(page: String) async throws {
+        let app = try await launched([])
+        app.open(try #require(URL(string: "holdfast-example://\(page)?token=a-token")))
+        let model = try form(app)
+        #expect((model as? AccountLinkModel)?.link?.purpose.page == page && model.page == nil)
+        app.open(try #require(URL(string: "https://accounts.example.com/\(page)?token=")))
+        #expect(try form(app).page?.title == "Invalid Link")
+    }
+
+    @Test("An expired verification link leads to another one, a restored address to a reset, a restored account to the sign-in")
+    func nextScreens() async throws {
+        let app = try await launched([.linkRefused, .accepted, .accepted])
+        app.open(try #require(URL(string: "https://accounts.example.com/verify-email?token=a&email=ana%40example.com")))
+        try await finish(app, [.currentPassword: "first password"])
+        #expect(try form(app) is CheckEmailModel)
+        app.open(try #require(URL(string: "https://accounts.example.com/undo-email?token=a&email=ana%40example.com")))
+        try await finish(app, [:])
+        guard case .forgotPassword(let forgot) = app.sheet else { throw Unexpected(what: "sheet", is: "none") }
+        #expect(forgot.email == "ana@example.com")
+        app.open(try #require(URL(string: "https://accounts.example.com/keep-account?token=a")))
+        try await finish(app, [:])
+        guard case .signIn = app.root, app.sheet == nil else { throw Unexpected(what: "sheet", is: "still shown") }
+    }
+
     @Test("The cooldown continues while the screen for a new link is not shown")
     func cooldown() async throws {
         let server = try #require(URL(string: "https://api.example.com"))

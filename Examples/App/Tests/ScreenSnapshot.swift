@@ -22,6 +22,8 @@ struct ScreenSnapshot {
         case .signIn(let model): render(model)
         case .forgotPassword(let model): render(model)
         case .resetPassword(let model): render(model)
+        case .form(let model): render(model)
+        case .devices(let model): render(model)
         case .errorLab(let model): render(model)
         case .notes(let model): render(model)
         }
@@ -86,6 +88,41 @@ struct ScreenSnapshot {
         } else {
             button(model.openTitle, isEnabled: model.isOpenEnabled)
         }
+    }
+
+    private mutating func render(_ model: FormModel) {
+        lines.append("# \(model.title)")
+        if let page = model.page {
+            lines += [model.heading, page.message].compactMap(\.self)
+            button(model.pageTitle ?? "")
+            if let label = model.secondPageTitle { button(label) }
+            return
+        }
+        if let introduction = model.introduction { lines.append(introduction) }
+        if let username = model.username { lines.append("[\(model.label(of: .email)): \(username)]") }
+        for field in model.fields {
+            let isHidden = field.isPassword && !model.isPasswordShown
+            let value = isHidden ? String(repeating: "•", count: model[field].count) : model[field]
+            lines.append("[\(model.label(of: field)): \(value)]")
+            if let problem = model.problem(at: field) { lines.append("    \(problem)") }
+            if field == .password, let strength = model.strengthText { lines.append("    \(strength)") }
+        }
+        if model.hasPasswords { lines.append("(\(model.isPasswordShown ? "x" : " ")) \(text(ContractText.showPassword))") }
+        button(model.submitTitle, isEnabled: model.isSubmitEnabled)
+        if let notice = model.notice { lines.append(notice) }
+    }
+
+    private mutating func render(_ model: SessionsModel) {
+        lines.append("# \(model.title)")
+        guard let sessions = model.sessions else {
+            button(model.loadTitle, isEnabled: model.isEnabled)
+            return
+        }
+        for session in sessions {
+            lines.append("\(model.name(of: session)) · \(model.detail(of: session))")
+            if !session.isCurrent { button(model.endTitle, isEnabled: model.isEnabled) }
+        }
+        if model.hasOthers { button(model.endOthersTitle, isEnabled: model.isEnabled) }
     }
 
     private mutating func render(_ model: ErrorLabModel) {

@@ -18,26 +18,32 @@ import StrictJSON
 ///
 /// Every call throws `APIError`. Failures of the store have the kind `custom`.
 ///
-/// Every POST carries an `Idempotency-Key`, so that the client can retry a request whose response was lost. A method with a
+/// Every POST and PATCH carries an `Idempotency-Key`, so that the client can retry a request whose response was lost. A method with a
 /// ``Submission`` parameter sends its key: pass the same submission if the user tries again with the same content.
 public struct AccountClient: Sendable {
     /// The client that makes the calls.
     public var api: APIClient
     /// The session. Pass it to the client of the app's own API.
     public let session: Session
-    private let devices: DeviceTokenBook
+    let devices: DeviceTokenBook
+    /// The name of the device in the list of sessions; `nil` if the server derives a name from the `User-Agent`.
+    let deviceName: String?
 
     /// Creates a client.
     /// - Parameters:
     ///   - api: The client that makes the calls, without a session.
     ///   - store: The store of the credentials.
+    ///   - deviceName: The name of the device in the user's list of sessions, such as `UIDevice.current.model`. Every request to the
+    ///     account API contains it as `X-Device-Name`. If it is `nil`, the server derives a name from the `User-Agent`.
     ///   - prompt: Asks the user to sign in when the session has ended.
     public init(
         api: APIClient,
         store: any CredentialStore = MemoryCredentialStore(),
+        deviceName: String? = nil,
         prompt: Session.SignInPrompt? = nil
     ) {
         self.api = api
+        self.deviceName = deviceName
         let devices = DeviceTokenBook(store: store.secretStore(named: "device-tokens"), server: api.baseURL)
         self.devices = devices
         var refreshing = api
@@ -71,31 +77,39 @@ public struct AccountClient: Sendable {
         )
     }
 
-    /// Creates an account and signs in.
+    /// Creates an account and signs in, or requests an email with a link that creates it.
+    ///
+    /// With blind registration (`REGISTRATION=blind`), the server ignores the password and sends an email. Then the user chooses a
+    /// password after opening the link (``activate(token:password:email:submission:)``).
     ///
     /// If the response to an earlier attempt of the submission was lost, that attempt may have created the account. The server's
     /// `AUTH_EMAIL_EXISTS` then leads to a sign-in with the same password, and is thrown only if the server refuses that password.
     /// - Parameters:
     ///   - email: The address of the account.
-    ///   - password: The password as the user typed it.
+    ///   - password: The password as the user typed it; `nil` for a server with blind registration.
     ///   - firstName: The name by which emails and screens greet the user.
     ///   - submission: The submission of the form; the same one if the user tries again with the same content.
     public func register(
         email: EmailAddress,
-        password: Password,
+        password: Password?,
         firstName: FirstName,
         submission: Submission = Submission()
-    ) async throws(APIError) -> AccountUser {
+    ) async throws(APIError) -> RegistrationResult {
         let request = RegisterRequest(email: email, password: password, firstName: firstName, locale: api.language)
+        let context = "user_register"
         let refusal: APIError
         do throws(APIError) {
-            return try await begin(AccountPath.register, request, email, submission, context: "user_register")
+            switch try await requestAccount(request, submission, context: context) {
+            case .session(let response): return .signedIn(try await begin(response, email, context: context))
+            case .message(let message): return .checkEmail(message: message ?? text(ContractText.nextStepSent))
+            }
         } catch {
             guard error.code == .authEmailExists, submission.mayHaveTakenEffect else { throw error }
             refusal = error
         }
+        guard let password else { throw refusal }
         do throws(APIError) {
-            return try await signIn(email: email, password: password)
+            return .signedIn(try await signIn(email: email, password: password))
         } catch {
             // Not the password of this submission: the account existed before.
             throw [.unauthorized, .badRequest, .validation].contains(error.kind) ? refusal : error
@@ -117,7 +131,9 @@ public struct AccountClient: Sendable {
     ) async throws(APIError) -> AccountUser {
         let request = LoginRequest(email: email, password: password, deviceToken: await devices.token(for: email))
         do throws(APIError) {
-            return try await begin(AccountPath.login, request, email, submission, context: "user_login")
+            let context = "user_login"
+            let response: SessionResponse = try await post(AccountPath.login, request, submission, context: context)
+            return try await begin(response, email, context: context)
         } catch {
             var refusal = error.refusingSignIn()
             if refusal.kind == .rateLimited, refusal.details["reset_password"] == true {
@@ -159,7 +175,7 @@ public struct AccountClient: Sendable {
     ///
     /// - Throws: An error with the code `AUTH_TOKEN_MISSING` if no user is signed in.
     public func me() async throws(APIError) -> AccountUser {
-        _ = try await credentials(context: "user_me")
+        try await credentials(context: "user_me")
         let answer: UserResponse = try await api.authorized(by: session).get(AccountPath.me, context: "user_me")
         return answer.user
     }
@@ -229,26 +245,29 @@ public struct AccountClient: Sendable {
 }
 
 extension AccountClient {
-    private func begin(
-        _ path: String,
-        _ request: some Encodable,
-        _ email: EmailAddress,
-        _ submission: Submission,
-        context: String
-    ) async throws(APIError) -> AccountUser {
-        let answer: SessionResponse = try await post(path, request, submission, context: context)
-        await devices.keep(answer.deviceToken, for: email)
+    /// Stores the session of a response.
+    /// - Parameters:
+    ///   - response: The response with the tokens.
+    ///   - email: The address of the account; `nil` if only the response may contain it.
+    ///   - context: The operation of the app.
+    /// - Returns: The account, with its address if it is known.
+    func begin(_ response: SessionResponse, _ email: EmailAddress?, context: String) async throws(APIError) -> AccountUser {
+        var user = response.user
+        user.email = user.email ?? email
+        await devices.keep(response.deviceToken, for: email ?? user.email)
         do {
-            try await session.setCredentials(Credentials(answer, now: api.environment.wallClock()))
+            try await session.setCredentials(Credentials(response, now: api.environment.wallClock()))
         } catch {
             throw APIError(accounts: error, context: context)
         }
-        var user = answer.user
-        user.email = user.email ?? email
         return user
     }
 
-    private func credentials(context: String) async throws(APIError) -> Credentials {
+    /// Returns the credentials of the session.
+    ///
+    /// - Throws: An error with the code `AUTH_TOKEN_MISSING` if no user is signed in.
+    @discardableResult
+    func credentials(context: String) async throws(APIError) -> Credentials {
         do {
             if let held = try await session.credentials { return held }
         } catch {
@@ -262,6 +281,75 @@ extension AccountClient {
             context: context,
             attempts: 0
         )
+    }
+}
+
+/// The result of a registration.
+public enum RegistrationResult: Hashable, Sendable {
+    /// The account exists, and its user is signed in.
+    case signedIn(AccountUser)
+    /// The server has sent an email. The user continues with the link in it. The message is the text for the user.
+    case checkEmail(message: String)
+
+    /// The account; `nil` if the user has to open the link in the email first.
+    public var user: AccountUser? {
+        if case .signedIn(let user) = self { user } else { nil }
+    }
+}
+
+/// The body of a response to a registration. Its meaning depends on the status.
+private struct RegistrationResponse: Decodable {
+    /// The meaning of the body.
+    enum Content {
+        case session(SessionResponse)
+        case message(String?)
+    }
+
+    let session: Result<SessionResponse, any Error>
+    let message: String?
+
+    init(from decoder: any Decoder) throws {
+        session = Result { try SessionResponse(from: decoder) }
+        message = try? MessageResponse(from: decoder).message
+    }
+
+    /// Returns the text of a 202, otherwise the session.
+    func content(status: HTTPResponse.Status) throws -> Content {
+        status == .accepted ? .message(message) : .session(try session.get())
+    }
+}
+
+extension AccountClient {
+    /// Posts a registration.
+    private func requestAccount(
+        _ request: RegisterRequest,
+        _ submission: Submission,
+        context: String
+    ) async throws(APIError) -> RegistrationResponse.Content {
+        let body = try json(request, context: context)
+        return try await sending(submission, isAuthorized: false) { api, headers throws(APIError) in
+            let response: APIResponse<RegistrationResponse> = try await api.response(
+                .post,
+                AccountPath.register,
+                body: body,
+                headers: headers,
+                context: context
+            )
+            do {
+                return try response.value.content(status: response.head.status)
+            } catch {
+                throw APIError(error, context: context)
+            }
+        }
+    }
+
+    /// Returns a body with a value as JSON.
+    func json(_ value: some Encodable, context: String) throws(APIError) -> RequestBody {
+        do {
+            return RequestBody([UInt8](try api.coding.makeEncoder().encode(value)), contentType: "application/json")
+        } catch {
+            throw APIError(error, context: context)
+        }
     }
 }
 

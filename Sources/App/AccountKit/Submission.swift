@@ -1,3 +1,4 @@
+import AccountContract
 import ErrorContract
 import HTTPTypes
 public import ResilientHTTP
@@ -39,45 +40,56 @@ public final class Submission: Sendable {
     /// between responded with 500, 502 or 504. A later refusal doesn't reset it.
     public var mayHaveTakenEffect: Bool { hasLostResponse.withLock { $0 } }
 
-    func noteLostResponse() { hasLostResponse.withLock { $0 = true } }
+    fileprivate func noteLostResponse() { hasLostResponse.withLock { $0 = true } }
 }
 
 extension AccountClient {
     /// Posts a mutation with the key of its submission, and returns the response.
+    /// - Parameter isAuthorized: Whether the request carries the access token of the session.
     func post<Value: Decodable>(
         _ path: String,
         _ body: some Encodable,
         _ submission: Submission,
+        isAuthorized: Bool = false,
         context: String
     ) async throws(APIError) -> Value {
-        try await submission.watching(api) { api throws(APIError) in
-            try await api.post(path, body, headers: submission.headers, context: context)
+        try await sending(submission, isAuthorized: isAuthorized) { api, headers throws(APIError) in
+            try await api.post(path, body, headers: headers, context: context)
         }
     }
 
     /// Posts a mutation with the key of its submission, and ignores the content of the response.
-    func post(_ path: String, _ body: some Encodable, _ submission: Submission, context: String) async throws(APIError) {
-        try await submission.watching(api) { api throws(APIError) in
-            try await api.post(path, body, headers: submission.headers, context: context)
+    func post(
+        _ path: String,
+        _ body: some Encodable,
+        _ submission: Submission,
+        isAuthorized: Bool = false,
+        context: String
+    ) async throws(APIError) {
+        try await sending(submission, isAuthorized: isAuthorized) { api, headers throws(APIError) in
+            try await api.post(path, body, headers: headers, context: context)
         }
     }
-}
 
-extension Submission {
-    fileprivate var headers: HTTPFields { [.idempotencyKey: "\"\(idempotencyKey)\""] }
-
-    /// Runs a call, and records whether the response to one of its attempts was lost.
-    fileprivate func watching<Value>(
-        _ api: APIClient,
-        _ call: (APIClient) async throws(APIError) -> Value
+    /// Runs a call of a submission, and records whether the response to one of its attempts was lost.
+    /// - Parameters:
+    ///   - submission: The submission, whose key is one of the headers.
+    ///   - isAuthorized: Whether the request carries the access token of the session.
+    ///   - call: Makes the call with a client and headers.
+    func sending<Value>(
+        _ submission: Submission,
+        isAuthorized: Bool,
+        _ call: (APIClient, HTTPFields) async throws(APIError) -> Value
     ) async throws(APIError) -> Value {
         let watch = AttemptWatch()
-        var api = api
+        var api = isAuthorized ? api.authorized(by: session) : api
         api.listeners.append(watch)
+        var headers: HTTPFields = [.idempotencyKey: "\"\(submission.idempotencyKey)\""]
+        if let deviceName, let name = HTTPField.Name(AccountHeader.deviceName) { headers[name] = deviceName }
         do throws(APIError) {
-            return try await call(api)
+            return try await call(api, headers)
         } catch {
-            if watch.hasLostResponse(endingWith: error) { noteLostResponse() }
+            if watch.hasLostResponse(endingWith: error) { submission.noteLostResponse() }
             throw error
         }
     }

@@ -48,6 +48,35 @@
         }
     }
 
+    /// A field for the first name, with the suggestions for names.
+    struct NameField: View {
+        /// The label of the field, which is also its placeholder.
+        let label: String
+        /// The name, as the user has typed it.
+        @Binding var text: String
+        /// The problem with the name, shown like that of ``EmailField``; `nil` if there is none.
+        let problem: String?
+        /// The focus of the screen.
+        let focus: FocusState<FocusedField?>.Binding
+        /// The label of the Return key.
+        let submitLabel: SubmitLabel
+        /// Called when the user presses Return.
+        let submit: @MainActor () -> Void
+
+        var body: some View {
+            VStack(alignment: .leading) {
+                TextField(label, text: $text)
+                    .autocorrectionDisabled()
+                    .textContentType(.givenName)
+                    .focused(focus, equals: FocusedField(field: .firstName))
+                    .submitLabel(submitLabel)
+                    .onSubmit { submit() }
+                    .accessibilityHint(problem ?? "")
+                FieldMessage(text: problem)
+            }
+        }
+    }
+
     /// The address of the account, read-only. Password managers store the new password under it.
     struct UsernameField: View {
         let label: String

@@ -21,21 +21,25 @@
         @Bindable private var model: SignInModel
         @FocusState private var focus: FocusedField?
         private let forgotPassword: @MainActor () -> Void
+        private let register: (@MainActor () -> Void)?
         private let perform: @MainActor (ErrorPresentation.Action) -> Void
 
         /// Creates the screen.
         /// - Parameters:
         ///   - model: The model of the screen.
         ///   - forgotPassword: Opens the request for a reset link.
+        ///   - register: Opens the registration; `nil` if users can't register in the app.
         ///   - perform: Performs an action of an alert that the model leaves to the app: contacting support, or checking whether a
         ///     request took effect.
         public init(
             model: SignInModel,
             forgotPassword: @escaping @MainActor () -> Void,
+            register: (@MainActor () -> Void)? = nil,
             perform: @escaping @MainActor (ErrorPresentation.Action) -> Void = { _ in }
         ) {
             self.model = model
             self.forgotPassword = forgotPassword
+            self.register = register
             self.perform = perform
         }
 
@@ -64,14 +68,18 @@
                     )
                     Toggle(text(ContractText.showPassword), isOn: $model.isPasswordShown)
                 }
-                .disabled(model.state == .signingIn)
+                .disabled(model.isBusy)
                 Section {
-                    PrimaryButton(title: model.submitTitle, isEnabled: model.isSubmitEnabled, isBusy: model.state == .signingIn) {
+                    PrimaryButton(title: model.submitTitle, isEnabled: model.isSubmitEnabled, isBusy: model.isBusy) {
                         model.work.start { await model.submit() }
                     }
                     // Leaving the screen would cancel the sign-in.
                     Button(text(ContractText.forgotPassword)) { forgotPassword() }
-                        .disabled(model.state == .signingIn)
+                        .disabled(model.isBusy)
+                    if let register {
+                        Button(text(ContractText.createAccount)) { register() }
+                            .disabled(model.isBusy)
+                    }
                 }
             }
             .navigationTitle(text(ContractText.signIn))

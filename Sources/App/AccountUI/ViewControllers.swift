@@ -18,13 +18,17 @@
         /// - Parameters:
         ///   - model: The model of the screen, whose language the title has.
         ///   - forgotPassword: Opens the request for a reset link.
+        ///   - register: Opens the registration; `nil` if users can't register in the app.
         ///   - perform: Performs an action of an alert that the model leaves to the app.
         public init(
             model: SignInModel,
             forgotPassword: @escaping @MainActor () -> Void,
+            register: (@MainActor () -> Void)? = nil,
             perform: @escaping @MainActor (ErrorPresentation.Action) -> Void = { _ in }
         ) {
-            super.init(rootView: SignInScreen(model: model, forgotPassword: forgotPassword, perform: perform))
+            super.init(
+                rootView: SignInScreen(model: model, forgotPassword: forgotPassword, register: register, perform: perform)
+            )
             title = model.catalogue.text(ContractText.signIn, in: model.language)
         }
 
@@ -76,6 +80,45 @@
         ) {
             super.init(rootView: ResetPasswordScreen(model: model, signIn: signIn, perform: perform))
             title = model.catalogue.text(ContractText.resetTitle, in: model.language)
+        }
+
+        @available(*, unavailable, message: "A screen needs its model: it can't be created by a storyboard")
+        public required init?(coder: NSCoder) { nil }
+    }
+
+    /// A form of the account in a view controller for UIKit apps: registration, changes of the account, and emailed links. The controller
+    /// retains its closures.
+    public final class AccountFormViewController: UIHostingController<AccountFormScreen> {
+        /// Creates the controller. The parameters are those of ``AccountFormScreen``.
+        /// - Parameters:
+        ///   - model: The model of the form, whose title the controller has.
+        ///   - forgotPassword: Opens the request for a reset link; `nil` for a form without this button.
+        ///   - perform: Performs an action that the model leaves to the app.
+        public init(
+            model: FormModel,
+            forgotPassword: (@MainActor () -> Void)? = nil,
+            perform: @escaping @MainActor (ErrorPresentation.Action) -> Void
+        ) {
+            super.init(rootView: AccountFormScreen(model: model, forgotPassword: forgotPassword, perform: perform))
+            title = model.title
+        }
+
+        @available(*, unavailable, message: "A screen needs its model: it can't be created by a storyboard")
+        public required init?(coder: NSCoder) { nil }
+    }
+
+    /// The list of the user's sessions in a view controller for UIKit apps. The controller retains its closure.
+    public final class SessionsViewController: UIHostingController<SessionsScreen> {
+        /// Creates the controller. The parameters are those of ``SessionsScreen``.
+        /// - Parameters:
+        ///   - model: The model of the screen, whose title the controller has.
+        ///   - perform: Performs an action of an alert that the model leaves to the app.
+        public init(
+            model: SessionsModel,
+            perform: @escaping @MainActor (ErrorPresentation.Action) -> Void = { _ in }
+        ) {
+            super.init(rootView: SessionsScreen(model: model, perform: perform))
+            title = model.title
         }
 
         @available(*, unavailable, message: "A screen needs its model: it can't be created by a storyboard")

@@ -12,6 +12,7 @@ public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
     private let sessions: any SessionStore
     private let tokens: any ResetTokenStore
     private let accountLockTokens: any AccountLockTokenStore
+    private let records: any AccountRecordStore
     private let intents: any MailIntentQueue
     private let sentResets: (any SentResetStore)?
     private let audit: (any AuditStore)?
@@ -28,6 +29,7 @@ public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
     ///   - sessions: The store of sessions.
     ///   - tokens: The store of reset tokens.
     ///   - accountLockTokens: The store of tokens that lock an account.
+    ///   - records: The store of links and former addresses.
     ///   - intents: The queue of emails.
     ///   - sentResets: Counts the emails that were sent to each account.
     ///   - audit: Records the events of accounts; `nil` records none.
@@ -42,6 +44,7 @@ public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
         sessions: any SessionStore,
         tokens: any ResetTokenStore,
         accountLockTokens: any AccountLockTokenStore,
+        records: any AccountRecordStore,
         intents: any MailIntentQueue,
         sentResets: (any SentResetStore)? = nil,
         audit: (any AuditStore)? = nil,
@@ -56,6 +59,7 @@ public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
         self.sessions = sessions
         self.tokens = tokens
         self.accountLockTokens = accountLockTokens
+        self.records = records
         self.intents = intents
         self.sentResets = sentResets
         self.audit = audit
@@ -83,6 +87,7 @@ public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
         try await repeatedly { try await sessions.sweep(at: steady(), rules: rules) }
         try await repeatedly { try await tokens.sweep(at: now()) }
         try await repeatedly { try await accountLockTokens.sweep(at: now()) }
+        try await repeatedly { try await records.sweep(at: now()) }
         try await intents.sweep(at: steady())
         if let sentResets { try await repeatedly { try await sentResets.sweep(at: steady()) } }
         guard let audit else { return }

@@ -19,6 +19,13 @@ extension AccountLimit {
         case .refreshIP: policy(60, perSeconds: 60)
         case .registerIP: policy(10, perSeconds: 3_600)
         case .tokenIP: policy(30, perSeconds: 60)
+        case .registerEmail: policy(3, perSeconds: 3_600)
+        case .verifyEmail: policy(3, perSeconds: 3_600)
+        case .accountIP: policy(60, perSeconds: 60)
+        case .accountChange: policy(60, perSeconds: 3_600)
+        case .accountPassword: policy(10, perSeconds: 3_600)
+        case .changeEmail: policy(3, perSeconds: 3_600)
+        case .export: policy(3, perSeconds: 86_400)
         }
     }
 
@@ -63,7 +70,9 @@ extension AccountLimit {
         }
     }
 
-    /// The names of the limits that only reset requests are charged to. Their usage is stored with the intents, in one transaction, so that
-    /// a crash can't separate an email from its charge.
-    public static let committed = Set(RecoveryOperation.requestPasswordReset.row.limits.map(\.rawValue))
+    /// The names of the limits that only requests for emails are charged to. Their usage is stored with the intents, in one transaction, so
+    /// that a crash can't separate an email from its charge.
+    public static let committed = Set(
+        (RecoveryOperation.requestPasswordReset.row.limits + [.registerEmail, .verifyEmail]).map(\.rawValue)
+    )
 }

@@ -1,5 +1,6 @@
 import AccountContract
 import AccountCore
+import HTTPTypes
 import Hummingbird
 import Idempotency
 import Logging
@@ -33,7 +34,7 @@ extension RouterMethods where Context: LimitedRequestContext {
             let row = operation.row
             limited(by: row.limits, limits)
                 .idempotent(row.idempotency, by: idempotency, limits, reader: reader)
-                .on(RouterPath(row.path), method: row.method == .get ? .get : .post, use: handler(operation))
+                .on(RouterPath(row.path), method: row.method.request, use: handler(operation))
         }
     }
 
@@ -59,6 +60,18 @@ extension RouterMethods where Context: LimitedRequestContext {
             idempotent(by: keys, reader: reader) { request, _ in
                 .secret(try await reader.read(ConfirmPasswordResetRequest.self, from: request).token.rawValue)
             }
+        }
+    }
+}
+
+extension APIOperation.Method {
+    /// The method of a request.
+    fileprivate var request: HTTPRequest.Method {
+        switch self {
+        case .get: .get
+        case .post: .post
+        case .patch: .patch
+        case .delete: .delete
         }
     }
 }

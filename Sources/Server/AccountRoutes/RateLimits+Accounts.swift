@@ -28,6 +28,68 @@ extension RateLimits {
         }
     }
 
+    /// Counts a request for an email to an address, together with the limits that the operation's route claims.
+    ///
+    /// Nothing is looked up before, so the limits are the same for addresses with and without an account.
+    /// - Parameters:
+    ///   - email: The address; upper and lower case count as one.
+    ///   - limit: The limit of the address: `registerEmail` or `verifyEmail`. Use ``admitReset(of:_:in:sharing:)`` for reset requests.
+    ///   - shares: Admits a client of a network that has used little of `reset-global`; `nil` if that limit refuses all clients alike.
+    /// - Returns: The admission, whose charge the caller commits with the email.
+    /// - Throws: ``ContractError`` with `RATE_LIMIT_EXCEEDED` and the exact delay.
+    func admitMail(
+        to email: EmailAddress,
+        by limit: AccountLimit,
+        _ request: Request,
+        in context: some LimitedRequestContext,
+        sharing shares: FairShares?
+    ) async throws -> RateLimitAdmission {
+        let client = client(of: request, in: context)
+        let claim = RateLimitClaim(limit, key: email.normalized, networks: client.networks)
+        return try await admit([claim], in: context, sharing: shares.map { (table: $0, client: client) })
+    }
+
+    /// Counts a change of an account that its user makes without the password, together with the limits that the operation's route claims.
+    /// - Parameter account: The account of the access token.
+    /// - Throws: ``ContractError`` with `RATE_LIMIT_EXCEEDED` and the exact delay.
+    func admitChange(of account: Account.ID, _ request: Request, in context: some LimitedRequestContext) async throws {
+        try await admit([.accountChange], of: account, request, in: context)
+    }
+
+    /// Counts a check of the password of an account that a session or a link identifies, together with the limits that the operation's
+    /// route claims. It doesn't count for sign-ins, so the recipient of a stolen link can't prevent the user from signing in.
+    /// - Parameters:
+    ///   - account: The account. For a link, look up its account first.
+    ///   - limit: A further limit of the account, such as `changeEmail`.
+    ///   - recipient: The address of the email that the request causes. It counts for `verifyEmail`, so that many accounts together can't
+    ///     send many emails to one address.
+    /// - Throws: ``ContractError`` with `RATE_LIMIT_EXCEEDED` and the exact delay.
+    func admitPassword(
+        of account: Account.ID,
+        and limit: AccountLimit? = nil,
+        emailing recipient: EmailAddress? = nil,
+        _ request: Request,
+        in context: some LimitedRequestContext
+    ) async throws {
+        let networks = client(of: request, in: context).networks
+        let mail = recipient.map { RateLimitClaim(.verifyEmail, key: $0.normalized, networks: networks) }
+        let limits = [AccountLimit.accountPassword] + (limit.map { [$0] } ?? [])
+        try await admit(limits, of: account, request, in: context, and: mail.map { [$0] } ?? [])
+    }
+
+    /// Counts a request by limits whose key is the id of an account.
+    private func admit(
+        _ limits: [AccountLimit],
+        of account: Account.ID,
+        _ request: Request,
+        in context: some LimitedRequestContext,
+        and others: [RateLimitClaim] = []
+    ) async throws {
+        let networks = client(of: request, in: context).networks
+        let claims = limits.map { RateLimitClaim($0, key: account.description, networks: networks) }
+        try await admit(claims + others, in: context)
+    }
+
     /// Reserves an attempt to sign in. Call ``RateLimitAdmission/settle(_:)`` when its outcome is known.
     ///
     /// Two claims count: the attempts of the client on the address, and the failures. Failures belong to the device if the request proves

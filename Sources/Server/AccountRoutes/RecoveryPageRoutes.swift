@@ -11,10 +11,12 @@ public import Pages
 public import ServerMiddleware
 import Timekeeping
 
-/// The pages behind the emailed links. GET changes nothing, so link scanners can open them; only a submitted form does.
+/// The pages behind the links that reset a password and lock an account. GET changes nothing, so link scanners can open them; only a
+/// submitted form does.
 ///
-/// Use them with ``RecoveryRoutes``, which serve apps and the script of the page. All responses are pages, also errors, with
-/// `Cache-Control: no-store` and a content security policy with a new nonce. Forms are accepted from the server's own pages only.
+/// Use them with ``RecoveryRoutes``, which serve apps and the script of the page, and with ``AccountPageRoutes``. All responses are pages,
+/// also errors, with `Cache-Control: no-store` and a content security policy with a new nonce. Forms are accepted from the server's own
+/// pages only.
 ///
 /// ```swift
 /// RecoveryPageRoutes<AppContext>(
@@ -34,10 +36,8 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
     private let limits: RateLimits
     /// The fair shares of `AccountLimit.resetGlobal`.
     private let shares: FairShares?
-    /// Renders the pages.
-    private let templates: PageTemplates
-    /// Refuses forms of other sites.
-    private let origins: OriginGuard
+    /// Returns pages as responses.
+    private let pages: PageResponder
     private let reader: RequestReader
     private let localization: Localization
 
@@ -65,8 +65,7 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
         self.lock = lock
         self.limits = limits
         self.shares = shares
-        self.templates = templates
-        self.origins = origins
+        pages = PageResponder(templates: templates, origins: origins, localization: localization)
         self.reader = reader
         self.localization = localization
     }
@@ -76,11 +75,11 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
         router.add(RecoveryPageOperation.self, limits: limits) { operation in
             { request, context in
                 switch operation {
-                case .openResetPage: await page(request, context) { try await openReset($0) }
-                case .sendResetForm: await respond(request, context) { try await sendReset($0, context) }
-                case .sendRequestForm: await page(request, context) { try await sendRequest($0, context) }
-                case .openFreezePage: await page(request, context) { try await openLock($0) }
-                case .sendFreezeForm: await page(request, context) { try await sendLock($0, context) }
+                case .openResetPage: await pages.page(request, context) { try await openReset($0) }
+                case .sendResetForm: await pages.respond(request, context) { try await sendReset($0, context) }
+                case .sendRequestForm: await pages.page(request, context) { try await sendRequest($0, context) }
+                case .openFreezePage: await pages.page(request, context) { try await openLock($0) }
+                case .sendFreezeForm: await pages.page(request, context) { try await sendLock($0, context) }
                 }
             }
         }
@@ -116,14 +115,14 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
             let again = { (problem: LocalizedText?) -> (RecoveryPage.Kind, DeviceToken?) in
                 (.reset(link: link, name: account.firstName.rawValue, problem: problem), nil)
             }
-            guard let password = try? Password(form.newPassword), !form.confirmPassword.isEmpty else {
-                return again(ContractText.fieldsEmpty)
-            }
-            guard form.newPassword == form.confirmPassword else { return again(ContractText.passwordsDiffer) }
-            do {
-                return (.changed, try await recovery.confirm(token, email: link.email, newPassword: password))
-            } catch let error as AccountError where error.code == .authWeakPassword {
-                return again(error.weaknesses.first?.message)
+            switch RepeatedPassword(form.newPassword, form.confirmPassword) {
+            case .problem(let text): return again(text)
+            case .password(let password):
+                do {
+                    return (.changed, try await recovery.confirm(token, email: link.email, newPassword: password))
+                } catch let error as AccountError where error.code == .authWeakPassword {
+                    return again(error.weaknesses.first?.message)
+                }
             }
         } catch let error as AccountError where error.code == .authResetTokenInvalid {
             return (.deadLink(email: form.email ?? ""), nil)
@@ -174,91 +173,5 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
         } catch let error as AccountError where error.code == .authResetTokenInvalid {
             return nil
         }
-    }
-}
-
-extension RecoveryPageRoutes {
-    /// Returns a page, also for errors.
-    /// - Parameters:
-    ///   - request: The request. A form of another site is refused with `RESOURCE_FORBIDDEN`.
-    ///   - context: The context, whose logger reports faults.
-    ///   - make: Returns the content of the page.
-    private func page(
-        _ request: Request,
-        _ context: Context,
-        _ make: (Request) async throws -> RecoveryPage.Kind
-    ) async -> Response {
-        await respond(request, context) { (try await make($0), nil) }
-    }
-
-    /// Returns a page, also for errors, and stores a device token in the browser.
-    private func respond(
-        _ request: Request,
-        _ context: Context,
-        _ make: (Request) async throws -> (RecoveryPage.Kind, DeviceToken?)
-    ) async -> Response {
-        let language = localization.language(of: request)
-        do {
-            guard request.method != .post || origins.admits(request) else { throw ContractError(.resourceForbidden) }
-            let (kind, device) = try await make(request)
-            var response = respond(RecoveryPage(kind, language: language))
-            if let device { response.headers[.setCookie] = DeviceCookie.field(device) }
-            return response
-        } catch {
-            let failure = ContractError(domain: error)
-            if failure.isFault {
-                context.logger.error("Page rendering failed", metadata: .failure(error, ["error.code": "\(failure.code)"]))
-            }
-            return respond(failure: failure, language: language)
-        }
-    }
-
-    /// Returns the page of an error with the status, the code and the delay of the contract.
-    ///
-    /// It is not logged here; the caller logs faults.
-    private func respond(failure error: ContractError, language: Language) -> Response {
-        let definition = ErrorCatalogue.standard[error.code]
-        let isLimited = definition?.status == 429
-        let text = error.message ?? definition?.message ?? ContractText.unknownError
-        let title = isLimited ? ContractText.tooManyAttemptsTitle : ContractText.errorTitle
-        var response = respond(RecoveryPage(.failure(title: title, text: text), language: language))
-        response.status = .init(code: definition?.status ?? 500)
-        response.headers[.errorCode] = error.code.rawValue
-        response.headers[.retryAfter] = error.namedWait.map { "\($0.wholeSecondsRoundedUp)" }
-        return response
-    }
-
-    /// Returns a page with its status and headers.
-    private func respond(_ page: RecoveryPage) -> Response {
-        let nonce = SecretToken().text
-        var response = Response.page(
-            templates.html(page, nonce: nonce),
-            policy: PageTemplates.policy(of: page, nonce: nonce),
-            language: page.language
-        )
-        response.status = .init(code: page.status)
-        response.headers[.cacheControl] = "no-store"
-        return response
-    }
-}
-
-/// The query of a page's address, read by the rules of `ResetLink`: a link with a duplicate parameter is invalid.
-struct PageQuery {
-    private let query: String
-
-    /// Reads the query of a request.
-    init(_ request: Request) {
-        query = request.uri.query ?? ""
-    }
-
-    /// Whether the query has a parameter of a link. Other parameters, such as those of a campaign, are ignored.
-    var namesLink: Bool {
-        query.split(separator: "&").contains { $0.hasPrefix("token") || $0.hasPrefix("email") }
-    }
-
-    /// The link with which the page was opened; `nil` if it is invalid.
-    var resetLink: ResetLink? {
-        // The host is irrelevant: the request has reached this server.
-        URL(string: "https://localhost/\(ResetLink.page)?\(query)").flatMap { try? ResetLink($0, hosts: ["localhost"]) }
     }
 }

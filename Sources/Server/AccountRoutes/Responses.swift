@@ -29,6 +29,9 @@ extension Response {
         json(bytes: JSONValue.object(value.members).encoded(), status: status, language: language)
     }
 
+    /// Returns a response with a JSON value, which caches must not store.
+    static func json(_ value: JSONValue) -> Response { json(bytes: value.encoded(), status: .ok, language: nil) }
+
     /// Returns a response with an encoded body.
     private static func json(bytes: some Sequence<UInt8>, status: HTTPResponse.Status, language: Language?) -> Response {
         var headers: HTTPFields = [.contentType: "application/json; charset=utf-8", .cacheControl: "no-store"]
@@ -89,6 +92,7 @@ extension AccountUser {
     fileprivate var members: JSONObject {
         var members = JSONObject()
         members["email"] = email.map { .string($0.text) }
+        members["email_verified"] = emailVerified.map { .bool($0) }
         members["first_name"] = .string(firstName)
         members["id"] = id.map { .string($0.rawValue) }
         return members

@@ -10,16 +10,25 @@ public import ServerMiddleware
 /// The routes of sessions: register, sign in, refresh, sign out, and the signed-in account.
 ///
 /// ```swift
-/// let sessions = SessionRoutes<AppContext>(authentication: authentication, limits: limits, localization: localization)
+/// let sessions = SessionRoutes<AppContext>(
+///     authentication: authentication,
+///     registration: registration,
+///     limits: limits,
+///     localization: localization
+/// )
 /// sessions.add(to: router)
 /// ```
 ///
-/// The routes decode bodies, count limits and convert errors; `Authentication` of `AccountCore` decides.
+/// The routes decode bodies, count limits and convert errors; `Authentication` and `Registration` of `AccountCore` decide.
 public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
-    /// Registers users, signs them in and out, and refreshes sessions.
+    /// Signs users in and out, and refreshes sessions.
     private let authentication: Authentication
+    /// Creates accounts.
+    private let registration: Registration
     private let limits: RateLimits
-    /// Allows sign-out to be repeated with its key.
+    /// The fair shares of `AccountLimit.resetGlobal`.
+    private let shares: FairShares?
+    /// Allows sign-out and blind registration to be repeated with their keys.
     private let idempotency: IdempotencyKeys?
     /// Reads the bodies of requests.
     private let reader: RequestReader
@@ -27,20 +36,27 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
 
     /// Creates the routes.
     /// - Parameters:
-    ///   - authentication: The service behind the routes.
+    ///   - authentication: The service behind the routes of sessions.
+    ///   - registration: The service behind the routes of registration. Its mode determines these routes.
     ///   - limits: The limits; they need a rule for each `AccountLimit`.
-    ///   - idempotency: Allows sign-out to be repeated with its key. Responses of the other routes have tokens, which must not be stored.
+    ///   - shares: The fair shares of `AccountLimit.resetGlobal`; `nil` if it refuses all clients alike.
+    ///   - idempotency: Allows sign-out and blind registration to be repeated with their keys. Responses of the other routes have tokens,
+    ///     which must not be stored.
     ///   - reader: Reads the bodies of requests.
     ///   - localization: Selects the language of a response.
     public init(
         authentication: Authentication,
+        registration: Registration,
         limits: RateLimits,
+        shares: FairShares? = nil,
         idempotency: IdempotencyKeys? = nil,
         reader: RequestReader = RequestReader(),
         localization: Localization
     ) {
         self.authentication = authentication
+        self.registration = registration
         self.limits = limits
+        self.shares = shares
         self.idempotency = idempotency
         self.reader = reader
         self.localization = localization
@@ -52,11 +68,36 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
     public func add(to router: some RouterMethods<Context>) {
         router.add(SessionOperation.self, limits: limits, idempotency: idempotency, reader: reader) { operation in
             switch operation {
-            case .register: register
             case .login: login
             case .refresh: refresh
             case .logout: logout
             case .me: me
+            }
+        }
+        addRegistration(to: router)
+    }
+
+    /// Adds the routes of the mode of registration.
+    private func addRegistration(to router: some RouterMethods<Context>) {
+        switch registration.mode {
+        case .open:
+            router.add(OpenRegistrationOperation.self, limits: limits) { operation in
+                switch operation {
+                case .register: register
+                }
+            }
+        case .blind:
+            router.add(BlindRegistrationOperation.self, limits: limits, idempotency: idempotency, reader: reader) { operation in
+                switch operation {
+                case .register: requestAccount
+                case .activate: activate
+                }
+            }
+        case .closed:
+            router.add(ClosedRegistrationOperation.self, limits: limits) { operation in
+                switch operation {
+                case .register: { _, _ in throw ContractError(.authRegistrationClosed) }
+                }
             }
         }
     }
@@ -64,17 +105,52 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
     /// Creates an account and signs it in.
     ///
     /// The default language of the account is that of the request.
-    /// - Throws: The refusals of `Authentication.register`, `RATE_LIMIT_EXCEEDED`, or an error of the store.
+    /// - Throws: The refusals of `Registration.register`, `RATE_LIMIT_EXCEEDED`, or an error of the store.
     @Sendable private func register(_ request: Request, _ context: Context) async throws -> Response {
-        let body = try await reader.read(RegisterRequest.self, from: request)
+        let body = try await reader.read(OpenRegisterRequest.self, from: request)
         try await limits.admit(in: context)
         return try await translatingDomainErrors {
-            let opened = try await authentication.register(
+            let opened = try await registration.register(
                 email: body.email,
                 password: body.password,
                 firstName: body.firstName,
-                language: language(body.locale, request)
+                language: language(body.locale, request),
+                on: ClientDevice(of: request)
             )
+            return try .json(try SessionResponse(opened, rules: authentication.rules), status: .created)
+        }
+    }
+
+    /// Sends an email whose link creates an account. The work is the same for every address, known or not, and no password is hashed.
+    ///
+    /// The email, its limits and the idempotency key are committed together.
+    /// - Throws: `RATE_LIMIT_EXCEEDED`, or an error of the store.
+    @Sendable private func requestAccount(_ request: Request, _ context: Context) async throws -> Response {
+        let body = try await reader.read(RegisterRequest.self, from: request)
+        let admission = try await limits.admitMail(to: body.email, by: .registerEmail, request, in: context, sharing: shares)
+        let response = try Response.message(ContractText.nextStepSent, status: .accepted, to: request, localization)
+        return try await translatingDomainErrors {
+            try await admission.committing {
+                try await IdempotentRequest.committing(response) {
+                    try await registration.request(
+                        email: body.email,
+                        firstName: body.firstName,
+                        language: language(body.locale, request)
+                    )
+                }
+            }
+            return response
+        }
+    }
+
+    /// Creates the account of a link and signs it in.
+    ///
+    /// - Throws: The refusals of `Registration.activate`, `RATE_LIMIT_EXCEEDED`, or an error of the store.
+    @Sendable private func activate(_ request: Request, _ context: Context) async throws -> Response {
+        let body = try await reader.read(ActivateRequest.self, from: request)
+        try await limits.admit(in: context)
+        return try await translatingDomainErrors {
+            let opened = try await registration.activate(body.token, password: body.password, on: ClientDevice(of: request))
             return try .json(try SessionResponse(opened, rules: authentication.rules), status: .created)
         }
     }
@@ -90,7 +166,11 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
             let tokens = [body.deviceToken, DeviceCookie.token(in: request)].compactMap { $0 }
             let device = try await authentication.device(provenBy: tokens, for: body.email)
             let admission = try await limits.admitSignIn(with: body.email, device: device, request, in: context)
-            let opened = try await authentication.signIn(email: body.email, password: body.password) {
+            let opened = try await authentication.signIn(
+                email: body.email,
+                password: body.password,
+                on: ClientDevice(of: request)
+            ) {
                 await admission.settle($0)
             }
             return try .json(try SessionResponse(opened, rules: authentication.rules))
@@ -146,7 +226,12 @@ extension Authentication {
 extension AccountUser {
     /// Creates the public part of an account.
     init(_ account: Account) {
-        self.init(id: UserID(account.id.rawValue), email: account.email, firstName: account.firstName.rawValue)
+        self.init(
+            id: UserID(account.id.rawValue),
+            email: account.email,
+            firstName: account.firstName.rawValue,
+            emailVerified: account.isEmailVerified
+        )
     }
 }
 
@@ -160,6 +245,19 @@ extension SessionResponse {
             expiresIn: Int(rules.accessTokenLifetime.components.seconds),
             deviceToken: opened.deviceToken
         )
+    }
+}
+
+/// `RegisterRequest` of an open registration: the password is required, and the decoder reports its absence with all other problems.
+private struct OpenRegisterRequest: Decodable {
+    let email: EmailAddress
+    let password: Password
+    let firstName: FirstName
+    let locale: Language?
+
+    enum CodingKeys: String, CodingKey {
+        case email, password, locale
+        case firstName = "first_name"
     }
 }
 

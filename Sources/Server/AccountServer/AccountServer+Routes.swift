@@ -99,7 +99,26 @@ extension AccountServer {
     private func addRoutes<Context: LimitedRequestContext & Sendable>(behind router: RouterGroup<Context>) throws {
         SessionRoutes<Context>(
             authentication: authentication,
+            registration: registration,
             limits: limits,
+            shares: shares,
+            idempotency: idempotency,
+            reader: configuration.reader,
+            localization: localization
+        ).add(to: router)
+        AccountSettingsRoutes<Context>(
+            settings: settings,
+            authentication: authentication,
+            limits: limits,
+            idempotency: idempotency,
+            reader: configuration.reader,
+            localization: localization
+        ).add(to: router)
+        AccountLinkRoutes<Context>(
+            links: links,
+            authentication: authentication,
+            limits: limits,
+            shares: shares,
             idempotency: idempotency,
             reader: configuration.reader,
             localization: localization
@@ -114,20 +133,7 @@ extension AccountServer {
             forms: renderer.forms,
             rules: configuration.recoveryRules
         ).add(to: router)
-        RecoveryPageRoutes<Context>(
-            recovery: recovery,
-            lock: AccountLock(tokens: stores.accountLockTokens, audit: audit, now: time.wall),
-            limits: limits,
-            shares: shares,
-            templates: try PageTemplates(settings: pageSettings),
-            origins: OriginGuard { [address, configuration] origin in
-                if let base = configuration.resetBaseURL { return base.webOrigin == origin }
-                guard let bound = address.known else { return false }
-                return bound.webOrigin == origin || "\(bound.scheme ?? "http")://localhost:\(bound.port ?? 80)" == origin
-            },
-            reader: configuration.reader,
-            localization: localization
-        ).add(to: router)
+        try addPages(to: router)
         WellKnownRoutes<Context>(
             appleAssociation: configuration.associatedApps.apple?.bytes,
             androidLinks: configuration.associatedApps.android?.bytes,
@@ -137,6 +143,37 @@ extension AccountServer {
         try ReferenceRoutes<Context>(apiDescription, address: { [address] in address.known }).add(to: router)
         ErrorPageRoutes<Context>(
             pages: try ErrorPages(appName: configuration.appName, basePath: pageSettings.basePath)
+        ).add(to: router)
+    }
+
+    /// Adds the pages behind the emailed links. Their forms are only accepted from the configured address, or from the address on which the
+    /// server listens.
+    /// - Parameter router: The group behind the limit of requests in flight.
+    private func addPages<Context: LimitedRequestContext & Sendable>(to router: RouterGroup<Context>) throws {
+        let templates = try PageTemplates(settings: pageSettings)
+        let origins = OriginGuard { [address, configuration] origin in
+            if let base = configuration.resetBaseURL { return base.webOrigin == origin }
+            guard let bound = address.known else { return false }
+            return bound.webOrigin == origin || "\(bound.scheme ?? "http")://localhost:\(bound.port ?? 80)" == origin
+        }
+        RecoveryPageRoutes<Context>(
+            recovery: recovery,
+            lock: AccountLock(tokens: stores.accountLockTokens, audit: audit, now: time.wall),
+            limits: limits,
+            shares: shares,
+            templates: templates,
+            origins: origins,
+            reader: configuration.reader,
+            localization: localization
+        ).add(to: router)
+        AccountPageRoutes<Context>(
+            links: links,
+            registration: registration,
+            limits: limits,
+            templates: templates,
+            origins: origins,
+            reader: configuration.reader,
+            localization: localization
         ).add(to: router)
     }
 
@@ -194,6 +231,12 @@ extension APISettings {
         self.init(appName: configuration.appName, version: AccountServer.version)
         baseURL = configuration.publicBaseURL
         errorForm = configuration.errorForm
+        registration =
+            switch configuration.accountRules.registration {
+            case .open: .open
+            case .blind: .blind
+            case .closed: .closed
+            }
         minimumPasswordLength = configuration.passwordPolicy.minimumLength
         needsLettersAndDigits = configuration.passwordPolicy.requiresLettersAndDigits
         if configuration.limits.mode == .enforce {

@@ -1,7 +1,7 @@
 package import AccountCore
 import Email
 package import Foundation
-import Logging
+package import Logging
 public import NIOCore
 import Pages
 import RateLimiting
@@ -25,6 +25,7 @@ extension AccountServer {
                 sessions: stores.sessions,
                 tokens: stores.resetTokens,
                 accountLockTokens: stores.accountLockTokens,
+                records: stores.records,
                 intents: stores.intents,
                 sentResets: stores.sentResets,
                 audit: stores.audit,
@@ -35,7 +36,13 @@ extension AccountServer {
                 storeTime: { [steady] in try await steady.keep() },
                 logger: logger
             ),
+            purge,
         ]
+    }
+
+    /// Removes deleted accounts, and accounts that were never verified and not used.
+    package var purge: AccountPurge<ServerTime> {
+        AccountPurge(stores, configuration.accountRules, mailbox: mailbox, clock: time, now: time.wall, logger: logger)
     }
 
     /// Returns the worker that sends emails.
@@ -61,6 +68,7 @@ extension AccountServer {
             accounts: stores.accounts,
             tokens: stores.resetTokens,
             accountLockTokens: stores.accountLockTokens,
+            records: stores.records,
             rendering: templates,
             delivery: mailDelivery,
             rules: configuration.recoveryRules,
@@ -117,6 +125,45 @@ extension AccountServer {
     public func change(to settings: LimitSettings) async throws {
         for rule in settings.rules { try await limits.change(to: rule) }
         mailBounds.now = settings.resetMails
+    }
+}
+
+extension AccountPurge {
+    /// Creates the service of a server.
+    fileprivate init(
+        _ stores: Stores,
+        _ rules: AccountRules,
+        mailbox: MailboxFolder,
+        clock: C,
+        now: @escaping @Sendable () -> Date,
+        logger: Logger
+    ) {
+        self.init(
+            records: stores.records,
+            list: stores.folder.purgeList,
+            // Also after a change to SMTP, when the folder may still have earlier emails.
+            emails: mailbox,
+            unverifiedDays: rules.unverifiedDays,
+            interval: rules.purgeInterval,
+            clock: clock,
+            now: now,
+            logger: logger
+        )
+    }
+}
+
+extension AccountPurge<ContinuousClock> {
+    /// Creates the service for a command, which calls its methods and doesn't run it.
+    /// - Throws: An error of the file system.
+    package init(_ stores: Stores, _ configuration: AccountServerConfiguration, logger: Logger) throws {
+        self.init(
+            stores,
+            configuration.accountRules,
+            mailbox: try MailboxFolder(directory: stores.folder.mailbox, now: stores.wallTime),
+            clock: ContinuousClock(),
+            now: stores.wallTime,
+            logger: logger
+        )
     }
 }
 

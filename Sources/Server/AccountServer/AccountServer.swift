@@ -45,8 +45,10 @@ public struct AccountServer: Sendable {
     package let stores: Stores
     /// The folder of the local mailbox.
     package let mailbox: MailboxFolder
-    /// Registers users, signs them in and out, and refreshes sessions.
+    /// Signs users in and out, and refreshes sessions.
     package let authentication: Authentication
+    /// Creates accounts.
+    package let registration: Registration
     /// Issues and verifies access tokens.
     package let tokens: AccessTokens
     /// The keys that sign access tokens.
@@ -61,6 +63,10 @@ public struct AccountServer: Sendable {
     package let limitStore: any PersistentRateLimitStore
     /// The factory of all counters and timers.
     package let metrics: any MetricsFactory
+    /// The changes that signed-in users make.
+    let settings: AccountSettings
+    /// The changes that emailed links make.
+    let links: AccountLinks
     /// Requests, validates and confirms password resets.
     let recovery: PasswordRecovery
     /// The languages of texts, and the one for clients that accept none of them.
@@ -185,12 +191,46 @@ public struct AccountServer: Sendable {
         authentication = Authentication(
             accounts: stores.accounts,
             sessions: stores.sessions,
+            records: stores.records,
+            intents: stores.intents,
             gate: gate,
             tokens: tokens,
             devices: DeviceTokens(keys: keys, previous: previous),
-            policy: configuration.passwordPolicy,
+            signInRules: configuration.accountRules.signIn,
             audit: audit,
             metrics: accountMetrics,
+            now: time.wall,
+            steady: steady.now
+        )
+        registration = Registration(
+            authentication: authentication,
+            accounts: stores.accounts,
+            records: stores.records,
+            intents: stores.intents,
+            gate: gate,
+            policy: configuration.passwordPolicy,
+            mode: configuration.accountRules.registration,
+            audit: audit,
+            now: time.wall,
+            steady: steady.now
+        )
+        settings = AccountSettings(
+            authentication: authentication,
+            stores: stores,
+            gate: gate,
+            policy: configuration.passwordPolicy,
+            deletionGrace: configuration.accountRules.deletionGrace,
+            audit: audit,
+            now: time.wall,
+            steady: steady.now
+        )
+        links = AccountLinks(
+            authentication: authentication,
+            records: stores.records,
+            intents: stores.intents,
+            gate: gate,
+            policy: configuration.passwordPolicy,
+            audit: audit,
             now: time.wall,
             steady: steady.now
         )

@@ -18,7 +18,8 @@ struct Holdfast: AsyncParsableCommand {
             """,
         version: AccountServer.version,
         subcommands: [
-            Serve.self, Demo.self, Call.self, Users.self, MailCommand.self, Keys.self, Links.self, Codes.self, DoctorCommand.self,
+            Serve.self, Demo.self, Call.self, Users.self, Purge.self, MailCommand.self, Keys.self, Links.self, Codes.self,
+            DoctorCommand.self,
             Migrate.self, DemoApp.self,
         ]
     )

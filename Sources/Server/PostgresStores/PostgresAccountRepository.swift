@@ -53,9 +53,11 @@ public struct PostgresAccountRepository: AccountRepository {
                     taken.insert(row)
                 }
             }
+            let reserved = try await Self.reserved(order.filter { !taken.contains($0) }, of: accounts, in: transaction)
+            taken.formUnion(reserved)
             let repeated = try await Self.added(taken.map { rows[$0].account.id }, in: transaction)
-            if emailKeys.isRotating {
-                // One of the two keys may have been free.
+            if emailKeys.isRotating || !reserved.isEmpty {
+                // The claims of a reserved address; and of two keys, one may have been free.
                 let refused = taken.map { rows[$0].account.id.rawValue }.filter { !repeated.contains($0) }
                 try await transaction.execute("DELETE FROM account_email WHERE account_id = ANY($1)", [.uuids(refused)])
             }
@@ -67,6 +69,31 @@ public struct PostgresAccountRepository: AccountRepository {
             return rows.indices.filter { !taken.contains($0) || repeated.contains(rows[$0].account.id.rawValue) }
                 .map { rows[$0].account.id }
         }
+    }
+
+    /// Returns the accounts whose addresses other accounts had and can restore.
+    ///
+    /// Must run after the addresses were claimed: a statement sees the former addresses of all changes that have released the addresses.
+    /// - Parameter rows: The indexes of the accounts to check.
+    private static func reserved(
+        _ rows: [Int],
+        of accounts: [Account],
+        in transaction: PostgresTransaction
+    ) async throws -> [Int] {
+        let checks = rows.map { reservation(of: accounts[$0].email, except: accounts[$0].id, at: accounts[$0].createdAt) }
+        return zip(rows, try await transaction.execute(checks)).filter { !$1.rows.isEmpty }.map { $0.0 }
+    }
+
+    /// Returns a statement with a row if another account had an address and can restore it.
+    static func reservation(
+        of email: EmailAddress,
+        except id: Account.ID,
+        at now: Date
+    ) -> (PostgresStatement, [PostgresValue]) {
+        (
+            "SELECT 1 FROM former_address WHERE email_key = $1 AND account_id <> $2 AND expires_at > $3 LIMIT 1",
+            [.text(email.normalized), .uuid(id.rawValue), .time(now)]
+        )
     }
 
     /// Returns the accounts that an earlier attempt has added, whose response was lost.
@@ -95,9 +122,11 @@ public struct PostgresAccountRepository: AccountRepository {
             let rows = try await database.execute(Self.addresses, [.uuid(last)]).rows
             guard let next = rows.last else { return count }
             last = try next.value(0)
-            let accounts = try rows.map { (key: emailKeys.key(of: try EmailAddress($0.value(1))), id: try $0.value(0) as UUID) }
-            let claims = accounts.sorted { $0.key.lexicographicallyPrecedes($1.key) }
-                .map { (Self.claimAddress, [PostgresValue.bytes($0.key), .uuid($0.id)]) }
+            let claims = try rows.map { row in
+                let email: String = try row.value(1)
+                return (key: emailKeys.key(of: try EmailAddress(email)), id: try row.value(0) as UUID, email: email)
+            }.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+                .map { (Self.claimPresentAddress, [PostgresValue.bytes($0.key), .uuid($0.id), .text($0.email)]) }
             count += try await database.transaction { try await $0.execute(claims).reduce(0) { $0 + $1.count } }
         }
     }
@@ -106,14 +135,21 @@ public struct PostgresAccountRepository: AccountRepository {
     private static let addresses: PostgresStatement = "SELECT id, email FROM account WHERE id > $1 ORDER BY id LIMIT 500"
 
     /// Reserves an address for an account. If it is repeated for the same account, it changes nothing and counts none.
-    private static let claimAddress: PostgresStatement = """
+    static let claimAddress: PostgresStatement = """
         INSERT INTO account_email (email_key, account_id) VALUES ($1, $2) ON CONFLICT (email_key) DO NOTHING
         """
 
+    /// Reserves an address for an account that still has it. The lock prevents a change of the address meanwhile.
+    private static let claimPresentAddress: PostgresStatement = """
+        INSERT INTO account_email (email_key, account_id)
+        SELECT $1, owner.id FROM (SELECT id FROM account WHERE id = $2 AND email = $3 FOR SHARE) owner
+        ON CONFLICT (email_key) DO NOTHING
+        """
+
     /// Adds an account. Changes no row if the id is taken.
-    private static let insertion: PostgresStatement = """
-        INSERT INTO account (id, email, first_name, password_hash, state, language, epoch, created_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (id) DO NOTHING
+    static let insertion: PostgresStatement = """
+        INSERT INTO account (id, email, first_name, password_hash, state, language, epoch, created_at, is_verified, purge_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (id) DO NOTHING
         """
 
     /// Changes the state of an account, and ends all its sessions and removes its tokens unless the new state is active.

@@ -27,6 +27,8 @@ public struct PostgresAccountStores: AccountStores {
     public let resetTokens: any ResetTokenStore
     /// The tokens of "this was not me" links.
     public let accountLockTokens: any AccountLockTokenStore
+    /// The links, former addresses and devices of accounts.
+    public let records: any AccountRecordStore
     /// The queue of emails, with the tools of an operator.
     public let intents: any MailIntentQueue & MailQueueInspection
     /// The reset emails that were sent recently.
@@ -50,6 +52,7 @@ public struct PostgresAccountStores: AccountStores {
         sessions = PostgresSessionStore(database)
         resetTokens = PostgresResetTokenStore(database, emailKeys: emailKeys)
         accountLockTokens = PostgresAccountLockTokenStore(database)
+        records = PostgresAccountRecordStore(database, emailKeys: emailKeys)
         intents = PostgresMailIntentQueue(database, server: server)
         sentResets = PostgresSentResetStore(database)
         audit = PostgresAuditStore(database)

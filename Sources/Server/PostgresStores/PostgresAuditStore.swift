@@ -37,10 +37,10 @@ public final class PostgresAuditStore: AuditStore {
         _ = try await database.transaction { try await $0.execute(rows) }
     }
 
-    /// Adds an event if its account exists.
+    /// Adds an event if its account exists. The lock prevents an event from being added while the account is removed.
     private static let insertion: PostgresStatement = """
         INSERT INTO audit_event (account_id, time, id, kind, client, request_id)
-        SELECT account.id, $2, $3, $4, $5, $6 FROM account WHERE account.id = $1
+        SELECT owner.id, $2, $3, $4, $5, $6 FROM (SELECT id FROM account WHERE id = $1 FOR KEY SHARE) owner
         ON CONFLICT (account_id, time, id) DO NOTHING
         """
 

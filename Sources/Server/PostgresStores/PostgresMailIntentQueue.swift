@@ -11,8 +11,8 @@ import Synchronization
 /// or abandoning the email, by its end time, or as soon as the registration of the server is not renewed (``releaseAbandoned(at:)``). All
 /// changes of a claimed row check the end of the lease, so a server whose lease has ended can't change the row of the next holder.
 ///
-/// New reset requests are taken in turn by network, so that a flood of requests from one network doesn't delay those of others. Retries and
-/// confirmations are taken by their due time.
+/// New requests of clients without an account are taken in turn by network, so that a flood of requests from one network doesn't delay
+/// those of others. Retries and emails to accounts are taken by their due time.
 ///
 /// One value per server is enough; it can be used by several workers at the same time. Its turns are in memory, so that each server takes
 /// the networks in turn by itself, and a restart begins with the first network.
@@ -88,9 +88,8 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
         let idle = try await database.execute(
             """
             SELECT 1 WHERE EXISTS (
-                SELECT 1 FROM mail_intent WHERE NOT (kind = 'password_reset' AND state = 'waiting' AND failures = 0)
-                    AND state <> 'failed' AND due_at <= $1
-            ) OR EXISTS (SELECT 1 FROM mail_intent WHERE kind = 'password_reset' AND state = 'waiting' AND failures = 0)
+                SELECT 1 FROM mail_intent WHERE NOT is_fresh AND state <> 'failed' AND due_at <= $1
+            ) OR EXISTS (SELECT 1 FROM mail_intent WHERE is_fresh)
             """,
             [.time(now)]
         )
@@ -175,27 +174,26 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     /// Reads the rows of a claim, in the order in which they were chosen.
     private static let claimed = "SELECT " + MailIntent.columns + " FROM mail_intent WHERE claim = $1 ORDER BY place"
 
-    /// Locks due emails, except reset requests that were never tried: retries, confirmations, and emails whose lease has ended.
+    /// Locks due emails, except requests of clients without an account that were never tried: retries, emails to accounts, and emails whose
+    /// lease has ended.
     private static let dueIntents: PostgresStatement = """
-        SELECT id FROM mail_intent WHERE NOT (kind = 'password_reset' AND state = 'waiting' AND failures = 0)
-            AND state <> 'failed' AND due_at <= $1 ORDER BY due_at, created_at LIMIT $2 FOR UPDATE SKIP LOCKED
+        SELECT id FROM mail_intent WHERE NOT is_fresh AND state <> 'failed' AND due_at <= $1
+        ORDER BY due_at, created_at LIMIT $2 FOR UPDATE SKIP LOCKED
         """
 
-    /// Like ``dueIntents``, without reset emails, for times at which their sending is paused.
+    /// Like ``dueIntents``, without the kinds of `MailIntent.Subject.anonymousKinds`, for times at which their sending is paused.
     private static let dueConfirmations: PostgresStatement = """
-        SELECT id FROM mail_intent WHERE NOT (kind = 'password_reset' AND state = 'waiting' AND failures = 0)
-            AND state <> 'failed' AND due_at <= $1 AND kind = 'password_changed'
+        SELECT id FROM mail_intent WHERE NOT is_fresh AND state <> 'failed' AND due_at <= $1
+            AND kind NOT IN ('password_reset', 'registration', 'verification')
         ORDER BY due_at, created_at LIMIT $2 FOR UPDATE SKIP LOCKED
         """
 
     /// The networks with new requests after a given one, in order, found by steps through the index.
     private static let networks: PostgresStatement = """
         WITH RECURSIVE turn(network) AS (
-            (SELECT network FROM mail_intent WHERE kind = 'password_reset' AND state = 'waiting' AND failures = 0
-                AND network > $1 ORDER BY network LIMIT 1)
+            (SELECT network FROM mail_intent WHERE is_fresh AND network > $1 ORDER BY network LIMIT 1)
             UNION ALL
-            SELECT (SELECT network FROM mail_intent WHERE kind = 'password_reset' AND state = 'waiting' AND failures = 0
-                AND network > turn.network ORDER BY network LIMIT 1)
+            SELECT (SELECT network FROM mail_intent WHERE is_fresh AND network > turn.network ORDER BY network LIMIT 1)
             FROM turn WHERE turn.network IS NOT NULL
         )
         SELECT network FROM turn WHERE network IS NOT NULL LIMIT $2
@@ -204,8 +202,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     /// The oldest new requests of networks, up to the limit. Without an order, so that no more rows are locked.
     private static let oldest: PostgresStatement = """
         SELECT intent.id, turn.network, turn.place FROM unnest($1) WITH ORDINALITY AS turn(network, place) CROSS JOIN LATERAL (
-            SELECT id FROM mail_intent WHERE kind = 'password_reset' AND state = 'waiting' AND failures = 0
-                AND network = turn.network AND id <> ALL($3) ORDER BY created_at, id LIMIT 1 FOR UPDATE SKIP LOCKED
+            SELECT id FROM mail_intent WHERE is_fresh AND network = turn.network AND id <> ALL($3) ORDER BY created_at, id LIMIT 1 FOR UPDATE SKIP LOCKED
         ) intent LIMIT $2
         """
 

@@ -107,8 +107,33 @@ public struct PostgresResetTokenStore: ResetTokenStore {
             , reset_token.created_at, reset_token.expires_at
             FROM reset_token JOIN account_email ON account_email.email_key = reset_token.email_key
                 JOIN account ON account.id = reset_token.account_id AND account.id = account_email.account_id
-            WHERE digest = $1 AND consumed_at IS NULL AND expires_at > $2 AND account.state IN ('active', 'frozen')
+            WHERE digest = $1 AND consumed_at IS NULL AND expires_at > $2
+                AND account.state IN ('active', 'frozen') AND account.purge_at IS NULL
             """
+
+    /// Returns the stored tokens of an account, used or not, newest first; at most 1,000. Tokens that were sent to another address are not
+    /// included: only keys of their addresses are stored.
+    public func tokens(of account: Account.ID) async throws -> [StoredResetToken] {
+        try await database.execute(
+            """
+            SELECT digest, account.email, reset_token.created_at, expires_at
+            FROM reset_token JOIN account ON account.id = reset_token.account_id
+                JOIN account_email ON account_email.email_key = reset_token.email_key AND account_email.account_id = account.id
+            WHERE reset_token.account_id = $1 ORDER BY reset_token.created_at DESC LIMIT 1000
+            """,
+            [.uuid(account.rawValue)]
+        ).rows.map { row in
+            guard let digest = TokenDigest(bytes: Data(try row.value(0) as [UInt8])), let email = try? EmailAddress(row.value(1))
+            else { throw StoreFailure.corruptRow(of: "reset_token") }
+            return StoredResetToken(
+                digest: digest,
+                accountID: account,
+                recipient: email,
+                createdAt: try row.value(2),
+                expiresAt: try row.value(3)
+            )
+        }
+    }
 
     /// Returns whether a token exists, is unused and has expired. The time that the statement takes doesn't depend on the existence of the
     /// token.
@@ -126,9 +151,9 @@ public struct PostgresResetTokenStore: ResetTokenStore {
 
     /// Consumes a token and sets the password of its account, in one transaction.
     ///
-    /// It also ends all sessions, unlocks a locked account, consumes the account's other tokens, enqueues the confirmation email, and
-    /// finishes the idempotency key of the current request if that is in the same database. The id of the confirmation identifies the
-    /// reset: a repetition after a lost response returns `true`.
+    /// It also marks the address as verified, ends all sessions, unlocks a locked account, consumes the account's other tokens, enqueues
+    /// the confirmation email, and finishes the idempotency key of the current request if that is in the same database. The id of the
+    /// confirmation identifies the reset: a repetition after a lost response returns `true`.
     ///
     /// Three round trips in the usual case: lock and consume, change, commit. The account's row is locked first, so of two concurrent
     /// confirmations of any of its tokens exactly one succeeds.
@@ -161,6 +186,7 @@ public struct PostgresResetTokenStore: ResetTokenStore {
                         AND EXISTS (
                             SELECT 1 FROM account JOIN account_email ON account_email.account_id = account.id
                             WHERE account.id = reset_token.account_id AND account.state IN ('active', 'frozen')
+                                AND account.purge_at IS NULL
                                 AND account_email.email_key = reset_token.email_key
                         )
                     RETURNING account_id
@@ -176,7 +202,9 @@ public struct PostgresResetTokenStore: ResetTokenStore {
             let changes = try await transaction.execute(
                 PostgresSessionStore.endAll(of: account) + [
                     (
-                        "UPDATE account SET password_hash = $1, epoch = epoch + 1, state = 'active' WHERE id = $2",
+                        """
+                        UPDATE account SET password_hash = $1, epoch = epoch + 1, state = 'active', is_verified = true WHERE id = $2
+                        """,
                         [.text(passwordHash), .uuid(account)]
                     ),
                     (Self.consumeOthers, [.time(now), .uuid(account)]),
@@ -250,7 +278,8 @@ public struct PostgresAccountLockTokenStore: AccountLockTokenStore {
     private static let live =
         "SELECT " + Account.columns + """
              FROM freeze_token JOIN account ON account.id = freeze_token.account_id
-            WHERE digest = $1 AND consumed_at IS NULL AND expires_at > $2 AND account.state IN ('active', 'frozen')
+            WHERE digest = $1 AND consumed_at IS NULL AND expires_at > $2
+                AND account.state IN ('active', 'frozen') AND account.purge_at IS NULL
             """
 
     /// Consumes a token and locks its account, in one transaction: ends all sessions and consumes the account's reset tokens, so that a
@@ -276,7 +305,9 @@ public struct PostgresAccountLockTokenStore: AccountLockTokenStore {
                     """
                     UPDATE freeze_token SET consumed_at = $1, consumed_by = $3
                     WHERE digest = $2 AND consumed_at IS NULL AND expires_at > $1
-                        AND EXISTS (SELECT 1 FROM account WHERE id = account_id AND state IN ('active', 'frozen'))
+                        AND EXISTS (
+                            SELECT 1 FROM account WHERE id = account_id AND state IN ('active', 'frozen') AND purge_at IS NULL
+                        )
                     RETURNING account_id
                     """,
                     [.time(now), digest.value, .uuid(attempt)]

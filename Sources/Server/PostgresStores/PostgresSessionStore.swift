@@ -2,6 +2,7 @@ public import AccountCore
 public import Foundation
 import Idempotency
 import PostgresDriver
+import Synchronization
 
 /// A store of sessions in PostgreSQL.
 ///
@@ -15,7 +16,8 @@ public struct PostgresSessionStore: SessionStore {
         self.database = database
     }
 
-    /// Opens a session with its first refresh token, if the account is active and still has the epoch at which its password was checked.
+    /// Opens a session with its first refresh token, if the account is active and not deleted and still has the epoch at which its password
+    /// was checked.
     ///
     /// One statement in the usual case. A repetition with the same session and token, after a lost response, returns `true`.
     ///
@@ -29,9 +31,10 @@ public struct PostgresSessionStore: SessionStore {
         let opened = try await database.execute(
             """
             WITH owner AS (
-                SELECT id FROM account WHERE id = $2 AND epoch = $3 AND state = 'active' FOR SHARE
+                SELECT id FROM account WHERE id = $2 AND epoch = $3 AND state = 'active' AND purge_at IS NULL FOR SHARE
             ), opened AS (
-                INSERT INTO session (id, account_id, created_at, refreshed_at) SELECT $1, owner.id, $4, $4 FROM owner
+                INSERT INTO session (id, account_id, created_at, refreshed_at, device_name)
+                SELECT $1, owner.id, $4, $4, $6 FROM owner
                 ON CONFLICT (id) DO NOTHING RETURNING id, account_id
             )
             INSERT INTO refresh_token (digest, session_id, account_id) SELECT $5, id, account_id FROM opened
@@ -39,7 +42,7 @@ public struct PostgresSessionStore: SessionStore {
             """,
             [
                 .uuid(session.id.rawValue), .uuid(session.accountID.rawValue), .integer(epoch), .time(session.createdAt),
-                refresh.value,
+                refresh.value, .text(session.deviceName),
             ]
         )
         if opened.count == 1 { return true }
@@ -79,7 +82,8 @@ public struct PostgresSessionStore: SessionStore {
             let session = StoredSession(
                 id: .init(rawValue: try row.value(0)),
                 accountID: .init(rawValue: try row.value(1)),
-                createdAt: try row.value(2)
+                createdAt: try row.value(2),
+                deviceName: try row.value(8)
             )
             let time = now.timeIntervalSince1970
             let (createdAt, refreshedAt): (Double, Double) = (try row.value(2), try row.value(3))
@@ -137,7 +141,8 @@ public struct PostgresSessionStore: SessionStore {
     private static let presentedToken: PostgresStatement = """
         SELECT session.id, session.account_id, session.created_at, session.refreshed_at, presented.parent, presented.used_at,
             EXISTS (SELECT 1 FROM refresh_token next WHERE next.parent = presented.digest AND next.used_at IS NOT NULL),
-            EXISTS (SELECT 1 FROM refresh_token next WHERE next.parent = presented.digest AND next.digest = $2)
+            EXISTS (SELECT 1 FROM refresh_token next WHERE next.parent = presented.digest AND next.digest = $2),
+            session.device_name
         FROM refresh_token presented JOIN session ON session.id = presented.session_id
         WHERE presented.digest = $1
         """
@@ -148,6 +153,15 @@ public struct PostgresSessionStore: SessionStore {
         [
             ("DELETE FROM session WHERE account_id = $1", [.uuid(account)]),
             ("DELETE FROM refresh_token WHERE account_id = $1", [.uuid(account)]),
+        ]
+    }
+
+    /// Returns statements that end all sessions of an account except one.
+    /// - Parameter account: The account, whose row the transaction has locked.
+    static func endAll(of account: UUID, except session: UUID) -> [(PostgresStatement, [PostgresValue])] {
+        [
+            ("DELETE FROM session WHERE account_id = $1 AND id <> $2", [.uuid(account), .uuid(session)]),
+            ("DELETE FROM refresh_token WHERE account_id = $1 AND session_id <> $2", [.uuid(account), .uuid(session)]),
         ]
     }
 
@@ -176,6 +190,63 @@ public struct PostgresSessionStore: SessionStore {
             try await Self.end([id], in: transaction)
             try await effect?.finish(in: transaction)
         }
+    }
+
+    /// Returns the sessions of an account, newest use first, with one statement.
+    public func sessions(of account: Account.ID) async throws -> [SessionUse] {
+        try await database.execute(
+            """
+            SELECT id, created_at, refreshed_at, device_name FROM session WHERE account_id = $1
+            ORDER BY refreshed_at DESC, id DESC
+            """,
+            [.uuid(account.rawValue)]
+        ).rows.map { row in
+            let session = StoredSession(
+                id: .init(rawValue: try row.value(0)),
+                accountID: account,
+                createdAt: try row.value(1),
+                deviceName: try row.value(3)
+            )
+            return SessionUse(session: session, lastUsedAt: try row.value(2))
+        }
+    }
+
+    /// Ends a session of an account, and finishes the idempotency key of the current request in the same transaction. The key is not
+    /// finished if the account has no such session.
+    ///
+    /// - Throws: `StoreFailure`; `LostIdempotencyKey` if the key belongs to another request.
+    /// - Returns: Whether the account has had such a session.
+    public func end(_ id: StoredSession.ID, of account: Account.ID) async throws -> Bool {
+        let effect = IdempotentEffect.current(in: database.client)
+        // A repetition after a lost response finds no session.
+        let hasEnded = Mutex(false)
+        return try await database.transaction { transaction in
+            let found = try await transaction.execute(
+                "SELECT id FROM session WHERE id = $1 AND account_id = $2 FOR UPDATE",
+                [.uuid(id.rawValue), .uuid(account.rawValue)]
+            )
+            guard !found.rows.isEmpty else { return hasEnded.withLock { $0 } }
+            try await Self.end([id.rawValue], in: transaction)
+            try await effect?.finish(in: transaction)
+            hasEnded.withLock { $0 = true }
+            return true
+        }
+    }
+
+    /// Ends all sessions of an account except one, in one transaction.
+    public func endAll(of account: Account.ID, except id: StoredSession.ID) async throws {
+        _ = try await database.transaction { transaction in
+            try await transaction.execute(
+                [
+                    Self.lockAccount(account.rawValue)
+                ] + Self.endAll(of: account.rawValue, except: id.rawValue)
+            )
+        }
+    }
+
+    /// Returns a statement that locks the row of an account, so that no session of it opens until the end of the transaction.
+    private static func lockAccount(_ account: UUID) -> (PostgresStatement, [PostgresValue]) {
+        ("SELECT id FROM account WHERE id = $1 FOR UPDATE", [.uuid(account)])
     }
 
     /// Returns whether a session exists. It doesn't check the limits of age, which the next rotation checks.

@@ -44,19 +44,7 @@ public struct SQLiteAccountRepository: AccountRepository {
 
     /// Adds an account, and returns whether its address was free. A taken id throws, because only the conflict of the address is ignored.
     private static func insert(_ account: Account, into database: Database) throws -> Bool {
-        try database.executeCached(
-            sql: """
-                INSERT INTO account
-                    (id, email, email_key, first_name, password_hash, state, language, epoch, created_at)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (email_key) DO NOTHING
-                """,
-            arguments: [
-                account.id.description, account.email.text, account.email.normalized, account.firstName.rawValue,
-                account.passwordHash, account.state.rawValue, account.language.rawValue, account.epoch,
-                account.createdAt.timeIntervalSince1970,
-            ]
-        )
-        return database.changesCount == 1
+        try account.insert(into: database, at: account.createdAt)
     }
 
     /// Changes the state of an account, and ends all its sessions and removes its tokens unless the new state is active. A change
@@ -154,5 +142,38 @@ public struct SQLiteAccountRepository: AccountRepository {
                 arguments: [new, id.description, old]
             )
         }
+    }
+}
+
+extension Account {
+    /// Adds the account, unless another account has its address now, or had it and can restore it.
+    /// - Parameter now: The time at which the former addresses of other accounts must have expired.
+    /// - Returns: Whether the account was added.
+    /// - Throws: GRDB's `DatabaseError`, also if the id is taken.
+    func insert(into database: Database, at now: Date) throws -> Bool {
+        guard try !email.isReserved(except: id, at: now, in: database) else { return false }
+        try database.executeCached(
+            sql: """
+                INSERT INTO account
+                    (id, email, email_key, first_name, password_hash, state, language, epoch, created_at, is_verified, purge_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (email_key) DO NOTHING
+                """,
+            arguments: [
+                id.description, email.text, email.normalized, firstName.rawValue, passwordHash, state.rawValue,
+                language.rawValue, epoch, createdAt.timeIntervalSince1970, isEmailVerified, purgeAt?.timeIntervalSince1970,
+            ]
+        )
+        return database.changesCount == 1
+    }
+}
+
+extension EmailAddress {
+    /// Whether another account had the address and can restore it. The writer is the only one, so no change can come between this check and
+    /// a later statement of the transaction.
+    func isReserved(except id: Account.ID, at now: Date, in database: Database) throws -> Bool {
+        try database.first(
+            sql: "SELECT 1 FROM former_address WHERE email_key = ? AND account_id <> ? AND expires_at > ?",
+            arguments: [normalized, id.description, now.timeIntervalSince1970]
+        ) { _ in true } ?? false
     }
 }

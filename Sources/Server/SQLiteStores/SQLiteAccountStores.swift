@@ -24,6 +24,8 @@ public struct SQLiteAccountStores: AccountStores {
     public let resetTokens: any ResetTokenStore
     /// The tokens of "this was not me" links.
     public let accountLockTokens: any AccountLockTokenStore
+    /// The links, former addresses and devices of accounts.
+    public let records: any AccountRecordStore
     /// The queue of emails, with the tools of an operator.
     public let intents: any MailIntentQueue & MailQueueInspection
     /// The reset emails that were sent recently.
@@ -45,6 +47,7 @@ public struct SQLiteAccountStores: AccountStores {
         sessions = SQLiteSessionStore(database)
         resetTokens = SQLiteResetTokenStore(database)
         accountLockTokens = SQLiteAccountLockTokenStore(database)
+        records = SQLiteAccountRecordStore(database)
         intents = SQLiteMailIntentQueue(database, locks: locks, holder: holder)
         sentResets = SQLiteSentResetStore(database)
         audit = SQLiteAuditStore(database)

@@ -10,8 +10,8 @@ import Synchronization
 /// postponing or abandoning the email, by its end time, or as soon as the server's lock is free (``releaseAbandoned(at:)``). All changes of
 /// a claimed row check the end of the lease, so a server whose lease has ended can't change the row of the next holder.
 ///
-/// New reset requests are taken in turn by network, so that a flood of requests from one network doesn't delay those of others. Retries and
-/// confirmations are taken by their due time.
+/// New requests of clients without an account are taken in turn by network, so that a flood of requests from one network doesn't delay
+/// those of others. Retries and emails to accounts are taken by their due time.
 ///
 /// Several workers and several processes can share a queue. New emails have `is_fresh = 1`, a computed column over which an index orders
 /// them by network, so that a claim reads one row per email.
@@ -96,9 +96,12 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     private static func dueIntents(_ includesResets: Bool) -> String {
         """
         SELECT created_at, id FROM mail_intent WHERE is_fresh = 0 AND due_at <= ? AND state != 'failed'
-            \(includesResets ? "" : "AND kind = 'password_changed'") ORDER BY due_at, created_at
+            \(includesResets ? "" : "AND kind NOT IN (\(anonymousKinds))") ORDER BY due_at, created_at
         """
     }
+
+    /// The kinds that clients without an account can request, as a list of texts in SQL.
+    private static let anonymousKinds = MailIntent.Subject.anonymousKinds.map { "'\($0)'" }.joined(separator: ", ")
 
     /// Claims one intent. Due intents and new intents alternate.
     ///

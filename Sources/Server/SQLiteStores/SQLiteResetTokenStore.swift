@@ -72,7 +72,8 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
                     SELECT \(Account.columns), reset_token.created_at AS minted_at, reset_token.expires_at
                     FROM reset_token JOIN account ON account.id = reset_token.account_id
                         AND account.email_key = reset_token.email_key
-                    WHERE digest = ? AND consumed_at IS NULL AND expires_at > ? AND account.state IN ('active', 'frozen')
+                    WHERE digest = ? AND consumed_at IS NULL AND expires_at > ?
+                        AND account.state IN ('active', 'frozen') AND account.purge_at IS NULL
                     """,
                 arguments: [digest.bytes, now.timeIntervalSince1970]
             ) { row in
@@ -85,6 +86,33 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
                     expiresAt: Date(timeIntervalSince1970: row[Account.columnCount + 1])
                 )
                 return (token, account)
+            }
+        }
+    }
+
+    /// Returns the stored tokens of an account, used or not, newest first; at most 1,000. The addresses are those that the tokens were sent
+    /// to, in normalized form.
+    public func tokens(of account: Account.ID) async throws -> [StoredResetToken] {
+        try await database.read { database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT digest, coalesce(reset_token.email_key, account.email_key), reset_token.created_at, expires_at
+                    FROM reset_token JOIN account ON account.id = account_id
+                    WHERE account_id = ? ORDER BY reset_token.created_at DESC LIMIT 1000
+                    """,
+                arguments: [account.description]
+            ).map { row in
+                guard let recipient = try? EmailAddress(row[1]), let digest = TokenDigest(bytes: row[0]) else {
+                    throw CorruptRow(table: "reset_token")
+                }
+                return StoredResetToken(
+                    digest: digest,
+                    accountID: account,
+                    recipient: recipient,
+                    createdAt: Date(timeIntervalSince1970: row[2]),
+                    expiresAt: Date(timeIntervalSince1970: row[3])
+                )
             }
         }
     }
@@ -106,8 +134,8 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
 
     /// Consumes a token and sets the password of its account, in one transaction.
     ///
-    /// It also ends all sessions, unlocks a locked account, consumes the account's other tokens, enqueues the confirmation email, and
-    /// finishes the idempotency key of the current request if that is in the same database.
+    /// It also marks the address as verified, ends all sessions, unlocks a locked account, consumes the account's other tokens, enqueues
+    /// the confirmation email, and finishes the idempotency key of the current request if that is in the same database.
     ///
     /// - Parameters:
     ///   - digest: The digest of the token.
@@ -131,7 +159,7 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
                     UPDATE reset_token SET consumed_at = ?1
                     WHERE digest = ?2 AND consumed_at IS NULL AND expires_at > ?1
                         AND EXISTS (
-                            SELECT 1 FROM account WHERE id = account_id AND state IN ('active', 'frozen')
+                            SELECT 1 FROM account WHERE id = account_id AND state IN ('active', 'frozen') AND purge_at IS NULL
                                 AND account.email_key = reset_token.email_key
                         )
                     RETURNING account_id
@@ -140,7 +168,9 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
             )
             guard let account else { return false }
             try database.execute(
-                sql: "UPDATE account SET password_hash = ?, epoch = epoch + 1, state = 'active' WHERE id = ?",
+                sql: """
+                    UPDATE account SET password_hash = ?, epoch = epoch + 1, state = 'active', is_verified = 1 WHERE id = ?
+                    """,
                 arguments: [passwordHash, account]
             )
             try database.execute(
@@ -197,7 +227,8 @@ public struct SQLiteAccountLockTokenStore: AccountLockTokenStore {
             try database.firstRow(
                 sql: """
                     SELECT \(Account.columns) FROM freeze_token JOIN account ON account.id = freeze_token.account_id
-                    WHERE digest = ? AND consumed_at IS NULL AND expires_at > ? AND account.state IN ('active', 'frozen')
+                    WHERE digest = ? AND consumed_at IS NULL AND expires_at > ?
+                        AND account.state IN ('active', 'frozen') AND account.purge_at IS NULL
                     """,
                 arguments: [digest.bytes, now.timeIntervalSince1970]
             ).map(Account.init(row:))
@@ -220,7 +251,9 @@ public struct SQLiteAccountLockTokenStore: AccountLockTokenStore {
                 sql: """
                     UPDATE freeze_token SET consumed_at = ?1
                     WHERE digest = ?2 AND consumed_at IS NULL AND expires_at > ?1
-                        AND EXISTS (SELECT 1 FROM account WHERE id = account_id AND state IN ('active', 'frozen'))
+                        AND EXISTS (
+                            SELECT 1 FROM account WHERE id = account_id AND state IN ('active', 'frozen') AND purge_at IS NULL
+                        )
                     RETURNING account_id
                     """,
                 arguments: [now.timeIntervalSince1970, digest.bytes]

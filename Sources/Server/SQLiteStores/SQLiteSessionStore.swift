@@ -15,7 +15,8 @@ public struct SQLiteSessionStore: SessionStore {
         self.database = database
     }
 
-    /// Opens a session with its first refresh token, if the account is active and still has the epoch at which its password was checked.
+    /// Opens a session with its first refresh token, if the account is active and not deleted and still has the epoch at which its password
+    /// was checked.
     ///
     /// - Parameters:
     ///   - session: The session, with a new id.
@@ -28,10 +29,10 @@ public struct SQLiteSessionStore: SessionStore {
             let created = session.createdAt.timeIntervalSince1970
             try database.executeCached(
                 sql: """
-                    INSERT INTO session (id, account_id, created_at, refreshed_at)
-                    SELECT ?1, id, ?2, ?2 FROM account WHERE id = ?3 AND epoch = ?4 AND state = 'active'
+                    INSERT INTO session (id, account_id, created_at, refreshed_at, device_name)
+                    SELECT ?1, id, ?2, ?2, ?5 FROM account WHERE id = ?3 AND epoch = ?4 AND state = 'active' AND purge_at IS NULL
                     """,
-                arguments: [session.id.description, created, session.accountID.description, epoch]
+                arguments: [session.id.description, created, session.accountID.description, epoch, session.deviceName]
             )
             guard database.changesCount == 1 else { return false }
             try Self.insert(refresh, session: session.id, parent: nil, into: database)
@@ -108,6 +109,47 @@ public struct SQLiteSessionStore: SessionStore {
                 arguments: [refresh.bytes]
             )
             try effect?.finish(in: database)
+        }
+    }
+
+    /// Returns the sessions of an account, newest use first.
+    public func sessions(of account: Account.ID) async throws -> [SessionUse] {
+        try await database.read { database in
+            try Row.fetchAll(
+                database,
+                sql: "SELECT * FROM session WHERE account_id = ? ORDER BY refreshed_at DESC, id DESC",
+                arguments: [account.description]
+            ).map { row in
+                SessionUse(session: try StoredSession(row: row), lastUsedAt: Date(timeIntervalSince1970: row["refreshed_at"]))
+            }
+        }
+    }
+
+    /// Ends a session of an account, and finishes the idempotency key of the current request in the same transaction. The key is not
+    /// finished if the account has no such session.
+    ///
+    /// - Throws: `StoreFailure`; `LostIdempotencyKey` if the key belongs to another request.
+    /// - Returns: Whether the account has had such a session.
+    public func end(_ id: StoredSession.ID, of account: Account.ID) async throws -> Bool {
+        let effect = IdempotentEffect.current(in: database)
+        return try await database.write { database in
+            try database.execute(
+                sql: "DELETE FROM session WHERE id = ? AND account_id = ?",
+                arguments: [id.description, account.description]
+            )
+            guard database.changesCount == 1 else { return false }
+            try effect?.finish(in: database)
+            return true
+        }
+    }
+
+    /// Ends all sessions of an account except one.
+    public func endAll(of account: Account.ID, except id: StoredSession.ID) async throws {
+        try await database.write { database in
+            try database.execute(
+                sql: "DELETE FROM session WHERE account_id = ? AND id <> ?",
+                arguments: [account.description, id.description]
+            )
         }
     }
 

@@ -104,7 +104,7 @@ struct CopyTarget: Sendable {
     /// Empties all copied tables in one statement. An interrupted copy of another log may have left rows.
     private static let emptying: PostgresStatement = """
         TRUNCATE account, account_email, session, refresh_token, reset_token, freeze_token, mail_intent, sent_reset, audit_event,
-            idempotency_key, idempotency_usage
+            idempotency_key, idempotency_usage, account_link, former_address, account_device, purged_account, purge_event
         """
 
     /// Completes the copy, in one transaction. Servers may use the database from now on. A repetition changes nothing.
@@ -214,6 +214,8 @@ struct CopyTarget: Sendable {
                 switch start {
                 case .uuid: .uuid(try UUID(postgres: column).readable)
                 case .double: .double(try Double(postgres: column).readable)
+                case .integer: .integer(try Int(postgres: column).readable)
+                case .text: .text(try String(postgres: column).readable)
                 default: .bytes(try column.readable)
                 }
             }

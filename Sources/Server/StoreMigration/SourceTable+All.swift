@@ -7,6 +7,7 @@ extension SourceTable {
     /// stores indexes of this array.
     static let all = [
         accounts, sessions, refreshTokens, resetTokens, accountLockTokens, mailIntents, sentResets, auditEvents, idempotencyKeys,
+        accountLinks, formerAddresses, accountDevices, purgedAccounts, purgeEvents,
     ]
 
     /// Accounts. Each account also becomes a row of `account_email`, which has the address as a key under the secret of PostgreSQL's
@@ -14,22 +15,26 @@ extension SourceTable {
     private static let accounts = SourceTable(
         name: "account",
         key: ["id"],
-        columns: "email, first_name, password_hash, state, language, epoch, created_at, email_key",
+        columns: """
+            email, first_name, password_hash, state, language, epoch, created_at, email_key, is_verified, purge_at, active_at
+            """,
         origin: "account",
         targets: [
             TargetTable(
                 name: "account",
                 insertion: """
-                    INSERT INTO account (id, email, first_name, password_hash, state, language, epoch, created_at)
-                    VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (id) DO NOTHING
+                    INSERT INTO account
+                        (id, email, first_name, password_hash, state, language, epoch, created_at, is_verified, purge_at, active_at)
+                    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (id) DO NOTHING
                     """,
                 removal: "DELETE FROM account WHERE id = $1",
                 row: """
-                    SELECT id, email, first_name, password_hash, state, language, epoch, created_at FROM account WHERE id = $1
+                    SELECT id, email, first_name, password_hash, state, language, epoch, created_at, is_verified, purge_at, active_at
+                    FROM account WHERE id = $1
                     """,
                 page: """
-                    SELECT id, email, first_name, password_hash, state, language, epoch, created_at FROM account
-                    WHERE id > $1 ORDER BY id LIMIT $2
+                    SELECT id, email, first_name, password_hash, state, language, epoch, created_at, is_verified, purge_at, active_at
+                    FROM account WHERE id > $1 ORDER BY id LIMIT $2
                     """,
                 start: [.uuid(.zero)],
                 count: "SELECT count(*) FROM account"
@@ -37,6 +42,8 @@ extension SourceTable {
                 [
                     try row.uuid(0), .text(try row.text(1)), .text(try row.text(2)), .text(try row.text(3)),
                     .text(try row.text(4)), .text(try row.text(5)), try row.integer(6), try row.double(7),
+                    .bool(try row.value(9)),
+                    try row.optionalDouble(10), try row.optionalDouble(11),
                 ]
             },
             TargetTable(
@@ -61,22 +68,24 @@ extension SourceTable {
     private static let sessions = SourceTable(
         name: "session",
         key: ["id"],
-        columns: "account_id, created_at, refreshed_at",
+        columns: "account_id, created_at, refreshed_at, device_name",
         origin: "session",
         targets: [
             TargetTable(
                 name: "session",
                 insertion: """
-                    INSERT INTO session (id, account_id, created_at, refreshed_at)
-                    VALUES ($1, $2, $3, $4) ON CONFLICT (id) DO NOTHING
+                    INSERT INTO session (id, account_id, created_at, refreshed_at, device_name)
+                    VALUES ($1, $2, $3, $4, $5) ON CONFLICT (id) DO NOTHING
                     """,
                 removal: "DELETE FROM session WHERE id = $1",
-                row: "SELECT id, account_id, created_at, refreshed_at FROM session WHERE id = $1",
-                page: "SELECT id, account_id, created_at, refreshed_at FROM session WHERE id > $1 ORDER BY id LIMIT $2",
+                row: "SELECT id, account_id, created_at, refreshed_at, device_name FROM session WHERE id = $1",
+                page: """
+                    SELECT id, account_id, created_at, refreshed_at, device_name FROM session WHERE id > $1 ORDER BY id LIMIT $2
+                    """,
                 start: [.uuid(.zero)],
                 count: "SELECT count(*) FROM session"
             ) { row, _ in
-                [try row.uuid(0), try row.uuid(1), try row.double(2), try row.double(3)]
+                [try row.uuid(0), try row.uuid(1), try row.double(2), try row.double(3), row.optionalText(4)]
             }
         ]
     )
@@ -187,7 +196,7 @@ extension SourceTable {
         // An email that a SQLite server has claimed is claimed again by a PostgreSQL server: its due time is past, and no server holds it.
         columns: """
             kind, email, account_id, language, iif(state = 'taken', created_at, due_at), failures,
-            iif(state = 'taken', 'waiting', state), reason, client, request_id, ifnull(client, '')
+            iif(state = 'taken', 'waiting', state), reason, client, request_id, ifnull(client, ''), text
             """,
         origin: "mail_intent",
         targets: [
@@ -195,18 +204,19 @@ extension SourceTable {
                 name: "mail_intent",
                 insertion: """
                     INSERT INTO mail_intent
-                        (id, kind, email, account_id, language, created_at, due_at, failures, state, reason, client, request_id, network)
-                    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT (id) DO NOTHING
+                        (id, kind, email, account_id, language, created_at, due_at, failures, state, reason, client, request_id, network,
+                        text)
+                    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) ON CONFLICT (id) DO NOTHING
                     """,
                 removal: "DELETE FROM mail_intent WHERE id = $1",
                 row: """
                     SELECT id, kind, email, account_id, language, created_at, due_at, failures, state, reason, client, request_id,
-                        network
+                        network, text
                     FROM mail_intent WHERE id = $1
                     """,
                 page: """
                     SELECT id, kind, email, account_id, language, created_at, due_at, failures, state, reason, client, request_id,
-                        network
+                        network, text
                     FROM mail_intent WHERE id > $1 ORDER BY id LIMIT $2
                     """,
                 start: [.uuid(.zero)],
@@ -216,7 +226,7 @@ extension SourceTable {
                         try row.uuid(1), .text(try row.text(2)), row.optionalText(3), try row.optionalUUID(4),
                         .text(try row.text(5)), try row.double(0), try row.double(6), try row.integer(7),
                         .text(try row.text(8)), row.optionalText(9), row.optionalText(10), row.optionalText(11),
-                        .text(try row.text(12)),
+                        .text(try row.text(12)), row.optionalText(13),
                     ]
                 },
                 key: { [try $0.uuid(1)] }
@@ -334,6 +344,151 @@ extension SourceTable {
                 },
                 key: { [try $0.bytes(0)] }
             )
+        ]
+    )
+}
+
+extension SourceTable {
+    /// The links of emails. Both databases store normalized addresses as their keys, which need no secret.
+    fileprivate static let accountLinks = SourceTable(
+        name: "account_link",
+        key: ["digest"],
+        columns: "purpose, account_id, email, email_key, epoch, first_name, language, created_at, expires_at",
+        origin: "account_link",
+        targets: [
+            TargetTable(
+                name: "account_link",
+                insertion: """
+                    INSERT INTO account_link
+                        (digest, purpose, account_id, email, email_key, epoch, first_name, language, created_at, expires_at)
+                    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (digest) DO NOTHING
+                    """,
+                removal: "DELETE FROM account_link WHERE digest = $1",
+                row: """
+                    SELECT digest, purpose, account_id, email, email_key, epoch, first_name, language, created_at, expires_at
+                    FROM account_link WHERE digest = $1
+                    """,
+                page: """
+                    SELECT digest, purpose, account_id, email, email_key, epoch, first_name, language, created_at, expires_at
+                    FROM account_link WHERE digest > $1 ORDER BY digest LIMIT $2
+                    """,
+                start: [.bytes([])],
+                count: "SELECT count(*) FROM account_link",
+                values: { row, _ in
+                    [
+                        try row.bytes(0), .text(try row.text(1)), try row.optionalUUID(2), .text(try row.text(3)),
+                        .text(try row.text(4)), try row.integer(5), row.optionalText(6), .text(try row.text(7)),
+                        try row.double(8), try row.double(9),
+                    ]
+                },
+                key: { [try $0.bytes(0)] }
+            )
+        ]
+    )
+
+    /// The former addresses, which stay reserved for their accounts.
+    fileprivate static let formerAddresses = SourceTable(
+        name: "former_address",
+        key: ["account_id", "place"],
+        columns: "email, email_key, replaced_at, expires_at",
+        origin: "former_address",
+        targets: [
+            TargetTable(
+                name: "former_address",
+                insertion: """
+                    INSERT INTO former_address (account_id, place, email, email_key, replaced_at, expires_at)
+                    VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (account_id, place) DO NOTHING
+                    """,
+                removal: "DELETE FROM former_address WHERE account_id = $1 AND place = $2",
+                row: """
+                    SELECT account_id, place, email, email_key, replaced_at, expires_at FROM former_address
+                    WHERE account_id = $1 AND place = $2
+                    """,
+                page: """
+                    SELECT account_id, place, email, email_key, replaced_at, expires_at FROM former_address
+                    WHERE (account_id, place) > ($1, $2) ORDER BY account_id, place LIMIT $3
+                    """,
+                start: [.uuid(.zero), .integer(-1)],
+                count: "SELECT count(*) FROM former_address",
+                values: { row, _ in
+                    [
+                        try row.uuid(0), try row.integer(1), .text(try row.text(2)), .text(try row.text(3)), try row.double(4),
+                        try row.double(5),
+                    ]
+                },
+                key: { [try $0.uuid(0), try $0.integer(1)] }
+            )
+        ]
+    )
+
+    /// The families of the devices that have signed in.
+    fileprivate static let accountDevices = SourceTable(
+        name: "account_device",
+        key: ["account_id", "family"],
+        columns: "first_seen_at",
+        origin: "account_device",
+        targets: [
+            TargetTable(
+                name: "account_device",
+                insertion: """
+                    INSERT INTO account_device (account_id, family, first_seen_at) VALUES ($1, $2, $3)
+                    ON CONFLICT (account_id, family) DO NOTHING
+                    """,
+                removal: "DELETE FROM account_device WHERE account_id = $1 AND family = $2",
+                row: "SELECT account_id, family, first_seen_at FROM account_device WHERE account_id = $1 AND family = $2",
+                page: """
+                    SELECT account_id, family, first_seen_at FROM account_device
+                    WHERE (account_id, family) > ($1, $2) ORDER BY account_id, family LIMIT $3
+                    """,
+                start: [.uuid(.zero), .text("")],
+                count: "SELECT count(*) FROM account_device",
+                values: { row, _ in [try row.uuid(0), .text(try row.text(1)), try row.double(2)] },
+                key: { [try $0.uuid(0), .text(try $0.text(1))] }
+            )
+        ]
+    )
+
+    /// The ids of removed accounts.
+    fileprivate static let purgedAccounts = SourceTable(
+        name: "purged_account",
+        key: ["id"],
+        columns: "purged_at, is_listed",
+        origin: "purged_account",
+        targets: [
+            TargetTable(
+                name: "purged_account",
+                insertion: """
+                    INSERT INTO purged_account (id, purged_at, is_listed) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING
+                    """,
+                removal: "DELETE FROM purged_account WHERE id = $1",
+                row: "SELECT id, purged_at, is_listed FROM purged_account WHERE id = $1",
+                page: "SELECT id, purged_at, is_listed FROM purged_account WHERE id > $1 ORDER BY id LIMIT $2",
+                start: [.uuid(.zero)],
+                count: "SELECT count(*) FROM purged_account"
+            ) { row, _ in
+                [try row.uuid(0), try row.double(1), .bool(try row.value(2))]
+            }
+        ]
+    )
+
+    /// The events of removals, under random ids.
+    fileprivate static let purgeEvents = SourceTable(
+        name: "purge_event",
+        key: ["id"],
+        columns: "kind, time",
+        origin: "purge_event",
+        targets: [
+            TargetTable(
+                name: "purge_event",
+                insertion: "INSERT INTO purge_event (id, kind, time) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING",
+                removal: "DELETE FROM purge_event WHERE id = $1",
+                row: "SELECT id, kind, time FROM purge_event WHERE id = $1",
+                page: "SELECT id, kind, time FROM purge_event WHERE id > $1 ORDER BY id LIMIT $2",
+                start: [.uuid(.zero)],
+                count: "SELECT count(*) FROM purge_event"
+            ) { row, _ in
+                [try row.uuid(0), .text(try row.text(1)), try row.double(2)]
+            }
         ]
     )
 }

@@ -3,7 +3,7 @@ package import StrictJSON
 
 /// A JSON Web Token in compact form (RFC 7515) whose signature has not been checked yet.
 package struct SignedToken: Sendable {
-    /// The longest token that is read, in bytes.
+    /// The size in bytes of the longest accepted token.
     package static let maximumSize = 4_096
 
     /// The algorithm that the header names.
@@ -21,7 +21,7 @@ package struct SignedToken: Sendable {
     /// Splits a token and reads its header.
     ///
     /// Decoders often accept several texts for the same bytes: with padding, with `+` and `/`, or with unused bits set. This initializer
-    /// accepts exactly one text for a token. Keys and addresses of keys in the header (`jwk`, `jku`, `x5c`, `x5u`) are not read; a header
+    /// accepts exactly one text for a token. Keys and addresses of keys in the header (`jwk`, `jku`, `x5c`, `x5u`) are ignored. A header
     /// with critical extensions (`crit`) is refused, as RFC 7515 §4.1.11 requires.
     /// - Returns: `nil` if the text is not a token in canonical form.
     package init?(_ text: String) {
@@ -39,7 +39,7 @@ package struct SignedToken: Sendable {
         self.signature = signature
     }
 
-    /// Reads the payload. Call this after the signature was verified.
+    /// Reads the payload. Verify the signature before you call this function.
     /// - Returns: `nil` if the payload is not a JSON object in canonical base64url.
     package func claims() -> JSONObject? { Self.object(payload) }
 

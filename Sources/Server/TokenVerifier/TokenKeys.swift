@@ -4,10 +4,10 @@ import StrictJSON
 
 /// The public keys of an issuer, read from its key set (`/.well-known/jwks.json`, RFC 7517).
 ///
-/// Only keys for ES256 are used. Other members of the set, such as keys of other types, are ignored, so that an issuer can publish keys
-/// for other purposes. ``TokenVerifier`` fetches and replaces key sets itself; use this type to check a document, such as in a test.
+/// Only keys for ES256 are used. Other members of the set, such as keys of other types, are ignored. ``TokenVerifier`` fetches and replaces
+/// key sets itself. Use this type to check a document, for example in a test.
 public struct TokenKeys: Sendable {
-    /// The number of members of a set that are read; further ones are ignored.
+    /// The number of members of a set that are read. Further members are ignored.
     static let maximumCount = 64
 
     private let keys: [String: any JWTAlgorithm]
@@ -45,19 +45,19 @@ public struct TokenKeys: Sendable {
     /// Returns whether the set has a key with an id.
     func contains(_ id: String) -> Bool { keys[id] != nil }
 
-    /// Returns whether a token was signed by the private half of a key of the set. The algorithm is the key's; the token's header can't
-    /// choose it.
+    /// Returns whether a token was signed by the private half of a key of the set. The key determines the algorithm, and the header of the
+    /// token can't change it.
     package func verify(_ token: SignedToken, with id: String) -> Bool {
         guard let key = keys[id], token.signature.count == 64 else { return false }
         return (try? key.verify(token.signature, signs: token.signedBytes)) ?? false
     }
 
-    /// A point on the curve P-256, its coordinates in base64url.
+    /// A point on the curve P-256 with its coordinates in base64url.
     struct Point {
         let x: String
         let y: String
 
-        /// The point of a key for ES256 signatures; `nil` for every other key.
+        /// Reads the point of a key for ES256 signatures. Returns `nil` for every other key.
         init?(_ key: JSONObject) {
             guard key.string("kty") == "EC", key.string("crv") == "P-256", key["alg"] == nil || key.string("alg") == "ES256",
                 key["use"] == nil || key.string("use") == "sig", let x = key.string("x"), let y = key.string("y"),
@@ -69,7 +69,7 @@ public struct TokenKeys: Sendable {
     }
 }
 
-/// The error for a document that is not a set of keys for ES256.
+/// The error of a document that is not a key set or has no key for ES256.
 public struct TokenKeysError: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String { "the document is not a JSON Web Key Set with a key for ES256" }
 

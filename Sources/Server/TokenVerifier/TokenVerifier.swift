@@ -4,7 +4,7 @@ import StrictJSON
 import Synchronization
 public import Timekeeping
 
-/// Verifies the access tokens of a Holdfast server in another service, with the server's public keys. The services share no secret.
+/// Verifies the access tokens of a Holdfast server in another service. The verifier uses the server's public keys, so no secret is shared.
 ///
 /// Create one verifier for the process and use it for every request:
 ///
@@ -18,28 +18,29 @@ public import Timekeeping
 /// Only tokens of type `at+jwt` signed with ES256 are accepted. The token's header can't choose the algorithm or the key's address: `jku`,
 /// `x5u` and embedded keys are ignored.
 ///
-/// A verifier does not know which sessions have ended: it accepts the token of such a session until the token expires, 15 minutes after it
-/// was issued by default. If that is too long, call `GET /api/auth/me` of the server instead.
+/// A verifier does not know which sessions have ended. It accepts a token until the token expires, by default 15 minutes after the token
+/// was issued. If this time is too long, call `GET /api/auth/me` of the server instead.
 ///
-/// **Keys.** The keys are fetched before the first token is verified, again when they are older than ``Rules/refreshAge``, and again when a
-/// token names an unknown key, but at most once per ``Rules/unknownKeyPause``. Callers share one fetch. When fetching fails, the keys are
-/// used until they are older than ``Rules/maximumAge``; then every token is refused with ``TokenRefusal/keysUnavailable``.
+/// **Keys.** The verifier fetches the keys before it verifies the first token, and again when they are older than ``Rules/refreshAge``. If
+/// a token names an unknown key, the verifier also fetches the keys, but at most once per ``Rules/unknownKeyPause``. Concurrent callers
+/// share one fetch. If a fetch fails, the verifier uses the earlier keys until they are older than ``Rules/maximumAge``. Then the verifier
+/// refuses every token with ``TokenRefusal/keysUnavailable``.
 ///
-/// **Cost.** One verification costs little more than its ECDSA signature check. A verifier needs memory only for the keys.
+/// **Cost.** A verification costs little more than its ECDSA signature check. A verifier needs memory only for the keys.
 public final class TokenVerifier: Sendable {
-    /// The accepted clock difference, and the ages at which keys are fetched. Change them for tests, or for an issuer that rotates keys
-    /// often.
+    /// The accepted clock difference, and the ages at which keys are fetched. Change these values for tests, or for an issuer that rotates
+    /// keys often.
     public struct Rules: Hashable, Sendable {
         /// The largest accepted difference between the clocks of issuer and verifier; 30 s by default.
         public var clockSkew: Duration = .seconds(30)
-        /// The age from which the keys are fetched again; 5 minutes by default. One caller waits for the fetch; the others use the old keys
-        /// while it runs. A retired key is accepted for this time at most, if fetches succeed.
+        /// The age at which the keys are fetched again; 5 minutes by default. One caller waits for the fetch. The other callers use the
+        /// earlier keys meanwhile. If fetches succeed, a retired key is accepted for at most this time.
         public var refreshAge: Duration = .seconds(300)
-        /// The age from which keys are no longer used; 1 hour by default. If the issuer can't be reached for this time, all tokens are
-        /// refused, so that a key that leaked and was retired is refused at last.
+        /// The age at which keys are no longer used; 1 hour by default. If the issuer can't be reached for this time, all tokens are
+        /// refused. A leaked key that the issuer has retired is therefore accepted for at most this time.
         public var maximumAge: Duration = .seconds(3_600)
-        /// The shortest time between the start of a successful fetch and the start of the next one; 30 s by default. It bounds the fetches
-        /// that forged key ids can cause. Tokens of a new key are refused for this time at most.
+        /// The shortest time between the start of a successful fetch and the start of the next one; 30 s by default. This pause limits the
+        /// fetches that forged key ids can cause. Tokens of a new key are refused for at most this time.
         public var unknownKeyPause: Duration = .seconds(30)
         /// The shortest time between the start of a failed fetch and the start of the next one; 2 s by default.
         public var retryPause: Duration = .seconds(2)
@@ -64,9 +65,9 @@ public final class TokenVerifier: Sendable {
         var attemptedAt: Duration?
         var hasFailed = false
 
-        /// Returns whether a caller has to wait for keys, and marks a fetch as started if none runs.
+        /// Returns whether a caller must wait for keys, and marks a fetch as started if no fetch is running.
         ///
-        /// Forged key ids must not turn the verifier into a load on the issuer: therefore fetches have a pause between them, for known and
+        /// Forged key ids must not make the verifier overload the issuer. Therefore, there is a pause between two fetches, for known and
         /// unknown keys.
         mutating func needsFetch(for id: String, at time: Duration, rules: Rules) -> Bool {
             let age = held.map { time - $0.fetchedAt }
@@ -80,7 +81,7 @@ public final class TokenVerifier: Sendable {
             return true
         }
 
-        /// Notes the end of a fetch; `nil` for a failed one, after which the earlier keys stay.
+        /// Records the end of a fetch. After a failed fetch, `keys` is `nil` and the earlier keys stay in use.
         mutating func end(with keys: TokenKeys?, at time: Duration) {
             isFetching = false
             hasFailed = keys == nil
@@ -97,15 +98,15 @@ public final class TokenVerifier: Sendable {
     private let state = Mutex(State())
     private let fetching = SingleFlight<Void>()
 
-    /// Creates a verifier. It fetches the keys when they are first needed.
+    /// Creates a verifier, which fetches the keys when they are first needed.
     /// - Parameters:
     ///   - issuer: The `iss` of accepted tokens: the server's `TOKEN_ISSUER`, by default its public base URL.
     ///   - audience: The `aud` of accepted tokens: the server's `TOKEN_AUDIENCE`, by default its `APP_NAME`.
-    ///   - rules: How tokens are verified and when keys are fetched.
+    ///   - rules: The accepted clock difference, and the ages at which keys are fetched.
     ///   - clock: The clock by which the age of keys is measured.
     ///   - now: Returns the wall-clock time with which the times of tokens are compared.
-    ///   - fetch: Returns the document at the server's `/.well-known/jwks.json`, with any HTTP client. It needs a timeout: callers wait for
-    ///     it.
+    ///   - fetch: Returns the document at the server's `/.well-known/jwks.json`, with any HTTP client. The fetch needs a timeout, because
+    ///     callers wait for it.
     public init(
         issuer: String,
         audience: String,
@@ -124,8 +125,8 @@ public final class TokenVerifier: Sendable {
 
     /// Verifies an access token: form, algorithm, type, signature, issuer, audience and times, in this order.
     ///
-    /// The method waits for a fetch of the keys only if they are missing, old, or don't include the token's key. A canceled caller does not
-    /// cancel the fetch, because others may wait for it.
+    /// The method waits for a fetch only if the keys are missing, old, or don't include the token's key. If a caller is canceled, the fetch
+    /// continues, because other callers may wait for it.
     /// - Parameter text: The token, without the scheme `Bearer`; at most 4,096 bytes.
     /// - Returns: The claims of the token.
     /// - Throws: ``TokenRefusal`` with the first check that failed. Respond with 503 for ``TokenRefusal/keysUnavailable``, and with 401
@@ -146,7 +147,7 @@ public final class TokenVerifier: Sendable {
         return verified
     }
 
-    /// Returns keys that are young enough and include an id, and fetches keys first if that may help.
+    /// Returns keys that include an id and are not too old. Fetches keys first if they are old or don't include the id.
     /// - Throws: ``TokenRefusal/keysUnavailable`` or ``TokenRefusal/unknownKey``.
     private func keys(with id: String) async throws(TokenRefusal) -> TokenKeys {
         _ = try? await fetching.run(unless: { needsFetch(for: id) ? .join : .ready(()) }) { [self] in
@@ -166,7 +167,7 @@ public final class TokenVerifier: Sendable {
 }
 
 extension JSONObject {
-    /// Whether the claim `aud`, a text or an array of texts, names an audience.
+    /// Whether the claim `aud` names an audience. The claim is a string or an array of strings.
     fileprivate func names(audience: String) -> Bool {
         switch self["aud"] {
         case .string(let one)?: one == audience

@@ -3,7 +3,7 @@ public import StrictJSON
 
 /// The claims of an access token whose signature, issuer, audience and times were verified.
 ///
-/// Only ``TokenVerifier/verify(_:)`` creates it. The claims are those at the time of issue: the account may have changed since.
+/// Only ``TokenVerifier/verify(_:)`` creates this type. The claims are as old as the token: the account may have changed since then.
 public struct VerifiedToken: Hashable, Sendable {
     /// The account that the token belongs to (`sub`).
     public let accountID: UUID
@@ -32,26 +32,26 @@ public struct VerifiedToken: Hashable, Sendable {
     }
 }
 
-/// The reason for which an access token is refused.
+/// The reason why an access token is refused.
 ///
-/// Respond with 401 for every reason but ``keysUnavailable``, for which 503 is right: the token may be valid, but the issuer's keys
-/// can't be read.
+/// Respond with 503 for ``keysUnavailable``, because the token may be valid but the issuer's keys can't be read. Respond with 401 for every
+/// other reason.
 public enum TokenRefusal: String, Error, Hashable, Sendable {
     /// The text is not an access token in canonical form, or one of its claims is missing.
     case malformed
     /// The token names another algorithm than ES256.
     case algorithm
-    /// The issuer has no key of the id that the token names.
+    /// The issuer has no key with the id that the token names.
     case unknownKey = "unknown_key"
-    /// The signature was not made by the issuer's key.
+    /// The signature was not made by the key that the token names.
     case signature
-    /// The token is of another issuer.
+    /// The token was issued by another issuer.
     case issuer
     /// The token is for another audience.
     case audience
     /// The token has expired.
     case expired
-    /// The token's time of issue lies in the future, by more than the allowed clock difference.
+    /// The token's time of issue is in the future, by more than the allowed clock difference.
     case notYetValid = "not_yet_valid"
     /// The issuer's keys have not been fetched within the allowed age.
     case keysUnavailable = "keys_unavailable"

@@ -24,6 +24,21 @@ public enum AccountLimit: String, CaseIterable, Hashable, Sendable {
     case registerIP = "register-ip"
     /// Links that one client validates, confirms or uses to lock an account.
     case tokenIP = "token-ip"
+    /// Blind registrations for one address. They also count if the address has an account.
+    case registerEmail = "register-email"
+    /// Requests for a link that verifies one address, or that changes the address of an account to it. They also count if the account
+    /// doesn't exist.
+    case verifyEmail = "verify-email"
+    /// Requests of signed-in users from one client, and requests for verification links from one client.
+    case accountIP = "account-ip"
+    /// Changes of one account by its signed-in user that need no password, and requests for its sessions.
+    case accountChange = "account-change"
+    /// Password checks of one account by a session or a link. They don't count for sign-ins.
+    case accountPassword = "account-password"
+    /// Requests for a change of the address of one account. It bounds the emails that an account can cause to be sent.
+    case changeEmail = "change-email"
+    /// Exports of one account.
+    case export
 
     /// The key under which a limit counts requests.
     package enum Key: Hashable, Sendable {
@@ -38,9 +53,12 @@ public enum AccountLimit: String, CaseIterable, Hashable, Sendable {
     /// The key under which the limit counts requests.
     package var key: Key {
         switch self {
-        case .resetIP, .loginIP, .refreshIP, .registerIP, .tokenIP: .client
+        case .resetIP, .loginIP, .refreshIP, .registerIP, .tokenIP, .accountIP: .client
         case .resetGlobal: .everyone
-        case .resetEmail, .loginAccount, .loginFailures, .loginDevice: .body
+        case .resetEmail, .loginAccount, .loginFailures, .loginDevice, .registerEmail, .verifyEmail, .accountChange,
+            .accountPassword,
+            .changeEmail, .export:
+            .body
         }
     }
 

@@ -21,6 +21,7 @@ extension AccountStoreCheck {
         check("Returns an account that is \(state.rawValue) unchanged, by address in any case and by id") { stores in
             var account = try Account.sample("Ana.Test+x@Exämple.com", state: state, language: Language("es-MX"))
             account.epoch = 7
+            (account.isEmailVerified, account.purgeAt) = (state == .active, state == .active ? nil : .after(5))
             account.firstName = try FirstName(stored: "Ana 🐦 O'Brien\";--")
             account.passwordHash = "$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA"
             try require(await stores.accounts.insert(account), "The account is added")

@@ -76,6 +76,39 @@ extension AccountStoreCheck {
             guard case .passwordReset(let address) = taken.first?.subject else { return }
             try require(address.text, equals: "Ana0@example.com", "The address")
         },
+        check("Returns intents of every kind as they were added, and without resets only those of accounts") { stores in
+            let (email, id) = (try EmailAddress("Ana@example.com"), Account.ID(rawValue: UUID()))
+            let subjects: [MailIntent.Subject] = [
+                .passwordReset(email), .passwordChanged(id), .registration(email, try FirstName(stored: "Ana 🐦")),
+                .verification(email), .emailChange(id, to: email), .emailChanged(id, from: email), .accountDeleted(id),
+                .formerAccountDeleted(id, email), .newDevice(id, family: "Firefox on \"Linux\""),
+            ]
+            try require(Set(subjects.map(\.kind)), equals: Set(MailIntent.Subject.kinds), "The kinds")
+            let intents = subjects.enumerated().map { number, subject in
+                MailIntent(subject: subject, language: .english, createdAt: .after(TimeInterval(number)))
+            }
+            for intent in intents { try await stores.intents.enqueue(intent) }
+            let ofAccounts = try await stores.intents.claim(
+                limit: 20,
+                at: .after(20),
+                leaseEnd: .after(100),
+                includesResets: false
+            )
+            try require(ofAccounts, equals: intents.filter { !$0.subject.isAnonymous }, "The intents of accounts")
+            let others = try await stores.intents.claim(limit: 20, at: .after(20), leaseEnd: .after(100))
+            try require(others, equals: intents.filter(\.subject.isAnonymous), "The other intents")
+            let retried = intents.filter(\.subject.isAnonymous)
+            for intent in retried {
+                try await stores.intents.postpone(intent, leaseEnd: .after(100), until: .after(30), reason: "busy")
+            }
+            let none = try await stores.intents.claim(limit: 20, at: .after(40), leaseEnd: .after(200), includesResets: false)
+            try require(none, equals: [], "The intents without resets")
+            try require(
+                try await stores.intents.mails(limit: 20).map(\.kind),
+                equals: subjects.map(\.kind),
+                "The kinds of all emails"
+            )
+        },
         check("Returns the oldest first, and at most as many as requested") { stores in
             for number in [4, 1, 3, 0, 2] { try await stores.intents.enqueue(try intent(number, after: TimeInterval(number))) }
             var taken: [TimeInterval] = []

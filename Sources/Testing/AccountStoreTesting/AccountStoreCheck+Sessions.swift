@@ -8,7 +8,7 @@ extension AccountStoreCheck {
     ///
     /// The rules are the defaults of `SessionRules`: a session ends after 30 days without a refresh, and 90 days after the sign-in. A
     /// second use of a token is a repeat for 10 s.
-    public static let sessions = sessionBegins + rotations + repeats + sessionEnds + sessionSweeps
+    public static let sessions = sessionBegins + rotations + repeats + sessionEnds + sessionLists + sessionSweeps
 
     /// A day in seconds.
     private static let day: TimeInterval = 86_400
@@ -44,8 +44,11 @@ extension AccountStoreCheck {
             let account = try await stores.addAccount()
             let suspended = try await stores.addAccount("eve@example.com", state: .suspended)
             let unknown = try Account.sample("nobody@example.com")
+            let deleted = try await stores.addAccount("deleted@example.com")
+            _ = try await stores.records.change(deleted.id, at: .after(0)) { $0.account.purgeAt = .after(1_000) }
             for (owner, epoch, opens) in [
-                (account, 0, true), (account, 1, false), (account, -1, false), (suspended, 0, false), (unknown, 0, false),
+                (account, 0, true), (account, 1, false), (account, -1, false), (suspended, 0, false), (deleted, 0, false),
+                (unknown, 0, false),
             ] {
                 let session = StoredSession(id: .init(rawValue: UUID()), accountID: owner.id, createdAt: .after(0))
                 let token = SecretToken().digest
@@ -225,6 +228,62 @@ extension AccountStoreCheck {
             try require(await opened.isAlive, "The session is alive")
             let unknown = try await opened.stores.sessions.isAlive(.init(rawValue: UUID()))
             try require(!unknown, "A session that was never opened is not alive")
+        },
+    ]
+
+    /// Checks of the list of sessions, and of the end of sessions by their ids. A user ends only sessions of the own account.
+    private static let sessionLists: [AccountStoreCheck] = [
+        check("Lists the sessions of an account with their devices, newest use first") { stores in
+            let (ana, ben) = (try await stores.addAccount(), try await stores.addAccount("ben@example.com"))
+            try require(try await stores.sessions.sessions(of: ana.id), equals: [], "The sessions")
+            let names = ["Ana's iPhone", nil, "日本語 \";--"]
+            var opened: [(session: StoredSession, token: TokenDigest)] = []
+            for (number, name) in names.enumerated() {
+                let session = StoredSession(
+                    id: .init(rawValue: UUID()),
+                    accountID: ana.id,
+                    createdAt: .after(TimeInterval(number)),
+                    deviceName: name
+                )
+                let token = SecretToken().digest
+                try require(await stores.sessions.open(session, refresh: token, epoch: 0), "The session opens")
+                opened.append((session, token))
+            }
+            _ = try await OpenedSession(stores, account: ben)
+            let outcome = try await stores.sessions.rotate(
+                opened[0].token,
+                to: SecretToken().digest,
+                at: .after(50),
+                rules: SessionRules()
+            )
+            try require(outcome, equals: .rotated(opened[0].session), "The refresh")
+            let expected = [(0, 50.0), (2, 2), (1, 1)].map { SessionUse(session: opened[$0].session, lastUsedAt: .after($1)) }
+            try require(try await stores.others.sessions.sessions(of: ana.id), equals: expected, "The sessions")
+        },
+        check("Ends a session by its id, only of its account and only once") { stores in
+            let (ana, ben) = (try await stores.addAccount(), try await stores.addAccount("ben@example.com"))
+            let sessions = [try await OpenedSession(stores, account: ana), try await OpenedSession(stores, account: ana)]
+            let id = sessions[0].session.id
+            try require(await !stores.sessions.end(id, of: ben.id), "end returns false for another account")
+            try require(await sessions[0].isAlive, "The session is alive")
+            try require(await stores.sessions.end(id, of: ana.id), "end returns true")
+            try require(await !sessions[0].isAlive, "The session has ended")
+            try require(try await sessions[0].use(sessions[0].first, after: 1).outcome, equals: .refused, "The use of its token")
+            try require(await sessions[1].isAlive, "Another session of the account continues")
+            try require(await !stores.sessions.end(id, of: ana.id), "A second end returns false")
+        },
+        check("Ends all sessions of an account except one") { stores in
+            let (ana, ben) = (try await stores.addAccount(), try await stores.addAccount("ben@example.com"))
+            let sessions = [
+                try await OpenedSession(stores, account: ana), try await OpenedSession(stores, account: ana),
+                try await OpenedSession(stores, account: ana), try await OpenedSession(stores, account: ben),
+            ]
+            try await stores.sessions.endAll(of: ana.id, except: sessions[1].session.id)
+            for (session, isAlive) in zip(sessions, [false, true, false, true]) {
+                try require(try await session.isAlive, equals: isAlive, "Whether the session is alive")
+                let outcome = try await session.use(session.first, after: 1).outcome
+                try require(outcome == .refused, equals: !isAlive, "Whether a refresh is refused")
+            }
         },
     ]
 

@@ -114,6 +114,50 @@ extension AccountStoreCheck {
                 try require(try await stores.stored(account).epoch, equals: 1, "The epoch after a second confirm")
                 try require(try await stores.intents.count(), equals: 1, "The number of emails to send")
             },
+            check("Marks the address as verified") { stores in
+                var account = try Account.sample()
+                account.isEmailVerified = false
+                try require(await stores.accounts.insert(account), "The account is added")
+                let token = try await stores.mint(for: account)
+                try require(await stores.confirm(token, of: account), "confirm returns true")
+                try require(await stores.stored(account).isEmailVerified, "The address is verified")
+            },
+            check("Finds and consumes no reset or lock token of a deleted account, until it is restored") { stores in
+                let account = try await stores.addAccount()
+                let token = try await stores.mint(for: account)
+                let lock = SecretToken().digest
+                try await stores.accountLockTokens.insert(lock, account: account.id, expiresAt: .after(60))
+                _ = try await stores.records.change(account.id, at: .after(1)) { $0.account.purgeAt = .after(9_999) }
+                try require(await !stores.isLive(token), "The reset token is not live")
+                try require(await !stores.confirm(token, of: account), "confirm returns false")
+                try require(
+                    try await stores.accountLockTokens.find(lock, at: .after(1)),
+                    equals: nil,
+                    "The account of the lock token"
+                )
+                try require(await !stores.accountLockTokens.lock(lock, at: .after(1)), "lock returns false")
+                _ = try await stores.records.change(account.id, at: .after(1)) { $0.account.purgeAt = nil }
+                try require(try await stores.stored(account), equals: account, "The account")
+                try require(await stores.isLive(token), "The reset token is live")
+                try require(await stores.accountLockTokens.lock(lock, at: .after(1)), "lock returns true")
+            },
+            check("Finds no token that was sent to an earlier address") { stores in
+                let account = try await stores.addAccount()
+                let token = try await stores.mint(for: account)
+                try await stores.move(account, to: "new@example.com")
+                try require(await !stores.isLive(token), "The token is not live")
+                try require(await !stores.confirm(token, of: account), "confirm returns false")
+            },
+            check("Lists the tokens of an account, used or not, newest first") { stores in
+                let (ana, ben) = (try await stores.addAccount(), try await stores.addAccount("ben@example.com"))
+                try require(try await stores.resetTokens.tokens(of: ana.id), equals: [], "The tokens")
+                let tokens = [2.0, 3, 1].map { StoredResetToken.sample(for: ana, after: $0) }
+                for token in tokens { try await stores.resetTokens.insert(token, liveLimit: 9) }
+                _ = try await stores.mint(for: ben)
+                try require(await stores.confirm(tokens[0].digest, of: ana), "confirm returns true")
+                let found = try await stores.resetTokens.tokens(of: ana.id)
+                try require(found, equals: [tokens[1], tokens[0], tokens[2]], "The tokens")
+            },
             check("Ends the account's other tokens and sessions, and no other account's") { stores in
                 let account = try await stores.addAccount()
                 let other = try await stores.addAccount("bob@example.com")

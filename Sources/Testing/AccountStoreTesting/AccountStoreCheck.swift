@@ -22,9 +22,9 @@ import Foundation
 /// The suite doesn't cover crashes of the database or the process. See ``IdempotencyStoreCheck``, ``IdempotentEffectCheck`` and
 /// ``RateLimitStoreCheck`` for the other stores of a server.
 ///
-/// The checks of one kind of store are in ``accounts``, ``sessions``, ``resetTokens``, ``accountLockTokens``, ``intents``, ``sentResets``,
-/// ``audit``, ``decoys`` and ``signingKeys``. Their documentation lists the common causes of failures, for the author of a new store. They
-/// all need the stores of accounts as well.
+/// The checks of one kind of store are in ``accounts``, ``sessions``, ``resetTokens``, ``accountLockTokens``, ``records``, ``intents``,
+/// ``sentResets``, ``audit``, ``decoys`` and ``signingKeys``. Their documentation lists the common causes of failures, for the author of a
+/// new store. They all need the stores of accounts as well.
 ///
 /// Each check needs its own empty database, so create one quickly, for example as a copy of a template or as a schema.
 public struct AccountStoreCheck: Sendable, CustomStringConvertible {
@@ -55,7 +55,7 @@ public struct AccountStoreCheck: Sendable, CustomStringConvertible {
     /// All checks of all stores, in a fixed order. Pass them as the arguments of a parameterized test, so that each one is a separate test
     /// case.
     public static let all =
-        accounts + sessions + resetTokens + accountLockTokens + intents + sentResets + audit + decoys + signingKeys
+        accounts + sessions + resetTokens + accountLockTokens + records + intents + sentResets + audit + decoys + signingKeys
 
     /// Runs the check on stores, which must be new and empty. It leaves its data in them.
     ///

@@ -56,7 +56,7 @@ public struct IdempotentEffectCheck: Sendable, CustomStringConvertible {
         }
     }
 
-    /// All checks: a reset request, the confirmation of a reset, and a sign-out.
+    /// All checks: a reset request, the confirmation of a reset, a sign-out, the end of a session, a change by a link, and an activation.
     public static let all: [IdempotentEffectCheck] = [
         .init("A reset request finishes its key with the email") { stores in
             let intent = MailIntent(
@@ -91,6 +91,34 @@ public struct IdempotentEffectCheck: Sendable, CustomStringConvertible {
                 return true
             } isStored: {
                 try await !stores.sessions.isAlive(session.session.id)
+            }
+        },
+        .init("The end of a session by its id finishes its key with the session's end") { stores in
+            let account = try await stores.addAccount()
+            let session = try await OpenedSession(stores, account: account)
+            return Mutation {
+                try await stores.sessions.end(session.session.id, of: account.id)
+            } isStored: {
+                try await !stores.sessions.isAlive(session.session.id)
+            }
+        },
+        .init("A change of an account finishes its key with the change") { stores in
+            let account = try await stores.addAccount()
+            let name = try FirstName("Bea")
+            return Mutation {
+                try await stores.records.change(account.id, at: .after(1)) { $0.account.firstName = name } != nil
+            } isStored: {
+                try await stores.accounts.account(id: account.id)?.firstName == name
+            }
+        },
+        .init("An activation finishes its key with the account") { stores in
+            let link = try StoredLink.registration(of: "ana@example.com")
+            try await stores.records.insert(link)
+            let account = try Account.sample()
+            return Mutation {
+                try await stores.records.activate(link.digest, as: try .sample(), at: .after(1))
+            } isStored: {
+                try await stores.accounts.account(email: account.email) != nil
             }
         },
     ]

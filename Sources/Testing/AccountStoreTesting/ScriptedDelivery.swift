@@ -1,6 +1,6 @@
-public import AccountContract
+import AccountContract
 public import AccountCore
-public import ErrorContract
+import ErrorContract
 import Synchronization
 
 /// Email delivery for tests: runs a script for each attempt, then stores the email in memory.
@@ -77,7 +77,7 @@ public final class ScriptedDelivery: MailDelivery {
     }
 }
 
-/// Texts of emails for tests: the subject is `reset` or `changed`, and the text is the token of the link. The sender and the HTML part are
+/// Texts of emails for tests: the subject is the name of the kind, and the text is the token of the link. The sender and the HTML part are
 /// empty, and the name of the recipient is not used.
 ///
 /// Use `MailTemplates` of `Pages` if a test checks the contents of emails.
@@ -85,23 +85,22 @@ public struct PlainRendering: MailRendering {
     /// Creates a rendering.
     public init() {}
 
-    /// Returns an email with the subject `reset` whose text is the reset token.
-    public func passwordReset(to recipient: EmailAddress, name: FirstName, token: ResetToken, language: Language) -> Mail {
-        mail("reset", to: recipient, token, language)
-    }
-
-    /// Returns an email with the subject `changed` whose text is the token that locks the account.
-    public func passwordChanged(to recipient: EmailAddress, name: FirstName, token: ResetToken, language: Language) -> Mail {
-        mail("changed", to: recipient, token, language)
-    }
-
-    /// Returns an email without a sender and an HTML part.
-    /// - Parameters:
-    ///   - subject: The subject.
-    ///   - recipient: The address.
-    ///   - token: The token, which is the text of the email.
-    ///   - language: The language that is recorded with the email.
-    private func mail(_ subject: String, to recipient: EmailAddress, _ token: ResetToken, _ language: Language) -> Mail {
-        Mail(sender: "", recipient: recipient, subject: subject, text: token.rawValue, html: "", language: language)
+    /// Returns an email whose subject is the name of the kind, with `reset` and `changed` for the emails of a reset, and whose text is the
+    /// token of the link.
+    public func mail(_ content: MailContent) -> Mail {
+        let subject =
+            switch content.kind {
+            case .passwordReset: "reset"
+            case .passwordChanged: "changed"
+            default: content.kind.rawValue
+            }
+        return Mail(
+            sender: "",
+            recipient: content.recipient,
+            subject: subject,
+            text: content.token.rawValue,
+            html: "",
+            language: content.language
+        )
     }
 }

@@ -17,6 +17,7 @@ struct StoresUnderTest: AccountStores {
     var sessions: any SessionStore { stores.sessions }
     var resetTokens: any ResetTokenStore { stores.resetTokens }
     var accountLockTokens: any AccountLockTokenStore { stores.accountLockTokens }
+    var records: any AccountRecordStore { stores.records }
     var intents: any MailIntentQueue & MailQueueInspection { stores.intents }
     var sentResets: any SentResetStore { stores.sentResets }
     var audit: any AuditStore { stores.audit }
@@ -167,7 +168,8 @@ extension Account {
             passwordHash: "old hash",
             state: state,
             language: language,
-            createdAt: .after(0)
+            createdAt: .after(0),
+            isEmailVerified: true
         )
     }
 }

@@ -2,8 +2,8 @@ import Synchronization
 
 /// A clock that only advances when a test advances it.
 ///
-/// Sleepers wake, in the order of their deadlines, when ``advance(by:)`` reaches them. Sleepers with the same deadline wake in the order in
-/// which they began to sleep.
+/// ``advance(by:)`` wakes the sleepers whose deadlines have passed, in the order of the deadlines. Sleepers with the same deadline wake in
+/// the order in which they began to sleep.
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -13,11 +13,11 @@ import Synchronization
 /// try await sleeper.value
 /// ```
 ///
-/// Call ``waitForSleepers(_:)`` before ``advance(by:)``. Otherwise, the task may begin to sleep after the clock has advanced, with a
-/// deadline that no later call reaches.
+/// Call ``waitForSleepers(_:)`` before ``advance(by:)``. Otherwise, the clock may advance before the task begins to sleep. The deadline is
+/// then later than the test expects, and the task may never wake.
 ///
-/// The clock is thread-safe. Use ``QuickClock`` if a test waits for real sockets, because this clock can't know when their bytes arrive.
-/// - Complexity: Sleeping is O(1). Advancing is O(n) plus O(d log d) for n sleepers, d of which wake.
+/// The clock is thread-safe. If a test waits for real sockets, use ``QuickClock``, because this clock can't know when bytes arrive.
+/// - Complexity: Sleeping is O(1). Advancing is O(n + d log d) if d of n sleepers wake.
 public final class ManualClock: Clock, Sendable {
     /// An instant of the clock, counted from its start.
     public struct Instant: InstantProtocol {
@@ -40,21 +40,21 @@ public final class ManualClock: Clock, Sendable {
 
     /// A task that sleeps.
     ///
-    /// It is resumed exactly once: by ``advance(by:)``, or by the handler of its cancellation. Both remove the sleeper from the table under
-    /// the lock, and only the one that finds it there resumes it.
+    /// The sleeper is resumed exactly once: by ``advance(by:)`` or by the handler of the task's cancellation. Both remove the sleeper from
+    /// the table under the lock. Only the one that finds the sleeper in the table resumes it.
     private struct Sleeper {
-        /// The number of the call, in the order in which tasks began to sleep. It decides the order of equal deadlines.
+        /// The number of the call, in the order in which tasks began to sleep. The number decides the order of equal deadlines.
         var id: UInt64
         /// The instant at which the task wakes.
         var deadline: Instant
-        /// Resumes the task. It is never resumed while the lock is held.
+        /// Resumes the task. The lock is never held while the task is resumed.
         var continuation: CheckedContinuation<Void, any Error>
     }
 
     /// The time and the sleepers.
     ///
-    /// `cancelled` contains the ids of tasks that were canceled before they had parked their continuation: the handler of a cancellation
-    /// can run first. `park` removes the id and throws. `watchers` are the calls of ``waitForSleepers(_:)`` that are not satisfied yet.
+    /// `cancelled` contains the ids of tasks that were canceled before their continuation was stored, because the handler of a cancellation
+    /// can run first. `park` then removes the id and throws. `watchers` are the calls of ``waitForSleepers(_:)`` that still wait.
     private struct State {
         /// The current instant, which never decreases.
         var now = Instant()
@@ -89,8 +89,8 @@ public final class ManualClock: Clock, Sendable {
     /// - Parameters:
     ///   - deadline: The instant at which the task wakes.
     ///   - tolerance: Ignored: the clock wakes tasks exactly.
-    /// - Throws: `CancellationError` immediately when the task is canceled, also if the deadline has passed and the task was canceled
-    ///   before the call.
+    /// - Throws: `CancellationError` immediately when the task is canceled. A task that was canceled before the call gets this error even
+    ///   if the deadline has passed.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         let id = state.withLock { state in
             state.nextID += 1
@@ -110,10 +110,10 @@ public final class ManualClock: Clock, Sendable {
         }
     }
 
-    /// Stores a sleeper until it is due, and wakes the watchers that have waited for it.
+    /// Stores a sleeper until its deadline, and wakes the calls of ``waitForSleepers(_:)`` that have waited for the sleeper.
     ///
-    /// It resumes the sleeper at once if its deadline has passed or its task was canceled. Continuations are resumed outside the lock,
-    /// because they may run code of the caller.
+    /// If the deadline has passed or the task was canceled, the function resumes the sleeper at once. Continuations are resumed outside the
+    /// lock, because they may run code of the caller.
     /// - Parameter sleeper: The sleeper, which is not in the table yet.
     private func park(_ sleeper: Sleeper) {
         enum Outcome { case parked([CheckedContinuation<Void, Never>]), due, cancelled }
@@ -136,8 +136,8 @@ public final class ManualClock: Clock, Sendable {
 
     /// Advances the clock and wakes the sleepers whose deadlines have passed, earliest first.
     ///
-    /// The function doesn't wait for the tasks: they run later on their own executors. A task that sleeps again counts its new deadline
-    /// from the time after the whole step, so advance in smaller steps if a test observes several waits of one task, or use
+    /// The function doesn't wait for the tasks: they run later on their own executors. If a woken task sleeps again, its new deadline
+    /// counts from the time after the whole step. If a test observes several waits of one task, advance in smaller steps, or use
     /// ``SteppedExecutor/run(_:until:)``.
     /// - Parameter duration: The step. A step of zero wakes no task.
     /// - Precondition: `duration` is not negative.
@@ -157,7 +157,7 @@ public final class ManualClock: Clock, Sendable {
 
     /// Returns when at least `count` tasks sleep on the clock, so that a test can advance it without a race.
     ///
-    /// The function has no timeout and ignores cancellation: it never returns if fewer tasks sleep. Set a time limit for the test.
+    /// The function has no timeout and ignores cancellation. If fewer tasks sleep, it never returns. Set a time limit for the test.
     /// - Parameter count: The number of tasks. Tasks that sleep for other reasons also count.
     public func waitForSleepers(_ count: Int = 1) async {
         await withCheckedContinuation { continuation in
@@ -173,8 +173,8 @@ public final class ManualClock: Clock, Sendable {
 
 /// An executor that runs tasks one job at a time on the thread that calls ``drain()``, so that a test knows when all of them wait.
 ///
-/// With a ``ManualClock``, this is a simulation: run all jobs, advance the clock to the next deadline, and repeat. A task that should have
-/// ended after ``drain()`` and has not waits for an event that never comes: the test can detect it and doesn't hang.
+/// With a ``ManualClock``, this is a simulation: run all jobs, advance the clock to the next deadline, and repeat. If a task waits for an
+/// event that never comes, ``drain()`` still returns. The test can then see that the task has not ended, and the test doesn't hang.
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -183,41 +183,39 @@ public final class ManualClock: Clock, Sendable {
 /// executor.run(clock, until: .seconds(60))
 /// ```
 ///
-/// The same seed of a random number generator then gives the same order of all events. This holds only for tasks that prefer this executor;
-/// actors with their own executor and real I/O run elsewhere.
+/// The same seed of a random number generator then gives the same order of all events. The order is only repeatable for tasks that prefer
+/// this executor. Actors with their own executor and real I/O run elsewhere.
 ///
-/// The executor doesn't create a thread, so nothing runs between two calls of ``drain()``. A test that never calls it leaves its tasks
-/// suspended.
+/// The executor doesn't create a thread, so no job runs between two calls of ``drain()``. Tasks stay suspended if a test never calls
+/// ``drain()``.
 public final class SteppedExecutor: TaskExecutor {
-    /// All jobs since the queue was last empty, and the index of the next one. The array is only reset when it is exhausted, so that taking
-    /// a job is O(1). Its memory therefore grows with the jobs of one ``drain()``.
+    /// All jobs since the queue was last empty, and the index of the next job. The array is only reset when all of its jobs were taken, so
+    /// taking a job is O(1). The memory of the array therefore grows with the jobs of one ``drain()``.
     private let jobs = Mutex<(all: [UnownedJob], next: Int)>(([], 0))
 
     /// Creates an executor without jobs.
     public init() {}
 
-    /// Adds a job that ``drain()`` will run. The Swift runtime calls it, from any thread.
+    /// Adds a job that ``drain()`` will run. The Swift runtime calls this function from any thread.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         jobs.withLock { $0.all.append(job) }
     }
 
-    /// Runs jobs, including those that they enqueue, until none is left. All tasks of the executor then wait or have ended.
+    /// Runs jobs, including the jobs that they enqueue, until none is left. Each task of the executor has then ended or waits.
     ///
-    /// Call it from one thread at a time.
-    ///
-    /// It returns while tasks wait for a clock, a stream or an actor elsewhere. It doesn't return if tasks enqueue jobs forever, for
-    /// example by calling `Task.yield()` in a loop.
+    /// Call this function from one thread at a time. The function returns while tasks wait for a clock, a stream or an actor elsewhere. It
+    /// doesn't return if tasks enqueue jobs forever, for example by calling `Task.yield()` in a loop.
     public func drain() {
         while let job = takeJob() { job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
 
     /// Runs jobs, and advances the clock from deadline to deadline.
     ///
-    /// It takes no real time. Tasks that sleep beyond `end` keep sleeping; cancel them at the end of the test.
+    /// The function takes no real time. Tasks with a deadline after `end` stay asleep; cancel these tasks at the end of the test.
     /// - Parameters:
     ///   - clock: The clock on which the tasks sleep.
-    ///   - end: The time since the clock's start after which no deadline is run. The clock stays at the last deadline that was run and
+    ///   - end: The latest deadline to run, as a time since the clock's start. The clock stays at the last deadline that was run, and
     ///     doesn't advance to `end`.
     public func run(_ clock: ManualClock, until end: Duration) {
         drain()
@@ -240,10 +238,10 @@ public final class SteppedExecutor: TaskExecutor {
     }
 }
 
-/// A clock that runs faster than real time by a factor, so that half a minute of waits over real sockets takes a few seconds.
+/// A clock that runs faster than real time by a factor. A test over real sockets that waits for half a minute then takes a few seconds.
 ///
-/// Use ``ManualClock`` if the test has no real sockets: it takes no time and has no races. A delay of the machine is multiplied by the
-/// factor, so use small factors, such as 4, and no tight deadlines.
+/// Use ``ManualClock`` if the test has no real sockets: ``ManualClock`` takes no time and has no races. The factor also multiplies the
+/// delays of the machine, so use a small factor, such as 4, and long deadlines.
 ///
 /// ```swift
 /// let environment = ClientEnvironment(clock: MonotonicClock(QuickClock(factor: 4)))

@@ -7,10 +7,11 @@ import Timekeeping
 
 /// A scenario in which many calls have an expired token, and the refresh endpoint of the server fails a few times. All calls must succeed.
 ///
-/// The client sends `GET /items/N` with a token, and `POST /refresh` when it is refused. The server under test only accepts ``freshToken``,
-/// refuses ``staleToken`` with 401, fails the first refreshes in a way of its choice, and responds to the others with ``freshToken``.
+/// The client sends `GET /items/N` with a token. If the server refuses the token, the client sends `POST /refresh`. The server under test
+/// accepts only ``freshToken``, and refuses ``staleToken`` with 401. The first refreshes fail as ``failure`` defines, and each later
+/// refresh returns ``freshToken``.
 ///
-/// A correct client refreshes the session once at a time for all calls, retries a failed refresh, and then repeats each call:
+/// A correct client runs one refresh at a time for all calls, retries a failed refresh, and then repeats each call:
 ///
 /// ```swift
 /// let report = try await RefreshStorm(.unavailable, failures: 2, calls: 50).run(over: transport)
@@ -18,8 +19,8 @@ import Timekeeping
 /// #expect(report.refreshesAtOnce == 1)
 /// ```
 ///
-/// Use it to test the settings of an app's client against a failing refresh endpoint, or a new transport under many concurrent calls. For
-/// the rules of a single refresh, test `Session` with a ``ScriptedTransport``.
+/// Use the scenario to test the settings of an app's client with a failing refresh endpoint, or a new transport with many concurrent calls.
+/// To test the rules of a single refresh, use `Session` with a ``ScriptedTransport``.
 public struct RefreshStorm: Sendable {
     /// The failure of a refresh.
     public enum Failure: String, CaseIterable, Sendable {
@@ -56,7 +57,7 @@ public struct RefreshStorm: Sendable {
     /// Creates a scenario.
     /// - Parameters:
     ///   - failure: The failure of the first refreshes.
-    ///   - failures: The number of failures; at least 0. With more failures than the client makes attempts, some calls fail.
+    ///   - failures: The number of failures; at least 0. If this number exceeds the attempts of the client, some calls fail.
     ///   - calls: The number of concurrent calls.
     public init(_ failure: Failure, failures: Int, calls: Int) {
         (self.failure, self.failures, self.calls) = (failure, failures, calls)
@@ -64,7 +65,7 @@ public struct RefreshStorm: Sendable {
 
     /// The result of the scenario.
     ///
-    /// Check `errors` first: with failed calls, the other values describe only a part of the scenario.
+    /// Check `errors` first. If a call has failed, the other values describe only a part of the scenario.
     public struct Report: Sendable {
         /// The errors of failed calls, in the order in which they ended; empty if all calls succeeded.
         public var errors: [APIError] = []
@@ -79,7 +80,7 @@ public struct RefreshStorm: Sendable {
 
     /// Makes all calls concurrently, with the standard middleware of a client.
     ///
-    /// Use this function for a server of the test, such as one in another process. ``run(over:timeout:)`` starts its own server.
+    /// Use this function for a server that the test starts, such as one in another process. ``run(over:timeout:)`` starts its own server.
     /// - Parameters:
     ///   - url: The address of the server.
     ///   - transport: The HTTP engine.
@@ -183,7 +184,7 @@ extension RefreshStorm {
         return report
     }
 
-    /// Returns a response with the length of its body. Its header lines end with CRLF.
+    /// Returns a response with the length of its body. Header lines end with CRLF.
     private static func response(_ status: String, header: String = "", body: String = "") -> String {
         "HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n\(header)\r\n\(body)"
     }

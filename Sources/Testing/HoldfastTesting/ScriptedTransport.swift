@@ -14,10 +14,10 @@ import Synchronization
 /// #expect(transport.sent.count == 2)
 /// ```
 ///
-/// Use it for tests of an app or a client, which need no sockets. To test a transport itself, use ``LoopbackServer``.
+/// Use this transport for tests of an app or a client that need no sockets. To test a transport itself, use ``LoopbackServer``.
 ///
-/// Each attempt of the client consumes one step, so a retry needs a step, too. Deadlines don't apply: every step returns at once. It is
-/// thread-safe; if requests run concurrently, they get the steps in the order in which their bodies were read.
+/// Each attempt of the client consumes one step, so a retry also needs a step. Deadlines don't apply: every step returns at once. The
+/// transport is thread-safe. Concurrent requests get the steps in the order in which their bodies were read.
 ///
 /// Check ``sent`` at the end of a test: the number of requests shows the retries, and the header fields show the middleware.
 public final class ScriptedTransport: HTTPTransport {
@@ -25,11 +25,11 @@ public final class ScriptedTransport: HTTPTransport {
     public enum Step: Sendable {
         /// Returns a response whose body is UTF-8 text, in one piece.
         case response(status: Int, headers: HTTPFields = [:], body: String = "")
-        /// Returns a response whose body arrives in chunks. After the last chunk, the body ends completely, or with an error, as if the
-        /// connection was lost.
+        /// Returns a response whose body arrives in chunks. After the last chunk, the body is complete if `end` is `nil`. Otherwise, the
+        /// body throws `end`, as after a lost connection.
         case stream(status: Int, headers: HTTPFields = [:], chunks: [[UInt8]], end: TransportError? = nil)
-        /// Throws an error instead of a response. Set `wasSent: false` for a request that certainly did not reach the server, so that the
-        /// client may repeat it.
+        /// Throws an error instead of a response. Set `wasSent: false` if the request certainly did not reach the server. The client may
+        /// then repeat the request.
         case failure(TransportError)
     }
 
@@ -58,8 +58,8 @@ public final class ScriptedTransport: HTTPTransport {
     ///   - request: The request without its body.
     ///   - body: The body, which is read completely.
     ///   - timeout: Ignored.
-    /// - Throws: The error of the step. Without a remaining step, an error with the code `other` and `wasSent: false`; the request is
-    ///   recorded nevertheless. The error of a body that can't be read; the request is then not recorded, and no step is consumed.
+    /// - Throws: The error of the step. If no step remains, an error with the code `other` and `wasSent: false`; the request is still
+    ///   recorded. If the body can't be read, the error of the body; the request is then not recorded, and consumes no step.
     public func send(
         _ request: HTTPRequest,
         body: RequestBody?,

@@ -1,8 +1,8 @@
 /// A model of a server with a bounded number of workers and a bounded queue, for simulations of overload.
 ///
-/// It processes requests at a rate, refuses requests that would wait too long, and stops responding when refusals alone keep it busy. The
-/// backlog is one number: the work in the queue, in requests. Each admitted request adds 1, each refusal adds ``refusalCost``, and the
-/// server removes ``rate`` per second. The expected wait is the backlog divided by the rate.
+/// The server processes requests at a rate, and refuses requests that would wait too long. The server stops responding when the refusals
+/// alone keep it busy. The backlog is one number: the work in the queue, in requests. Each admitted request adds 1, each refusal adds
+/// ``refusalCost``, and the server removes ``rate`` per second. The expected wait is the backlog divided by the rate.
 ///
 /// ```swift
 /// var server = ServerCapacity(rate: 100)
@@ -13,11 +13,11 @@
 /// }
 /// ```
 ///
-/// A value: time is an argument, and it must not go backwards between calls; an earlier time counts as the latest one. O(1) in time and
+/// The model is a value, and the time is an argument. A time that is earlier than the latest one counts as the latest one. O(1) in time and
 /// memory.
 ///
-/// Use it with a ``ManualClock`` to simulate many clients in one process, for example to compare retry policies. It has no threads and no
-/// sockets; use ``LoopbackServer`` for real failures of a connection.
+/// Use the model with a ``ManualClock`` to simulate many clients in one process, for example to compare retry policies. The model has no
+/// threads and no sockets; use ``LoopbackServer`` for real failures of a connection.
 public struct ServerCapacity: Hashable, Sendable {
     /// The result of one request.
     public enum Outcome: Hashable, Sendable {
@@ -33,7 +33,7 @@ public struct ServerCapacity: Hashable, Sendable {
     public private(set) var rate: Double
     /// The longest wait in the queue, 250 ms by default. Requests that would wait longer are refused.
     public let longestWait: Duration
-    /// The wait from which the server sends no refusals either, 1 s by default.
+    /// The wait from which the server doesn't even send refusals, 1 s by default.
     public let collapse: Duration
     /// The cost of a refusal, as a fraction of a request; 0.15 by default.
     public let refusalCost: Double
@@ -66,7 +66,7 @@ public struct ServerCapacity: Hashable, Sendable {
         self.rate = rate
     }
 
-    /// Processes a request, or refuses or ignores it, by the wait of a request that arrives now.
+    /// Processes, refuses or ignores a request. The expected wait of the request decides between the three.
     ///
     /// - Returns: The result. A request that was served after a long delay has still used the server's capacity.
     /// - Parameter now: The time since the start.

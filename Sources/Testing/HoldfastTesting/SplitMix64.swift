@@ -1,12 +1,14 @@
-/// A random number generator that returns the same numbers for the same seed, so that a failing random test can be repeated.
+/// A random number generator that returns the same numbers for the same seed, so that a failed random test can be repeated.
 ///
 /// ```swift
 /// var random = SplitMix64(seed: 42)
 /// let delay = Int.random(in: 0..<1_000, using: &random)
 /// ```
 ///
-/// Each number is a hash of a counter that grows by a constant, so different seeds give different parts of one sequence of 2⁶⁴ numbers.
-/// Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators" (2014). Not for secrets: one output reveals all others. O(1).
+/// Each number is a hash of a counter that grows by a constant. Different seeds give different parts of one sequence of 2⁶⁴ numbers. The
+/// algorithm is from Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators" (2014). O(1).
+///
+/// Don't use the generator for secrets: one number reveals all others.
 public struct SplitMix64: RandomNumberGenerator, Sendable {
     /// The counter, which each number increases by the constant.
     private var state: UInt64

@@ -24,6 +24,7 @@ import Testing
     func request() async throws {
         try await withServices { services in
             _ = try await services.register()
+            _ = try await services.mails()
             for email in ["ANA@example.com", "nobody@example.com"] {
                 try await services.recovery.request(email: try EmailAddress(email), language: .spanish)
             }
@@ -79,8 +80,8 @@ import Testing
                 try await services.recovery.confirm(token, email: nil, newPassword: password)
             }
             let intents = try await services.stores.intents.claim(limit: 9, at: .after(0), leaseEnd: .after(9))
-            #expect(intents.map(\.subject) == [.passwordChanged(opened.account.id)])
-            #expect(intents.map(\.language) == [.spanish], "in the account's language")
+            let confirmation = try #require(intents.first { $0.subject == .passwordChanged(opened.account.id) })
+            #expect(confirmation.language == .spanish, "in the account's language")
         }
     }
 
@@ -119,6 +120,7 @@ import Testing
     func concurrent() async throws {
         try await withServices { services in
             let account = try await services.register().account
+            _ = try await services.mails()
             let token = try await mint(services, for: account)
             let results = try await concurrently(20) { number in
                 do {

@@ -25,7 +25,7 @@ import Testing
             _ = try await services.register()
             await #expect(throws: AccountError.emailExists) { try await services.register("ana@EXAMPLE.com") }
             let weak = await #expect(throws: AccountError.self) {
-                try await services.authentication.register(
+                try await services.registration.register(
                     email: try EmailAddress("bob@example.com"),
                     password: try Password("short"),
                     firstName: try FirstName("Bob"),

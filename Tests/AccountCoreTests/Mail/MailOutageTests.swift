@@ -166,6 +166,7 @@ private func hangingDelivery(_ began: AsyncStream<Void>.Continuation) -> Scripte
                 accounts: office.stores.accounts,
                 tokens: office.stores.resetTokens,
                 accountLockTokens: office.stores.accountLockTokens,
+                records: office.stores.records,
                 rendering: try MailTemplates(
                     settings: .init(
                         appName: "Ñandú",

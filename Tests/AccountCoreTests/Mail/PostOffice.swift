@@ -39,6 +39,7 @@ struct PostOffice: Sendable {
             accounts: stores.accounts,
             tokens: stores.resetTokens,
             accountLockTokens: stores.accountLockTokens,
+            records: stores.records,
             rendering: try MailTemplates(
                 settings: .init(
                     appName: "Ñandú",

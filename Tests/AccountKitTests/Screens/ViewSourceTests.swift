@@ -6,7 +6,9 @@ import Testing
 @Suite("Sources of the views")
 struct ViewSourceTests {
     private static let folder = Repository.root.appending(path: "Sources/App/AccountUI")
-    private static let screens = ["SignInScreen", "ForgotPasswordScreen", "ResetPasswordScreen", "ErrorLabView"]
+    private static let screens = [
+        "SignInScreen", "ForgotPasswordScreen", "ResetPasswordScreen", "AccountFormScreen", "SessionsScreen", "ErrorLabView",
+    ]
 
     /// Returns the source of a file without comments.
     private static func source(_ name: String) throws -> String {
@@ -49,6 +51,10 @@ struct ViewSourceTests {
             "ErrorAlert.swift": [".task(id: work.request) { await work.run() }"],
             "ForgotPasswordScreen.swift": [".task(id: model.isCoolingDown) { await model.runCountdown() }"],
             "ResetPasswordScreen.swift": [".task { await model.open() }"],
+            "AccountFormScreen.swift": [
+                ".task { await model.open() }", ".task(id: model.isCoolingDown) { await model.runCountdown() }",
+            ],
+            "SessionsScreen.swift": [".task { await model.load() }"],
             "ErrorLabView.swift": [".task { await model.load() }"],
         ]
         for (name, text) in try Self.sources() {
@@ -58,7 +64,10 @@ struct ViewSourceTests {
         }
         for name in Self.screens {
             let text = try Self.source(name)
-            for call in ["model.submit()", "model.request()", "model.runAgain()", "model.run(scenario)"] {
+            for call in [
+                "model.submit()", "model.request()", "model.runAgain()", "model.run(scenario)", "model.end(session)",
+                "model.endOthers()",
+            ] {
                 for line in text.split(separator: "\n") where line.contains(call) {
                     #expect(line.contains("model.work.start {"), "\(name): \(line)")
                 }
@@ -117,13 +126,14 @@ struct ViewSourceTests {
     @Test("Every text field has a submit label, handles Return and takes the focus")
     func returnKey() throws {
         let fields = try Self.source("Fields")
-        #expect(fields.matches(of: /\.submitLabel\(submitLabel\)/).count == 2)
-        #expect(fields.matches(of: /\.onSubmit \{ submit\(\) \}/).count == 2)
-        #expect(fields.matches(of: /\.focused\(focus, equals:/).count == 3)
-        let screens = try ["SignInScreen", "ForgotPasswordScreen", "ResetPasswordFields"].map(Self.source).joined()
-        let used = screens.matches(of: /(EmailField|PasswordField)\(/).count
-        #expect(used == 4 && screens.matches(of: /submit: \{ model\.returnPressed\(in:/).count == used)
-        for name in ["SignInScreen", "ForgotPasswordScreen", "ResetPasswordScreen"] {
+        #expect(fields.matches(of: /\.submitLabel\(submitLabel\)/).count == 3)
+        #expect(fields.matches(of: /\.onSubmit \{ submit\(\) \}/).count == 3)
+        #expect(fields.matches(of: /\.focused\(focus, equals:/).count == 4)
+        let screens = try ["SignInScreen", "ForgotPasswordScreen", "ResetPasswordFields", "AccountFormScreen"]
+            .map(Self.source).joined()
+        let used = screens.matches(of: /(EmailField|NameField|PasswordField)\(/).count
+        #expect(used == 7 && screens.matches(of: /submit: \{ model\.returnPressed\(in:/).count == used)
+        for name in ["SignInScreen", "ForgotPasswordScreen", "ResetPasswordScreen", "AccountFormScreen"] {
             let text = try Self.source(name)
             #expect(
                 text.contains("@FocusState private var focus: FocusedField?") && text.contains("focus: { focus = "),
@@ -147,14 +157,19 @@ struct ViewSourceTests {
         let button = try Self.source("PrimaryButton")
         #expect(button.contains(".buttonStyle(.borderedProminent)") && button.contains(".frame(maxWidth: .infinity)"))
         let calls = Self.calls(of: "PrimaryButton", in: try Self.source(name))
-        #expect(calls.contains { $0.contains("isBusy: model.state ==") && $0.contains("model.work.start {") }, "\(name)")
+        #expect(
+            calls.contains {
+                $0.contains(/isBusy: (model\.state ==|model\.isBusy|!model\.isEnabled)/) && $0.contains("model.work.start {")
+            },
+            "\(name)"
+        )
     }
 
     @Test("No row appears, disappears or changes its height while the user types or waits")
     func noJumpingRows() throws {
         let message = try #require(Self.source("Fields").split(separator: "struct ").first { $0.hasPrefix("FieldMessage") })
         #expect(message.contains("Text(text ?? \" \")"))
-        for name in ["SignInScreen", "ForgotPasswordScreen", "ResetPasswordFields", "ResetPasswordScreen"] {
+        for name in ["SignInScreen", "ForgotPasswordScreen", "ResetPasswordFields", "ResetPasswordScreen", "AccountFormScreen"] {
             let text = try Self.source(name)
             #expect(!text.contains("ProgressView()"), "\(name): progress is shown on the button")
             for line in text.split(separator: "\n") {
@@ -176,16 +191,16 @@ struct ViewSourceTests {
             }
         }
         let fields = try Self.source("Fields")
-        #expect(fields.matches(of: /(TextField|SecureField)\(label, text:/).count == 4)
+        #expect(fields.matches(of: /(TextField|SecureField)\(label, text:/).count == 5)
         #expect(fields.contains(".accessibilityHidden(text == nil)"))
-        #expect(fields.matches(of: /\.accessibilityHint\(problem/).count == 2, "VoiceOver reads the message at its field")
-        #expect(fields.matches(of: /FieldMessage\(text: problem\)/).count == 2)
+        #expect(fields.matches(of: /\.accessibilityHint\(problem/).count == 3, "VoiceOver reads the message at its field")
+        #expect(fields.matches(of: /FieldMessage\(text: problem\)/).count == 3)
     }
 
     @Test("Every screen has a view controller for UIKit")
     func viewControllers() throws {
         let text = try Self.source("ViewControllers")
-        for screen in ["SignIn", "ForgotPassword", "ResetPassword"] {
+        for screen in ["SignIn", "ForgotPassword", "ResetPassword", "AccountForm", "Sessions"] {
             #expect(text.contains("public final class \(screen)ViewController: UIHostingController<\(screen)Screen>"))
         }
     }

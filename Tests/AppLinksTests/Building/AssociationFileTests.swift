@@ -2,12 +2,14 @@ import AppLinks
 import Testing
 
 @Suite struct AssociationFileTests {
-    @Test("The file has two reset link components and web credentials, byte for byte")
+    @Test("The file has two components per link and web credentials, byte for byte")
     func golden() throws {
         let file = try AssociationFile(apps: [AppIdentifier("ABCDE12345.com.example.app")])
+        let names = ["reset-password", "verify-email", "activate", "confirm-email", "undo-email", "keep-account"]
+        let components = names.map { ##"{"/":"/\##($0)","?":{"token":"?*"}},{"/":"/\##($0)","#":"?*"}"## }
         let expected =
             #"{"applinks":{"details":[{"appIDs":["ABCDE12345.com.example.app"],"components":["#
-            + ##"{"/":"/reset-password","?":{"token":"?*"}},{"/":"/reset-password","#":"?*"}]}]},"##
+            + components.joined(separator: ",") + "]}]},"
             + #""webcredentials":{"apps":["ABCDE12345.com.example.app"]}}"#
         #expect(String(decoding: file.bytes, as: UTF8.self) == expected)
         #expect(file.bytes == file.bytes)
@@ -22,7 +24,9 @@ import Testing
         ]
     )
     func basePath(base: String, expected: String) throws {
-        #expect(try AssociationFile(apps: [AppIdentifier("ABCDE12345.com.example.app")], basePath: base).linkPath == expected)
+        let file = try AssociationFile(apps: [AppIdentifier("ABCDE12345.com.example.app")], basePath: base)
+        #expect(file.linkPaths.first == expected)
+        #expect(file.linkPaths.last == expected.replacing("reset-password", with: "keep-account"))
     }
 
     @Test(
@@ -34,18 +38,19 @@ import Testing
         #expect(throws: AppLinksError(code: .badBasePath, message: "")) { try AssociationFile(apps: [app], basePath: base) }
     }
 
-    @Test("The generated file has no findings and opens only reset links, in both forms", arguments: ["/", "/account"])
+    @Test("The generated file has no findings and opens only links, in both forms", arguments: ["/", "/account"])
     func ownLinks(base: String) throws {
         let app = try AppIdentifier("ABCDE12345.com.example.app")
         let file = try AssociationFile(apps: [app, AppIdentifier("ABCDE12345.com.example.beta")], basePath: base)
         #expect(AssociationLint.findings(in: file.bytes).isEmpty)
         let matcher = try AssociationMatcher(file.bytes, domain: "id.example.com")
-        let page = "https://id.example.com" + file.linkPath
-        for link in ["?token=abc&email=a%40b.c", "/?token=abc", "#token=abc", "/#token=abc&email=a"] {
-            #expect(matcher.match(page + link).apps.first == app.description, "\(link)")
-        }
-        for link in ["", "?token=", "?email=a", "#", "?token=a&token=", "/other?token=a"] {
-            #expect(matcher.match(page + link).apps.isEmpty, "\(link)")
+        for page in file.linkPaths.map({ "https://id.example.com" + $0 }) {
+            for link in ["?token=abc&email=a%40b.c", "/?token=abc", "#token=abc", "/#token=abc&email=a"] {
+                #expect(matcher.match(page + link).apps.first == app.description, "\(link)")
+            }
+            for link in ["", "?token=", "?email=a", "#", "?token=a&token=", "/other?token=a"] {
+                #expect(matcher.match(page + link).apps.isEmpty, "\(link)")
+            }
         }
     }
 

@@ -1,3 +1,4 @@
+import AccountContract
 import AccountCore
 import Foundation
 import Testing
@@ -124,6 +125,34 @@ import Testing
             #expect(failure?.kind == .unavailable)
             #expect(failure?.message.contains("@") == false)
             try FileManager.default.removeItem(at: mailbox.directory)
+        }
+    }
+
+    @Test("Removes all emails of an address, in any case, and no others")
+    func removal() async throws {
+        try await withMailbox { mailbox, _ in
+            for recipient in ["ana@example.com", "Ana@Example.com", "ben@example.com", "ana@example.com.evil.example"] {
+                try await mailbox.deliver(try .sample(recipient: recipient, text: "To: ana@example.com\n"))
+            }
+            let unfinished = mailbox.directory.appending(path: ".000-a.tmp")
+            try Data(MIMEMessage(try .sample(recipient: "ana@example.com")).text.prefix(400).utf8).write(to: unfinished)
+            let foreign = mailbox.directory.appending(path: "notes.txt")
+            try Data("To: ana@example.com\r\n\r\n".utf8).write(to: foreign)
+            let store: any SentMailStore = mailbox
+            try await store.removeMails(to: try EmailAddress("ANA@example.com"))
+            #expect(try Set(mailbox.mails().map(\.recipient)) == ["ben@example.com", "ana@example.com.evil.example"])
+            #expect(!FileManager.default.fileExists(atPath: unfinished.path))
+            #expect(FileManager.default.fileExists(atPath: foreign.path))
+            try await store.removeMails(to: try EmailAddress("ana@example.com"))
+            #expect(try mailbox.mails().count == 2)
+        }
+    }
+
+    @Test("Reports a folder that can't be read when emails are removed")
+    func unreadableRemoval() async throws {
+        try await withMailbox { mailbox, _ in
+            try FileManager.default.removeItem(at: mailbox.directory)
+            await #expect(throws: (any Error).self) { try await mailbox.removeMails(to: try EmailAddress("ana@example.com")) }
         }
     }
 }

@@ -6,6 +6,7 @@ enum ContractTable {
     static let own: [ErrorCode: Int] = [
         .requestMalformed: 400, .requestMethodNotAllowed: 405, .requestTimeout: 408, .requestConflict: 409,
         .requestTooLarge: 413, .requestUnsupportedMediaType: 415, .requestKeyReused: 422, .authResetTokenInvalid: 400,
+        .authEmailNotVerified: 403, .authRegistrationClosed: 403, .authAccountDeleted: 403,
     ]
 
     /// The retry class of every code.
@@ -39,6 +40,7 @@ enum ContractTable {
         (.never, [.contentGenerationFailed, .contentTooLong, .contentInvalidFormat, .contentModerationFailed]),
         (.never, [.socialConnectionFailed, .socialPublishFailed, .socialPlatformError, .socialNotConnected]),
         (.never, [.authOAuthFailed, .authOAuthCancelled, .authResetTokenInvalid]),
+        (.never, [.authEmailNotVerified, .authRegistrationClosed, .authAccountDeleted]),
         (.withBackoff, [.requestTimeout, .requestConflict]),
         (
             .never,

@@ -44,13 +44,18 @@ import Testing
     @Test("Marks only the codes that reveal whether an account exists")
     func revealing() {
         let revealing = ErrorCatalogue.standard.definitions.filter(\.mayRevealAccount).map(\.code)
-        #expect(Set(revealing) == [.authUserNotFound, .authUserInactive, .authUserSuspended, .authEmailExists])
+        #expect(
+            Set(revealing) == [
+                .authUserNotFound, .authUserInactive, .authUserSuspended, .authEmailExists, .authEmailNotVerified,
+                .authAccountDeleted,
+            ]
+        )
     }
 
     @Test("An app adds its own codes after the standard ones")
     func adding() throws {
         let catalogue = try ErrorCatalogue.standard.adding([Self.definition("PAYMENT_DECLINED")])
-        #expect(catalogue.definitions.count == 59)
+        #expect(catalogue.definitions.count == 62)
         #expect(catalogue.definitions.last?.code == "PAYMENT_DECLINED")
         #expect(catalogue["PAYMENT_DECLINED"]?.status == 402)
         #expect(ErrorCatalogue.standard["PAYMENT_DECLINED"] == nil)

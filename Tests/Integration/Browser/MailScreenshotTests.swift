@@ -11,6 +11,9 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite struct MailScreenshotTests {
+    /// The names of the pictures in the documentation.
+    private static let pictures: [MailKind: String] = [.passwordReset: "reset", .passwordChanged: "changed"]
+
     @Test(
         "The emails fit phone and desktop widths and load nothing",
         arguments: [390, 1_280],
@@ -25,17 +28,23 @@ import Testing
                 linkLifetime: .seconds(3_600)
             )
         )
-        let recipient = try EmailAddress("ana@example.com")
         let token = try ResetToken(String(repeating: "k3Jx-9_Q", count: 5) + "abc")
-        let name = try FirstName("Ana")
-        let mails = [
-            ("reset", try templates.passwordReset(to: recipient, name: name, token: token, language: language)),
-            ("changed", try templates.passwordChanged(to: recipient, name: name, token: token, language: language)),
-        ]
+        let mails = try MailKind.allCases.map { kind in
+            let content = MailContent(
+                kind,
+                to: try EmailAddress("ana@example.com"),
+                name: try FirstName("Ana"),
+                token: token,
+                device: "iPhone",
+                purgeAt: Date(timeIntervalSince1970: 1_796_000_000),
+                language: language
+            )
+            return (Self.pictures[kind], kind.rawValue, try templates.mail(content))
+        }
         try await withFolder { folder in
             try await WebDriver.run { driver in
                 try await driver.browser(language: language, width: width) { browser in
-                    for (kind, mail) in mails {
+                    for (picture, kind, mail) in mails {
                         for tag in ["<img", "<link", "<script", "url(", "<style"] { #expect(!mail.html.contains(tag)) }
                         let file = folder.appending(path: "\(kind).html")
                         try Data(mail.html.utf8).write(to: file)
@@ -52,11 +61,11 @@ import Testing
                             """
                         )
                         #expect(isCentered == true, "\(kind)")
-                        let picture = try await browser.screenshot(isWhole: !language.isRightToLeft)
-                        #expect(picture.count > 5_000)
-                        if ProcessInfo.processInfo.environment["UPDATE_SCREENSHOTS"] != nil {
+                        let image = try await browser.screenshot(isWhole: !language.isRightToLeft)
+                        #expect(image.count > 5_000)
+                        if let picture, ProcessInfo.processInfo.environment["UPDATE_SCREENSHOTS"] != nil {
                             let images = Repository.root.appending(path: "docs/images")
-                            try picture.write(to: images.appending(path: "mail-\(kind)-\(language)-\(width).png"))
+                            try image.write(to: images.appending(path: "mail-\(picture)-\(language)-\(width).png"))
                         }
                     }
                 }

@@ -29,8 +29,11 @@ actor ClusterInbox {
             if subject?.hasPrefix("Subject: Password updated") == true {
                 mails[recipient, default: Mails()].updates += 1
             } else {
-                let items = URLComponents(url: try mail.link(), resolvingAgainstBaseURL: false)?.queryItems
-                guard let token = items?.first(where: { $0.name == "token" })?.value else { continue }
+                let link = try mail.link()
+                let items = URLComponents(url: link, resolvingAgainstBaseURL: false)?.queryItems
+                guard link.path == "/reset-password", let token = items?.first(where: { $0.name == "token" })?.value else {
+                    continue
+                }
                 mails[recipient, default: Mails()].resets.append(token)
             }
         }

@@ -102,7 +102,7 @@ import Testing
             if retry == .never {
                 await #expect { try await register() } throws: { ($0 as? APIError)?.recovery == .retry }
             }
-            let user = try await register()
+            let user = try #require(try await register().user)
             #expect(user.email == email && proxy.seen.cuts == 1)
             #expect(try await client.me() == user)
         }

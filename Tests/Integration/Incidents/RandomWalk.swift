@@ -102,7 +102,11 @@ struct RandomWalk {
         for letter in server.post.take() {
             let owner = try #require(owners.firstIndex { $0.email == letter.recipient })
             guard letter.isReset else {
-                owners[owner].accountLockTokens.append(letter.token)
+                if letter.kind == .passwordChanged {
+                    owners[owner].accountLockTokens.append(letter.token)
+                } else {
+                    worthless.append(letter.token)
+                }
                 continue
             }
             owners[owner].live.append(letter.token)

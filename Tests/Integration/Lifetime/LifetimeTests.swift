@@ -8,13 +8,13 @@ import Testing
 /// A server over a day, four months and a year in simulated time: it removes everything that it stores after a while.
 @Suite(.timeLimit(.minutes(15))) struct LifetimeTests {
     /// The number of days after its last change that a row of each table may exist. An unlisted table is one whose lifetime was
-    /// not
-    /// considered.
+    /// not considered.
     private static let days: [String: Int] = [
         "account": .max, "grdb_migrations": .max, "rate_limit_process": .max, "idempotency_pool": .max, "decoy_span": .max,
         "mail_retry": .max, "installation": .max, "steady_time": .max, "signing_key": .max,
+        "account_device": .max, "purged_account": .max, "purge_event": .max,
         "reset_token": 1, "sent_reset": 1, "rate_limit": 1, "idempotency_key": 1, "idempotency_usage": 1, "mail_intent": 7,
-        "freeze_token": 7,
+        "freeze_token": 7, "account_link": 7, "former_address": 7,
         "session": 37, "refresh_token": 37, "audit_event": 365,
     ]
     /// Tables that stop growing within hours.

@@ -41,10 +41,22 @@ struct LimitedRoute: Sendable, CustomTestStringConvertible {
     /// A body that can't be decoded.
     var malformed: String { isForm ? "token=%" : "{" }
 
-    /// Every limited operation of the table.
-    static let all =
-        (SessionOperation.allCases.map(\.row) + RecoveryOperation.allCases.map(\.row) + RecoveryPageOperation.allCases.map(\.row))
-        .compactMap { LimitedRoute($0) }
+    /// Every limited operation of the table, with each mode of registration.
+    static let described: [LimitedRoute] = {
+        let registration = OpenRegistrationOperation.allCases.map(\.row) + BlindRegistrationOperation.allCases.map(\.row)
+        let settings = AccountSettingsOperation.allCases.map(\.row) + AccountLinkOperation.allCases.map(\.row)
+        let recovery = RecoveryOperation.allCases.map(\.row) + RecoveryPageOperation.allCases.map(\.row)
+        let pages = AccountPageOperation.allCases.map(\.row)
+        return (registration + SessionOperation.allCases.map(\.row) + settings + recovery + pages).compactMap { LimitedRoute($0) }
+    }()
+
+    /// The operations of open registration that need neither a session nor an account. `SettingsLimitTests` covers the others.
+    static let all = described.filter { route in
+        !route.operation.needsSession && !route.operation.limits.contains(.accountPassword)
+            && !BlindRegistrationOperation.allCases.contains {
+                $0.row.limits == route.operation.limits && $0.rawValue == route.operation.id
+            }
+    }
 
     /// Returns the operations that share a limit.
     static func of(_ limit: AccountLimit) -> [LimitedRoute] { all.filter { $0.operation.limits.contains(limit) } }

@@ -51,6 +51,7 @@ extension Stores {
             accounts: accounts,
             tokens: resetTokens,
             accountLockTokens: accountLockTokens,
+            records: records,
             rendering: try MailTemplates(
                 settings: .init(
                     appName: "Crowns",

@@ -48,6 +48,7 @@ import Testing
     func format() async throws {
         try await withServer { server in
             try await server.register("ana@example.com")
+            _ = try await server.signIn("ana@example.com")
             let response = try await RawHTTP.send("GET", "/metrics", to: server.url)
             #expect(response["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8")
             #expect(response["Cache-Control"] == "no-store")

@@ -161,12 +161,12 @@ import Testing
 
     private func resetLink(in folder: URL) async throws -> ResetLink {
         let mailbox = try MailboxFolder(directory: folder.appending(path: "data/mailbox")) { Date() }
-        var link: URL?
+        var link: ResetLink?
         try await eventually {
-            link = try mailbox.mails().first?.link
+            link = try mailbox.mails().compactMap(\.link).compactMap { try? ResetLink($0, hosts: ["127.0.0.1"]) }.first
             return link != nil
         }
-        return try ResetLink(try #require(link), hosts: ["127.0.0.1"])
+        return try #require(link)
     }
 
     /// Kills a copy at its first lines, one line later each time, until a copy completes.

@@ -99,15 +99,15 @@ import Testing
         for email in ["ana@example.com", "nobody@example.com"] {
             _ = try await post(AccountPath.requestPasswordReset, #"{"email":"\#(email)"}"#)
         }
-        var link: String?
+        var link: ResetLink?
         let clock = ContinuousClock()
         let deadline = clock.now.advanced(by: .seconds(30))
         while link == nil, clock.now < deadline {
             let response = try await RawHTTP.send("GET", "/dev/mailbox", to: url, headers: ["Accept: application/json"])
-            link = try response.json()["messages"]?.arrayValue?.first?.objectValue?["link"]?.stringValue
+            let links = try response.json()["messages"]?.arrayValue?.compactMap { $0.objectValue?["link"]?.stringValue }
+            link = links?.compactMap { URL(string: $0) }.compactMap { try? ResetLink($0, hosts: ["127.0.0.1"]) }.first
         }
-        let address = try #require(link.flatMap { URL(string: $0) })
-        let token = try ResetLink(address, hosts: ["127.0.0.1"]).token.rawValue
+        let token = try #require(link).token.rawValue
         _ = try await RawHTTP.send("GET", "/reset-password?token=\(token)&email=ana%40example.com", to: url)
         _ = try await RawHTTP.send("GET", "/odd/\(token)/ana@example.com?token=\(token)", to: url)
         _ = try await post(AccountPath.validateResetToken, #"{"token":"\#(token)"}"#)

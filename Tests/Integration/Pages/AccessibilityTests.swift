@@ -1,8 +1,10 @@
 import AccountContract
+import AccountCore
 import AccountKit
 import Email
 import ErrorContract
 import Foundation
+import Pages
 import Testing
 
 @testable import AccountServer
@@ -11,13 +13,20 @@ import Testing
 @Suite struct AccessibilityTests {
     @Test("Every page has a language, a title, one main heading and a label for each field", arguments: Language.supported)
     func structure(language: Language) async throws {
-        try await withServer { server in
+        try await withServer {
+            $0.accountRules.registration = .blind
+        } _: { server in
             try await server.register("ana@example.com")
             let token = try await server.resetLink(for: "ana@example.com").token.rawValue
-            let paths = [
+            var paths = [
                 "/reset-password?token=\(token)", "/reset-password", "/reset-password?token=dead", "/reset-password?token=",
                 "/reset-password/not-me",
             ]
+            for change in AccountPage.Change.allCases {
+                let page = "/\(change.purpose.page)"
+                let link = try await server.mailedLink(for: change, email: "\(change)@example.com".lowercased())
+                paths += [link.path, page, page + "?token=dead", page + "?token="]
+            }
             for path in paths {
                 let page = try await RawHTTP.send("GET", path, to: server.url, headers: ["Accept-Language: \(language)"]).text
                 let place: Comment = "\(path)"

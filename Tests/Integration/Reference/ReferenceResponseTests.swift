@@ -72,7 +72,7 @@ import Testing
                 let page = try await RawHTTP.send("GET", path, to: server.url)
                 #expect(page.status == 200)
                 #expect(page["Content-Type"] == "text/html; charset=utf-8")
-                #expect(page.body.count <= 100_000)
+                #expect(page.body.count <= 160_000)
                 #expect(page["X-Frame-Options"] == "DENY")
                 let policy = try #require(page["Content-Security-Policy"])
                 let nonce = String(try #require(policy.firstMatch(of: /script-src 'nonce-([^']+)'/)).1)

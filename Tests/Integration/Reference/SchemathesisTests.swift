@@ -1,3 +1,5 @@
+import AccountContract
+import AccountCore
 import ErrorContract
 import Foundation
 import Testing
@@ -44,6 +46,12 @@ import Testing
     /// Runs all checks against a server. Findings are printed with a call of curl that reproduces them.
     private func examine(_ server: TestServer, _ arguments: [String]) async throws {
         try await server.register("ana@example.com")
+        _ = try await server.server.accounts.registration.add(
+            email: try EmailAddress("caller@example.com"),
+            password: try Password("a password of no example"),
+            firstName: try FirstName("Cai"),
+            language: .english
+        )
         let settings = APITools.root.appending(path: "Tests/Integration/Reference/Schemathesis")
         try await withFolder { folder in
             let run = try await APITools.run(

@@ -49,7 +49,10 @@ import Testing
     func registerTwice() async throws {
         try await withServer { server in
             try await server.register("ana@example.com")
-            await #expect { try await server.register("ANA@example.com") } throws: { error in
+            let again = server.client()
+            let (email, name) = (try EmailAddress("ANA@example.com"), try FirstName("Ana"))
+            let password = try Password("correct horse battery")
+            await #expect { try await again.register(email: email, password: password, firstName: name) } throws: { error in
                 (error as? APIError)?.code == .authEmailExists && (error as? APIError)?.status == 400
             }
         }

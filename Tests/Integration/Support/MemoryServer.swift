@@ -63,6 +63,7 @@ struct MemoryServer: Sendable {
             accounts: server.accounts.stores.accounts,
             tokens: server.accounts.stores.resetTokens,
             accountLockTokens: server.accounts.stores.accountLockTokens,
+            records: server.accounts.stores.records,
             rendering: post,
             delivery: post,
             rules: server.accounts.configuration.recoveryRules,
@@ -78,9 +79,12 @@ struct MemoryServer: Sendable {
 final class CaughtMail: MailRendering, MailDelivery {
     /// A delivered email.
     struct Letter: Hashable, Sendable {
-        let isReset: Bool
+        let kind: MailKind
         let recipient: String
         let token: String
+
+        /// Whether the email has a reset link.
+        var isReset: Bool { kind == .passwordReset }
     }
 
     private let letters = Mutex<[Letter]>([])
@@ -93,21 +97,20 @@ final class CaughtMail: MailRendering, MailDelivery {
         }
     }
 
-    func passwordReset(to recipient: EmailAddress, name: FirstName, token: ResetToken, language: Language) -> Mail {
-        mail("reset", to: recipient, token)
-    }
-
-    func passwordChanged(to recipient: EmailAddress, name: FirstName, token: ResetToken, language: Language) -> Mail {
-        mail("changed", to: recipient, token)
+    func mail(_ content: MailContent) -> Mail {
+        Mail(
+            sender: "",
+            recipient: content.recipient,
+            subject: content.kind.rawValue,
+            text: content.token.rawValue,
+            html: "",
+            language: .english
+        )
     }
 
     func deliver(_ mail: Mail) async throws {
-        let letter = Letter(isReset: mail.subject == "reset", recipient: mail.recipient.text, token: mail.text)
-        letters.withLock { $0.append(letter) }
-    }
-
-    private func mail(_ subject: String, to recipient: EmailAddress, _ token: ResetToken) -> Mail {
-        Mail(sender: "", recipient: recipient, subject: subject, text: token.rawValue, html: "", language: .english)
+        guard let kind = MailKind(rawValue: mail.subject) else { return }
+        letters.withLock { $0.append(Letter(kind: kind, recipient: mail.recipient.text, token: mail.text)) }
     }
 }
 

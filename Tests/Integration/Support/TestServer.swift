@@ -9,6 +9,7 @@ import HoldfastURLSession
 import PasswordHashes
 import RateLimiting
 import ResilientHTTP
+import StrictJSON
 import Testing
 
 @testable import AccountServer
@@ -45,13 +46,38 @@ struct TestServer: Sendable {
         )
     }
 
-    /// Registers an account with the password `correct horse battery`.
+    /// Adds an account with the password `correct horse battery` and a verified address, as an operator does. It causes no email.
     func register(_ email: String, name: String = "Ana") async throws {
-        _ = try await client().register(
+        _ = try await server.accounts.registration.add(
             email: try EmailAddress(email),
             password: try Password("correct horse battery"),
-            firstName: try FirstName(name)
+            firstName: try FirstName(name),
+            language: .english,
+            isEmailVerified: true
         )
+    }
+
+    /// Signs in to an account of ``register(_:name:)``.
+    func signIn(_ email: String, headers: [String] = []) async throws -> (access: String, refresh: String) {
+        let answer = try await post(
+            AccountPath.login,
+            #"{"email":"\#(email)","password":"correct horse battery"}"#,
+            headers: headers
+        )
+        let json = try answer.json()
+        return (try #require(json["access_token"]?.stringValue), try #require(json["refresh_token"]?.stringValue))
+    }
+
+    /// Returns the token of the newest email to an address whose link has a purpose, once there is one.
+    func token(_ purpose: AccountLink.Purpose, to email: String) async throws -> String {
+        try await eventually { try links(to: email).contains { $0.purpose == purpose } }
+        return try #require(try links(to: email).first { $0.purpose == purpose }).token.rawValue
+    }
+
+    /// Returns the links that were sent to an address, newest first.
+    func links(to email: String) throws -> [AccountLink] {
+        try server.accounts.mailbox.mails(limit: 1_000).filter { $0.recipient.lowercased() == email.lowercased() }
+            .compactMap { mail in mail.link.flatMap { try? AccountLink($0, hosts: ["127.0.0.1"]) } }
     }
 
     /// Returns the emails, newest first, once there are at least this many.

@@ -1,4 +1,5 @@
 import AccountContract
+import AccountCore
 import AccountServer
 import Email
 import Foundation
@@ -104,6 +105,31 @@ struct ReleasedFolder: Sendable, CustomTestStringConvertible {
                 // The email that no mail server had accepted before, and the confirmation of the reset.
                 let recipients = try await server.mails(atLeast: emails + 2).map { $0.recipient }
                 #expect(Set(recipients) == [facts.email, facts.resetEmail])
+            }
+        }
+    }
+
+    @Test(
+        "Every account of a release counts as verified and signs in, then and 31 days later",
+        .readsDatabaseFile,
+        arguments: try ReleasedFolder.all
+    )
+    func accounts(_ released: ReleasedFolder) async throws {
+        try await released.unpacked { folder, facts in
+            for days in [0.0, 31] {
+                let start = Date(timeIntervalSince1970: facts.written + 60 + days * 86_400)
+                try await withServer(time: .starting(at: start)) {
+                    $0.dataFolder = folder.appending(path: "data")
+                    $0.accountRules.requiresVerifiedEmail = true
+                    $0.accountRules.unverifiedDays = 30
+                } _: { server in
+                    let accounts = try await server.server.accounts.stores.accounts.accounts()
+                    #expect(accounts.count == 2 && accounts.allSatisfy { $0.isEmailVerified && $0.purgeAt == nil })
+                    for (email, password) in [(facts.email, facts.password), (facts.resetEmail, "staple correct horse")] {
+                        let body = #"{"email":"\#(email)","password":"\#(password)"}"#
+                        #expect(try await server.post(AccountPath.login, body).status == 200, "\(email) after \(days) days")
+                    }
+                }
             }
         }
     }

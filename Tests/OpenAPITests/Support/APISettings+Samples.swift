@@ -20,6 +20,20 @@ extension APISettings {
         return settings
     }
 
+    /// A server with blind registration.
+    static var blind: APISettings {
+        var settings = everything
+        settings.registration = .blind
+        return settings
+    }
+
+    /// A server without registration.
+    static var closed: APISettings {
+        var settings = everything
+        settings.registration = .closed
+        return settings
+    }
+
     /// A server in production without apps, behind a path.
     static var production: APISettings {
         var settings = APISettings(appName: "Crowns", version: "1.2.3")

@@ -20,15 +20,28 @@ final class AppModel {
     enum Sheet: Identifiable {
         case forgotPassword(ForgotPasswordModel)
         case resetPassword(ResetPasswordModel)
+        /// Registration, a change of the account, or an emailed link.
+        case form(FormModel)
+        case devices(SessionsModel)
         case errorLab(ErrorLabModel)
 
         var id: ObjectIdentifier {
             switch self {
             case .forgotPassword(let model): ObjectIdentifier(model)
             case .resetPassword(let model): ObjectIdentifier(model)
+            case .form(let model): ObjectIdentifier(model)
+            case .devices(let model): ObjectIdentifier(model)
             case .errorLab(let model): ObjectIdentifier(model)
             }
         }
+    }
+
+    /// A screen on which the signed-in user changes the account.
+    enum AccountScreen: String, CaseIterable {
+        case changePassword = "Change Password"
+        case changeEmail = "Change Email"
+        case devices = "Devices"
+        case deleteAccount = "Delete Account"
     }
 
     private(set) var root = Root.launching
@@ -39,16 +52,16 @@ final class AppModel {
     private let services: AppServices
     /// Stays while its screen is not shown, so that the cooldown between two requests continues.
     private let forgotPassword: ForgotPasswordModel
-    private let router: LinkRouter<ResetLink>
+    private let router: LinkRouter<AccountLink>
 
     init(services: AppServices, language: Language) {
         self.services = services
         self.language = language
         forgotPassword = ForgotPasswordModel(client: services.accounts, language: language)
-        let reader = LinkReader<ResetLink>(
+        let reader = LinkReader<AccountLink>(
             hosts: [Configuration.linkHost, services.api.baseURL.host ?? ""],
             scheme: Configuration.scheme,
-            resetLink: { $0 }
+            accountLink: { $0 }
         )
         router = LinkRouter(reader, isSignedIn: false)
     }
@@ -67,16 +80,55 @@ final class AppModel {
 
     /// Opens a link: a universal link, or one with the app's scheme.
     func open(_ url: URL) {
-        var link: ResetLink?
         do throws(LinkRefusal) {
-            guard case .follow(let found) = try router.open(url) else { return }
-            link = found
+            guard case .follow(let link) = try router.open(url) else { return }
+            sheet = screen(for: link.purpose, link)
         } catch {
-            // A reset link that can't be read opens the screen for invalid links. Other links do not belong to the app.
-            guard case .resetLink = error else { return }
+            // An account link that can't be read opens the screen for invalid links. Other links do not belong to the app.
+            switch error {
+            case .resetLink: sheet = screen(for: .resetPassword, nil)
+            case .accountLink(let purpose, _): sheet = screen(for: purpose, nil)
+            default: break
+            }
         }
-        sheet = .resetPassword(ResetPasswordModel(link: link, client: services.accounts, language: language))
     }
+
+    // snippet: account-links
+    /// Returns the screen that an emailed link opens. Without a link, it informs the user that the link is invalid.
+    private func screen(for purpose: AccountLink.Purpose, _ link: AccountLink?) -> Sheet {
+        let client = services.accounts
+        return switch purpose {
+        case .resetPassword:
+            .resetPassword(
+                ResetPasswordModel(
+                    link: link.map { ResetLink(token: $0.token, email: $0.email) },
+                    client: client,
+                    language: language
+                )
+            )
+        case .verifyEmail: .form(VerifyEmailModel(link: link, client: client, language: language))
+        case .activate: .form(ActivateModel(link: link, client: client, language: language))
+        case .confirmEmail, .undoEmail: .form(ConfirmEmailModel(link: link, client: client, language: language))
+        case .keepAccount: .form(KeepAccountModel(link: link, client: client, language: language))
+        }
+    }
+    // snippet end
+
+    func showRegistration() { sheet = .form(RegisterModel(client: services.accounts, language: language)) }
+
+    // snippet: account-screens
+    /// Opens a screen on which the signed-in user changes the account.
+    func show(_ screen: AccountScreen) {
+        let client = services.accounts
+        sheet =
+            switch screen {
+            case .changePassword: .form(ChangePasswordModel(client: client, language: language))
+            case .changeEmail: .form(ChangeEmailModel(client: client, language: language))
+            case .devices: .devices(SessionsModel(client: client, language: language))
+            case .deleteAccount: .form(DeleteAccountModel(client: client, language: language))
+            }
+    }
+    // snippet end
 
     func showForgotPassword() {
         if case .signIn(let model) = root, forgotPassword.email.isEmpty { forgotPassword.email = model.email }
@@ -102,17 +154,45 @@ final class AppModel {
         switch action {
         case .signIn: work.start { await self.endSession() }
         case .requestNewLink:
-            if case .resetPassword(let model) = sheet {
-                sheet = .forgotPassword(model.makeForgotPasswordModel())
-            } else {
-                showForgotPassword()
+            switch sheet {
+            case .resetPassword(let model): sheet = .forgotPassword(model.makeForgotPasswordModel())
+            case .form(let model): requestNewLink(after: model)
+            default: showForgotPassword()
             }
-        case .dismiss: sheet = nil
+        case .dismiss: leave()
         // An app of yours opens a mail composer, the settings, and the App Store.
         case .contactSupport, .openSettings, .updateApp: break
         case .retry, .retryAt, .checkAgain, .fixFields: break
         }
     }
+
+    // snippet: account-ends
+    /// Leaves the screen that the user has finished.
+    private func leave() {
+        guard case .form(let model) = sheet else {
+            sheet = nil
+            return
+        }
+        sheet = nil
+        switch model {
+        case let model as RegisterModel:
+            if case .checkEmail = model.result { sheet = model.makeCheckEmailModel().map { .form($0) } }
+            if case .signedIn = model.result { showNotes() }
+        case let model as ActivateModel: if model.user != nil { showNotes() }
+        case let model as DeleteAccountModel: if case .succeeded = model.state { showSignIn() }
+        default: break
+        }
+    }
+
+    /// Opens the screen on which the user requests another link.
+    private func requestNewLink(after model: FormModel) {
+        switch model {
+        case let model as VerifyEmailModel: sheet = model.makeCheckEmailModel().map { .form($0) }
+        case is ActivateModel: showRegistration()
+        default: sheet = .forgotPassword(model.makeForgotPasswordModel())
+        }
+    }
+    // snippet end
 
     #if DEBUG
         func showErrorLab() {
@@ -125,6 +205,7 @@ final class AppModel {
     /// Leaves a session that the server has ended.
     private func endSession() async {
         _ = try? await services.accounts.session.setCredentials(nil)
+        sheet = nil
         showSignIn()
     }
 

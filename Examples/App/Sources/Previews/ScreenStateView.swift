@@ -17,8 +17,10 @@
                 case .signIn(let model): SignInScreen(model: model, forgotPassword: {})
                 case .forgotPassword(let model): ForgotPasswordScreen(model: model)
                 case .resetPassword(let model): ResetPasswordScreen(model: model, signIn: {}, perform: { _ in })
+                case .form(let model): AccountFormScreen(model: model, perform: { _ in })
+                case .devices(let model): SessionsScreen(model: model)
                 case .errorLab(let model): ErrorLabView(model: model)
-                case .notes(let model): NotesScreen(model: model, changePassword: {}, signOut: {}, perform: { _ in })
+                case .notes(let model): NotesScreen(model: model, show: { _ in }, signOut: {}, perform: { _ in })
                 case nil: Text(state?.name ?? "No such state")
                 }
             }

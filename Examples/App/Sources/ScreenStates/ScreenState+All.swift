@@ -5,7 +5,7 @@
 
     extension ScreenState {
         /// Every state that a screen has.
-        static let all = signIn + forgotPassword + resetPassword + others
+        static let all = signIn + forgotPassword + resetPassword + accountForms + accountLinks + devices + others
 
         private static let signIn = [
             ScreenState("Sign in: empty") { .signIn($0.signIn(email: "", password: "")) },
@@ -26,6 +26,18 @@
             submitted("Sign in: wrong password", .spanish, steps: [.refusal(401, "AUTH_INVALID_CREDENTIALS")]),
             submitted("Sign in: address refused", steps: [.emailRefused]),
             submitted("Sign in: suspended", steps: [.refusal(403, "AUTH_USER_SUSPENDED")]),
+            submitted("Sign in: email not verified", steps: [.refusal(403, "AUTH_EMAIL_NOT_VERIFIED")]),
+            ScreenState(
+                "Sign in: link sent again",
+                .spanish,
+                steps: [.refusal(403, "AUTH_EMAIL_NOT_VERIFIED"), .accepted]
+            ) { stage in
+                let model = stage.signIn()
+                await model.submit()
+                await model.perform(.requestNewLink)
+                return .signIn(model)
+            },
+            submitted("Sign in: account deleted", .german, steps: [.refusal(403, "AUTH_ACCOUNT_DELETED")]),
             submitted("Sign in: limited", .french, steps: [.refusal(429, "RATE_LIMIT_EXCEEDED", retryAfter: 45)]),
             submitted("Sign in: offline", .portuguese, steps: [.offline]),
             submitted("Sign in: server error", steps: [.refusal(500, "SERVER_INTERNAL_ERROR")]),

@@ -40,6 +40,8 @@
         case signIn(SignInModel)
         case forgotPassword(ForgotPasswordModel)
         case resetPassword(ResetPasswordModel)
+        case form(FormModel)
+        case devices(SessionsModel)
         case errorLab(ErrorLabModel)
         case notes(NotesModel)
 
@@ -49,6 +51,8 @@
             case .signIn(let model): model
             case .forgotPassword(let model): model
             case .resetPassword(let model): model
+            case .form(let model): model
+            case .devices(let model): model
             case .errorLab(let model): model
             case .notes(let model): model
             }
@@ -59,12 +63,12 @@
     @MainActor
     struct ScreenStage {
         /// 2025-11-04T10:30:00Z
-        nonisolated private static let start = Date(timeIntervalSince1970: 1_762_252_200)
+        nonisolated static let start = Date(timeIntervalSince1970: 1_762_252_200)
 
         let language: Language
         private let transport: ScriptedTransport
         private let hold: HeldRequests
-        private let clock = ManualClock()
+        let clock = ManualClock()
 
         init(_ state: ScreenState) {
             language = state.language
@@ -78,28 +82,59 @@
             return APIClient(baseURL: url, transport: transport, language: language, middleware: [hold])
         }
 
-        private var client: AccountClient { AccountClient(api: api) }
+        private func client(isSignedIn: Bool = false) -> AccountClient {
+            let credentials = Credentials(accessToken: "access", refreshToken: "refresh", expiresAt: nil)
+            return AccountClient(api: api, store: MemoryCredentialStore(isSignedIn ? credentials : nil))
+        }
 
         func signIn(email: String = "ana@example.com", password: String = "a password") -> SignInModel {
-            let model = SignInModel(client: client, language: language, email: email, wallClock: { Self.start })
+            let model = SignInModel(client: client(), language: language, email: email, wallClock: { Self.start })
             model.password = password
             return model
         }
 
         func forgotPassword(email: String = "ana@example.com") -> ForgotPasswordModel {
-            ForgotPasswordModel(client: client, language: language, email: email, clock: clock, wallClock: { Self.start })
+            ForgotPasswordModel(client: client(), language: language, email: email, clock: clock, wallClock: { Self.start })
         }
 
         func resetPassword(hasLink: Bool = true, password: String = "", confirmation: String = "") -> ResetPasswordModel {
             let link = (try? ResetToken("a-token")).map { ResetLink(token: $0, email: nil) }
             let model = ResetPasswordModel(
                 link: hasLink ? link : nil,
-                client: client,
+                client: client(),
                 language: language,
                 wallClock: { Self.start }
             )
             (model.password, model.confirmation) = (password, confirmation)
             return model
+        }
+
+        /// A form with the typed texts of its fields.
+        func form(
+            isSignedIn: Bool = false,
+            _ texts: [AccountField: String] = [:],
+            _ make: @MainActor (ScreenStage, AccountClient) -> FormModel
+        ) -> FormModel {
+            let model = make(self, client(isSignedIn: isSignedIn))
+            for (field, text) in texts { model[field] = text }
+            return model
+        }
+
+        func devices() -> SessionsModel {
+            SessionsModel(client: client(isSignedIn: true), language: language, timeZone: .gmt, wallClock: { Self.start })
+        }
+
+        /// A link of an email.
+        func link(_ purpose: AccountLink.Purpose, email: String? = "ana@example.com") -> AccountLink? {
+            guard let token = try? ResetToken("a-token") else { return nil }
+            return AccountLink(purpose, token: token, email: email.flatMap { try? EmailAddress($0) })
+        }
+
+        /// The screen after a blind registration.
+        func checkEmail() -> CheckEmailModel? {
+            let model = RegisterModel(client: client(), language: language, wallClock: { Self.start })
+            (model[.email], model[.firstName]) = ("ana@example.com", "Ana")
+            return model.makeCheckEmailModel(clock: clock)
         }
 
         func errorLab() -> ErrorLabModel {

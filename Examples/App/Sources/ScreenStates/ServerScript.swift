@@ -14,6 +14,30 @@
                 """
         )
         static let accepted = Self.response(status: 200, body: #"{"success":true,"message":"accepted"}"#)
+        static let registrationSent = Self.response(
+            status: 202,
+            body: #"{"success":true,"message":"We have sent you an email with the next step."}"#
+        )
+        static let deleted = Self.response(status: 202, body: #"{"success":true,"purge_at":"2025-11-11T10:30:00Z"}"#)
+        static let wrongPassword = refusal(401, "AUTH_INVALID_CREDENTIALS")
+        static let sessionExpired = refusal(401, "AUTH_SESSION_EXPIRED")
+        static let linkRefused = refusal(400, "AUTH_RESET_TOKEN_INVALID")
+        static let otherUser = Self.response(status: 200, body: #"{"user":{"id":"1","email":"ben@example.com"}}"#)
+        static let devices = Self.response(
+            status: 200,
+            body: """
+                {"sessions":[
+                {"id":"1","created_at":"2025-11-04T10:00:00Z","last_used_at":"2025-11-04T10:00:00Z","device_name":"iPhone","current":true},
+                {"id":"2","created_at":"2025-11-01T10:00:00Z","last_used_at":"2025-11-03T10:00:00Z","current":false}]}
+                """
+        )
+        static let oneDevice = Self.response(
+            status: 200,
+            body: """
+                {"sessions":[
+                {"id":"1","created_at":"2025-11-04T10:00:00Z","last_used_at":"2025-11-04T10:00:00Z","device_name":"iPhone","current":true}]}
+                """
+        )
         static let linkIsGood = Self.response(
             status: 200,
             body: """

@@ -53,6 +53,7 @@
                     SignInViewController(
                         model: model,
                         forgotPassword: { [app] in app.showForgotPassword() },
+                        register: { [app] in app.showRegistration() },
                         perform: { [app] in app.perform($0) }
                     )
                 ]
@@ -60,7 +61,7 @@
             case .notes(let model):
                 let screen = NotesScreen(
                     model: model,
-                    changePassword: { [app] in app.showForgotPassword() },
+                    show: { [app] in app.show($0) },
                     signOut: { [app] in Task { await app.signOut() } },
                     perform: { [app] in app.perform($0) }
                 )
@@ -88,6 +89,13 @@
                     signIn: { [app] in Task { await app.signIn(after: model) } },
                     perform: { [app] in app.perform($0) }
                 )
+            case .form(let model):
+                AccountFormViewController(
+                    model: model,
+                    forgotPassword: { [app] in app.sheet = .forgotPassword(model.makeForgotPasswordModel()) },
+                    perform: { [app] in app.perform($0) }
+                )
+            case .devices(let model): SessionsViewController(model: model, perform: { [app] in app.perform($0) })
             case .errorLab(let model):
                 UIHostingController(rootView: ErrorLabView(model: model, perform: { [app] in app.perform($0) }))
             }

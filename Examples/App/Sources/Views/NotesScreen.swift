@@ -5,7 +5,7 @@
     /// The list of notes, with errors, retry and pull to refresh.
     struct NotesScreen: View {
         let model: NotesModel
-        let changePassword: @MainActor () -> Void
+        let show: @MainActor (AppModel.AccountScreen) -> Void
         let signOut: @MainActor () -> Void
         let perform: @MainActor (ErrorPresentation.Action) -> Void
 
@@ -14,7 +14,9 @@
             List {
                 ForEach(model.notes ?? []) { note in Text(note.title) }
                 Section {
-                    Button("Change Password") { changePassword() }
+                    ForEach(AppModel.AccountScreen.allCases, id: \.self) { screen in
+                        Button(screen.rawValue) { show(screen) }
+                    }
                     Button("Sign Out", role: .destructive) { signOut() }
                 }
             }

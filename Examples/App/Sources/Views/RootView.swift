@@ -13,15 +13,20 @@
                 switch app.root {
                 case .launching: ProgressView("Starting")
                 case .signIn(let model):
-                    SignInScreen(model: model, forgotPassword: { app.showForgotPassword() }, perform: { app.perform($0) })
-                        .onChange(of: model.state) { app.signInChanged() }
-                        #if DEBUG
-                            .toolbar { Button("Error Lab") { app.showErrorLab() } }
-                        #endif
+                    SignInScreen(
+                        model: model,
+                        forgotPassword: { app.showForgotPassword() },
+                        register: { app.showRegistration() },
+                        perform: { app.perform($0) }
+                    )
+                    .onChange(of: model.state) { app.signInChanged() }
+                    #if DEBUG
+                        .toolbar { Button("Error Lab") { app.showErrorLab() } }
+                    #endif
                 case .notes(let model):
                     NotesScreen(
                         model: model,
-                        changePassword: { app.showForgotPassword() },
+                        show: { app.show($0) },
                         signOut: { app.work.start { await app.signOut() } },
                         perform: { app.perform($0) }
                     )
@@ -47,6 +52,13 @@
                     signIn: { app.work.start { await app.signIn(after: model) } },
                     perform: { app.perform($0) }
                 )
+            case .form(let model):
+                AccountFormScreen(
+                    model: model,
+                    forgotPassword: { app.sheet = .forgotPassword(model.makeForgotPasswordModel()) },
+                    perform: { app.perform($0) }
+                )
+            case .devices(let model): SessionsScreen(model: model, perform: { app.perform($0) })
             case .errorLab(let model): ErrorLabView(model: model, perform: { app.perform($0) })
             }
         }

@@ -14,6 +14,12 @@ public import Foundation
 /// )
 /// let found = try reader.read(url)
 /// ```
+///
+/// An app that handles all emails of the account server passes `accountLink` instead of `resetLink`:
+///
+/// ```swift
+/// let reader = LinkReader<AppLink>(hosts: ["notes.example.com"], accountLink: { AppLink.account($0) })
+/// ```
 public struct LinkReader<Link: Sendable>: Sendable {
     /// A link that was recognized.
     public struct Found: Sendable {
@@ -26,6 +32,7 @@ public struct LinkReader<Link: Sendable>: Sendable {
     private let hosts: Set<String>
     private let scheme: String?
     private let makeResetLink: (@Sendable (ResetLink) -> Link)?
+    private let makeAccountLink: (@Sendable (AccountLink) -> Link)?
     private let routes: [LinkRoute<Link>]
 
     /// Creates a table.
@@ -34,12 +41,15 @@ public struct LinkReader<Link: Sendable>: Sendable {
     ///   - scheme: The app's custom scheme, if it has one.
     ///   - resetLink: Creates the app's value for a reset link, which never requires a session; `nil` if the app has no reset
     ///     screen.
+    ///   - accountLink: Creates the app's value for a link of the account server's emails, which never requires a session; `nil` if the
+    ///     app has no screens for them. A reset link is passed to `resetLink` if both are present.
     ///   - routes: The app's other links. The first route whose path and required parameters match is used.
     /// - Precondition: No two routes have the same pattern.
     public init(
         hosts: Set<String>,
         scheme: String? = nil,
         resetLink: (@Sendable (ResetLink) -> Link)? = nil,
+        accountLink: (@Sendable (AccountLink) -> Link)? = nil,
         routes: [LinkRoute<Link>] = []
     ) {
         for (index, route) in routes.enumerated() {
@@ -48,6 +58,7 @@ public struct LinkReader<Link: Sendable>: Sendable {
         self.hosts = Set(hosts.map { $0.lowercased() })
         self.scheme = scheme?.lowercased()
         self.makeResetLink = resetLink
+        self.makeAccountLink = accountLink
         self.routes = routes
     }
 
@@ -57,9 +68,7 @@ public struct LinkReader<Link: Sendable>: Sendable {
     /// - Throws: ``LinkRefusal``.
     public func read(_ url: URL) throws(LinkRefusal) -> Found? {
         let (path, query) = try pathAndQuery(of: url)
-        if let makeResetLink, !path.isEmpty, let link = try resetLink(url) {
-            return Found(link: makeResetLink(link), needsSession: false)
-        }
+        if !path.isEmpty, let link = try accountLink(url, path) { return Found(link: link, needsSession: false) }
         for route in routes {
             guard let captured = route.captures(of: path), try route.accepts(query: query) else { continue }
             let parameters = try LinkParameters(query: query, captured: captured)
@@ -68,13 +77,22 @@ public struct LinkReader<Link: Sendable>: Sendable {
         return nil
     }
 
-    private func resetLink(_ url: URL) throws(LinkRefusal) -> ResetLink? {
-        do throws(ResetLink.Refusal) {
-            return try ResetLink(url, hosts: hosts, scheme: scheme)
+    /// Returns the app's value for a link of the account server; `nil` for another link, and for one without a screen.
+    private func accountLink(_ url: URL, _ path: [String]) throws(LinkRefusal) -> Link? {
+        guard makeResetLink != nil || makeAccountLink != nil else { return nil }
+        let link: AccountLink
+        do throws(AccountLink.Refusal) {
+            link = try AccountLink(url, hosts: hosts, scheme: scheme)
         } catch {
-            guard error == .otherPage else { throw .resetLink(error) }
-            return nil
+            guard error != .otherPage, let purpose = path.last.flatMap(AccountLink.Purpose.init(rawValue:)) else { return nil }
+            if purpose == .resetPassword { throw .resetLink(error) }
+            guard makeAccountLink != nil else { return nil }
+            throw .accountLink(purpose, error)
         }
+        if link.purpose == .resetPassword, let makeResetLink {
+            return makeResetLink(ResetLink(token: link.token, email: link.email))
+        }
+        return makeAccountLink?(link)
     }
 
     /// Returns the segments of the path, of which the host of a custom scheme is the first, and the query with its escapes.
@@ -112,4 +130,7 @@ public enum LinkRefusal: Error, Hashable, Sendable {
     /// The link leads to the reset page but is not a valid reset link. Open ``ResetPasswordModel`` with `nil` to inform the
     /// user.
     case resetLink(ResetLink.Refusal)
+    /// The link leads to another page of the account server but is not a valid link. Open the model of the purpose with `nil` to inform
+    /// the user.
+    case accountLink(AccountLink.Purpose, AccountLink.Refusal)
 }

@@ -31,7 +31,7 @@ public final class ForgotPasswordModel: StandardScreenModel {
     }
 
     /// The time between an accepted request and the next one: 60 s. It prevents that a user who waits for an email requests several ones.
-    public static let cooldown = Duration.seconds(60)
+    public static let cooldown = Cooldown.length
 
     /// The typed address.
     public var email: String {
@@ -42,12 +42,10 @@ public final class ForgotPasswordModel: StandardScreenModel {
         didSet { if case .failed = state { signals.countAlert() } }
     }
     /// The seconds until the button is enabled again, 0 if it is; updated by ``runCountdown()``.
-    public private(set) var secondsLeft = 0
+    public var secondsLeft: Int { pause.secondsLeft }
 
-    private var problems = FieldProblems()
     private let client: AccountClient
-    private let stopwatch: MonotonicClock
-    @ObservationIgnored private var cooldownEnd: Duration?
+    private let pause: Cooldown
     @ObservationIgnored private var submit = RepeatedSubmit<EmailAddress>()
 
     /// Creates the model.
@@ -66,7 +64,7 @@ public final class ForgotPasswordModel: StandardScreenModel {
     ) where C.Duration == Duration {
         self.client = client.speaking(language)
         self.email = email
-        self.stopwatch = MonotonicClock(clock)
+        pause = Cooldown(MonotonicClock(clock))
         super.init(language: language, catalogue: client.api.catalogue, wallClock: wallClock)
     }
 
@@ -75,7 +73,7 @@ public final class ForgotPasswordModel: StandardScreenModel {
         guard state != .requesting else { return }
         failure = nil
         problems = FieldProblems()
-        updateSecondsLeft()
+        pause.update()
         guard !isCoolingDown else {
             state = .failed(
                 presenter.notice(title: ContractText.resetCooldownTitle, ContractText.resetCooldown(seconds: secondsLeft))
@@ -95,8 +93,7 @@ public final class ForgotPasswordModel: StandardScreenModel {
         do throws(APIError) {
             _ = try await client.requestPasswordReset(email: address, submission: submit.submission(of: address))
             submit.end()
-            cooldownEnd = stopwatch.now + Self.cooldown
-            updateSecondsLeft()
+            pause.start()
             state = .requested(message: requestedText)
             signals.announce(requestedText)
         } catch {
@@ -110,25 +107,7 @@ public final class ForgotPasswordModel: StandardScreenModel {
 
     /// Updates ``secondsLeft`` once per second, and returns when it is 0; at once if there is no cooldown. If the task is
     /// canceled, it returns as well and can be called again; the cooldown continues.
-    public func runCountdown() async {
-        updateSecondsLeft()
-        while secondsLeft > 0, let cooldownEnd {
-            do {
-                try await stopwatch.sleep(until: cooldownEnd - .seconds(secondsLeft - 1))
-            } catch {
-                return
-            }
-            updateSecondsLeft()
-        }
-    }
-
-    /// Updates the seconds by the clock, and ends the cooldown at 0. The value is only assigned if it changes, so that views are not
-    /// updated in vain.
-    private func updateSecondsLeft() {
-        let left = cooldownEnd.map { max(0, ($0 - stopwatch.now).wholeSecondsRoundedUp) } ?? 0
-        if left == 0 { cooldownEnd = nil }
-        if left != secondsLeft { secondsLeft = left }
-    }
+    public func runCountdown() async { await pause.run() }
 
     /// The same for every address and every server, so that it doesn't reveal whether the account exists.
     private var requestedText: String { presenter.text(ContractText.resetRequested) }
@@ -139,15 +118,7 @@ public final class ForgotPasswordModel: StandardScreenModel {
 
     override func fail(_ error: APIError) {
         failure = error
-        let refused = presenter.fieldProblems(of: error, fields: [.email])
-        problems = refused.problems
-        if let problem = problems[.email] {
-            signals.announce(problem)
-            signals.focus(.email)
-        } else if error.code == .validationInvalidEmail {
-            signals.focus(.email)
-        }
-        guard !refused.isComplete else {
+        guard !showProblems(of: error, at: [.email]) else {
             state = .editing
             return
         }
@@ -189,9 +160,6 @@ extension ForgotPasswordModel {
     public var requestedMessage: String? {
         if case .requested(let message) = state { message } else { nil }
     }
-
-    /// The server's message about the address, shown at the field; `nil` as soon as the user edits the field.
-    public func problem(at field: AccountField) -> String? { problems[field] }
 
     /// Handles Return in the field: requests a link. During the cooldown, the alert contains the remaining time.
     public func returnPressed(in field: AccountField) { work.start { await self.request() } }

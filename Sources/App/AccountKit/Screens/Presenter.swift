@@ -42,6 +42,25 @@ struct Presenter: Sendable {
         )
     }
 
+    /// The page for a link of the account server that could not be parsed.
+    var accountLinkInvalid: ErrorPresentation { notice(title: ContractText.linkInvalidTitle, ContractText.accountLinkInvalid) }
+
+    /// Returns the page for a link of the account server that is expired, used or unknown.
+    /// - Parameter isRenewable: Whether the user can request another link.
+    func accountLinkExpired(isRenewable: Bool) -> ErrorPresentation {
+        ErrorPresentation(
+            title: text(ContractText.linkExpiredTitle),
+            message: text(ContractText.accountLinkExpired),
+            primary: isRenewable ? .requestNewLink : .dismiss,
+            secondary: isRenewable ? .dismiss : nil
+        )
+    }
+
+    /// Returns the page for a request that the server refuses after the response to an earlier attempt was lost.
+    func probablySucceeded(title: LocalizedText, _ message: LocalizedText) -> ErrorPresentation {
+        ErrorPresentation(title: text(title), message: text(message), primary: .signIn, secondary: .dismiss)
+    }
+
     /// The presentation for a link that the server refuses after the response to an earlier attempt was lost.
     var passwordProbablyChanged: ErrorPresentation {
         ErrorPresentation(
@@ -71,7 +90,10 @@ struct Presenter: Sendable {
         let texts = error.presentation(in: language, now: wallClock(), catalogue: catalogue).fields
         var isComplete = !texts.isEmpty
         for text in texts {
-            guard let field = AccountField(wireName: text.field), fields.contains(field) else {
+            // A form with a single password names it `password`, too.
+            let named = AccountField(wireName: text.field)
+            let field = named == .password && !fields.contains(.password) ? .currentPassword : named
+            guard let field, fields.contains(field) else {
                 isComplete = false
                 continue
             }
@@ -97,9 +119,11 @@ extension AccountField {
     fileprivate init?(wireName: String) {
         let name = (wireName.split(separator: ".").last ?? "").filter(\.isLetter).lowercased()
         switch name {
-        case "email", "emailaddress", "username", "login": self = .email
+        case "email", "emailaddress", "username", "login", "newemail": self = .email
         case "password", "newpassword": self = .password
         case "passwordconfirmation", "confirmpassword", "confirmation": self = .confirmation
+        case "firstname", "name": self = .firstName
+        case "currentpassword", "oldpassword": self = .currentPassword
         default: return nil
         }
     }

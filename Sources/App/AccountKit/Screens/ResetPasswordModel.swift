@@ -259,6 +259,15 @@ public final class ResetPasswordModel: StandardScreenModel {
         return await super.perform(action)
     }
 
+    /// The message about a field, shown at the field.
+    override public func problem(at field: AccountField) -> String? {
+        switch field {
+        case .password: passwordProblem
+        case .confirmation: matchProblem
+        case .email, .firstName, .currentPassword: nil
+        }
+    }
+
     override func retry() async {
         switch state {
         case .unchecked, .checkFailed: await open()
@@ -325,15 +334,6 @@ extension ResetPasswordModel {
     /// The address of the account, if the link or the server contained it: for a read-only field by which password managers
     /// find the account.
     public var username: String? { email?.text }
-
-    /// The message about a field, shown at the field.
-    public func problem(at field: AccountField) -> String? {
-        switch field {
-        case .email: nil
-        case .password: passwordProblem
-        case .confirmation: matchProblem
-        }
-    }
 
     /// Handles Return in a field: moves the focus to the next field, and submits after the last one.
     public func returnPressed(in field: AccountField) {

@@ -52,6 +52,8 @@ public class StandardScreenModel: ScreenModel {
     /// action.
     @ObservationIgnored public var checkAgain: (@MainActor () async -> Void)?
     var signals = ScreenSignals()
+    /// The server's messages about fields.
+    var problems = FieldProblems()
     let presenter: Presenter
     /// The error of the latest alert.
     @ObservationIgnored var failure: APIError?
@@ -69,6 +71,9 @@ public class StandardScreenModel: ScreenModel {
 
     /// The text that VoiceOver should speak. Each change is an announcement.
     public var announcement: ScreenAnnouncement? { signals.announcement }
+
+    /// The server's message about a field, shown at the field; `nil` as soon as the user edits the field.
+    public func problem(at field: AccountField) -> String? { problems[field] }
 
     /// The error to show as an alert.
     public var alert: ErrorPresentation? { nil }
@@ -122,6 +127,20 @@ public class StandardScreenModel: ScreenModel {
 
     /// Shows the failure of a request.
     func fail(_ error: APIError) {}
+
+    /// Shows the server's messages about fields, and moves the focus to the first of them.
+    /// - Returns: Whether the messages contain the whole error, so that it needs no alert.
+    func showProblems(of error: APIError, at fields: [AccountField]) -> Bool {
+        let refused = presenter.fieldProblems(of: error, fields: fields)
+        problems = refused.problems
+        if let field = problems.first(of: fields) {
+            problems.texts(of: fields).forEach { signals.announce($0) }
+            signals.focus(field)
+        } else if error.code == .validationInvalidEmail, fields.contains(.email) {
+            signals.focus(.email)
+        }
+        return refused.isComplete
+    }
 }
 
 /// A field of the account screens.
@@ -132,6 +151,18 @@ public enum AccountField: Hashable, Sendable, CaseIterable {
     case password
     /// The repeated new password.
     case confirmation
+    /// The first name.
+    case firstName
+    /// The current password, which a change of the account needs.
+    case currentPassword
+
+    /// Whether the field contains a password.
+    public var isPassword: Bool {
+        switch self {
+        case .password, .confirmation, .currentPassword: true
+        case .email, .firstName: false
+        }
+    }
 }
 
 /// A request to move the focus to a field. Two requests for the same field differ.

@@ -13,7 +13,8 @@ import ResilientHTTP
 ///     .disabled(!model.isSubmitEnabled)
 /// ```
 ///
-/// Canceling ``submit()`` returns the model to ``State/editing``.
+/// Canceling ``submit()`` returns the model to ``State/editing``. If the server requires a verified address, the alert offers to send the
+/// link again, and ``perform(_:)`` sends it.
 @Observable
 @MainActor
 public final class SignInModel: StandardScreenModel {
@@ -23,7 +24,9 @@ public final class SignInModel: StandardScreenModel {
         case editing
         /// The request is in flight. → `signedIn`, `failed`, `editing` if it was canceled or the server refused fields
         case signingIn
-        /// An error is shown. → `editing`, `signingIn`
+        /// The request for a verification link is in flight. → `failed` with the text for the user, `editing` if it was canceled
+        case requestingLink
+        /// An error is shown. → `editing`, `signingIn`, `requestingLink`
         case failed(ErrorPresentation)
         /// The user is signed in. Final.
         case signedIn(AccountUser)
@@ -47,9 +50,9 @@ public final class SignInModel: StandardScreenModel {
         didSet { if case .failed = state { signals.countAlert() } }
     }
 
-    private var problems = FieldProblems()
     private let client: AccountClient
     @ObservationIgnored private var submit = RepeatedSubmit<LoginRequest>()
+    @ObservationIgnored private var linkRequest = RepeatedSubmit<EmailAddress>()
 
     /// Creates the model.
     /// - Parameters:
@@ -72,7 +75,7 @@ public final class SignInModel: StandardScreenModel {
     public var isSubmitEnabled: Bool {
         switch state {
         case .editing, .failed: true
-        case .signingIn, .signedIn: false
+        case .signingIn, .requestingLink, .signedIn: false
         }
     }
 
@@ -130,17 +133,31 @@ public final class SignInModel: StandardScreenModel {
 
     override func fail(_ error: APIError) {
         failure = error
-        let refused = presenter.fieldProblems(of: error, fields: Self.fields)
-        problems = refused.problems
-        if let field = problems.first(of: Self.fields) {
-            problems.texts(of: Self.fields).forEach { signals.announce($0) }
-            signals.focus(field)
-        } else if error.code == .validationInvalidEmail {
-            signals.focus(.email)
-        } else if error.code == .authInvalidCredentials {
-            signals.focus(.password)
+        let isComplete = showProblems(of: error, at: Self.fields)
+        if error.code == .authInvalidCredentials, problems.isEmpty { signals.focus(.password) }
+        guard !isComplete else {
+            state = .editing
+            return
         }
-        state = refused.isComplete ? .editing : .failed(presenter.presentation(of: error))
+        var shown = error
+        if error.code == .authEmailNotVerified { shown.recovery = .requestNewLink }
+        state = .failed(presenter.presentation(of: shown))
+    }
+
+    /// Requests the link that verifies the typed address, and shows the text of the response as an alert.
+    private func requestLink() async {
+        guard let address = try? EmailAddress(email) else { return }
+        state = .requestingLink
+        signals.announce(presenter.text(ScreenText.sendingLink))
+        do throws(APIError) {
+            let submission = linkRequest.submission(of: address)
+            let message = try await client.requestVerification(email: address, submission: submission)
+            linkRequest.end()
+            let title = presenter.text(ContractText.checkEmailTitle)
+            state = .failed(ErrorPresentation(title: title, message: message, primary: .dismiss))
+        } catch {
+            state = error.isAbandoned ? .editing : .failed(presenter.presentation(of: error.withoutSession))
+        }
     }
 
     /// Shows an alert about a field, which gets the focus afterwards.
@@ -159,17 +176,27 @@ public final class SignInModel: StandardScreenModel {
 
     @discardableResult
     override public func perform(_ action: ErrorPresentation.Action) async -> ErrorPresentation.Action? {
+        if action == .requestNewLink, failure?.code == .authEmailNotVerified {
+            await requestLink()
+            return nil
+        }
         // The user is already on the screen to which the action leads.
-        await super.perform(action == .signIn ? .dismiss : action)
+        return await super.perform(action == .signIn ? .dismiss : action)
     }
 }
 
 extension SignInModel {
-    /// The title of the button: the progress while the request is in flight.
-    public var submitTitle: String { presenter.text(state == .signingIn ? ScreenText.signingIn : ContractText.signIn) }
+    /// The title of the button: the progress while a request is in flight.
+    public var submitTitle: String {
+        switch state {
+        case .signingIn: presenter.text(ScreenText.signingIn)
+        case .requestingLink: presenter.text(ScreenText.sendingLink)
+        case .editing, .failed, .signedIn: presenter.text(ContractText.signIn)
+        }
+    }
 
-    /// The server's message about a field, shown at the field; `nil` as soon as the user edits the field.
-    public func problem(at field: AccountField) -> String? { problems[field] }
+    /// Whether a request is in flight. Leaving the screen would cancel the request.
+    public var isBusy: Bool { state == .signingIn || state == .requestingLink }
 
     /// Handles Return in a field: moves the focus to the next field, and submits after the last one.
     public func returnPressed(in field: AccountField) {

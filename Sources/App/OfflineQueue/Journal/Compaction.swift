@@ -1,11 +1,11 @@
 package import PrivateFiles
 
-/// Copies the frames that are still needed to a new segment, slice by slice, while the journal is used. A segment is the file with the
-/// frames.
+/// Copies the frames that are still needed to a new segment, in slices, while other calls use the journal. A frame is one record of the
+/// journal. A segment is the file with the frames.
 ///
-/// There are three steps. ``step()`` copies the frames that existed at the beginning. A copy of the state decides which of them are still
+/// There are three steps. ``step()`` copies the frames that existed at the beginning; a copy of the state decides which of them are still
 /// needed. ``settle(with:)`` copies the frames that were appended since, and syncs the copy. ``JournalCore/finish(_:)`` copies the rest
-/// under the lock and renames the file. After a crash before the rename, the journal is unchanged. The next opening removes the incomplete
+/// under the lock and renames the file. A crash before the rename leaves the journal unchanged, and the next opening removes the incomplete
 /// copy.
 package struct Compaction<State: JournalState>: Sendable {
     /// The state that decides which frames are copied; `nil` to copy all frames.
@@ -17,7 +17,7 @@ package struct Compaction<State: JournalState>: Sendable {
     /// The offset up to which the source was copied.
     fileprivate var position = SegmentHeader.area
     /// The end of the source when the compaction began. All frames after this offset are copied, because the copy of the state doesn't
-    /// include them.
+    /// include these frames.
     fileprivate let boundary: Int
 
     fileprivate init(_ source: JournalSegment, state: State?, draft: SegmentDraft, header: SegmentHeader) {
@@ -31,13 +31,13 @@ package struct Compaction<State: JournalState>: Sendable {
     /// The number of bytes that are copied at once.
     private let slice = 256 * 1024
 
-    /// Copies a slice and returns whether more slices follow. It needs no lock.
+    /// Copies a slice and returns whether more slices follow. The method needs no lock.
     package mutating func step() throws(FileFailure) -> Bool {
         try advance(to: min(boundary, position + slice), in: source)
         return position < boundary
     }
 
-    /// Copies the frames that were appended meanwhile and syncs the copy, so that only a little work is left under the lock.
+    /// Copies the frames that were appended meanwhile and syncs the copy. Only a little work is then left under the lock.
     package mutating func settle(with core: JournalCore<State>) throws(FileFailure) {
         if let segment = core.segment, segment.header.salt == source.header.salt { try advance(to: segment.end, in: segment) }
         copy.size = copy.end + core.options.reserve + core.options.growth
@@ -73,7 +73,7 @@ extension JournalCore {
 
     /// Starts to write a new segment.
     /// - Parameters:
-    ///   - keepingAll: Whether frames that are no longer needed are copied, too: `true` for a rewrite after a failed sync.
+    ///   - keepingAll: Whether frames that are no longer needed are also copied. Pass `true` for a rewrite after a failed sync.
     ///   - device: The digest of the device that the copy belongs to; `nil` for the device of the source.
     /// - Returns: `nil` if the journal is not open or has a newer format.
     package func beginCompaction(keepingAll: Bool = false, device: UInt128? = nil) throws(FileFailure) -> Compaction<State>? {
@@ -84,10 +84,9 @@ extension JournalCore {
         return Compaction(segment, state: keepingAll ? nil : state, draft: try SegmentDraft(path, files: files), header: header)
     }
 
-    /// Copies the rest and replaces the segment. Call it within ``exclusively(_:)``. The new name survives a loss of power only after the
-    /// next sync.
-    /// - Returns: Whether the segment was replaced. The result is `false` if another process has replaced the segment since the compaction
-    ///   began.
+    /// Copies the rest and replaces the segment. Call this method within ``exclusively(_:)``. The new name survives a loss of power only
+    /// after the next sync.
+    /// - Returns: Whether the segment was replaced. `false` if another process has replaced the segment since the compaction began.
     @discardableResult
     package mutating func finish(_ compaction: inout Compaction<State>) throws(FileFailure) -> Bool {
         guard let segment, segment.header.salt == compaction.source.header.salt else {

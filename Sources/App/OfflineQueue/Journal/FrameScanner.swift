@@ -2,8 +2,8 @@ import PrivateFiles
 
 /// Reads the frames of a segment one after another, through a window of 256 KiB.
 ///
-/// The scanner doesn't trust the contents of the file. It returns a frame only if its length, sequence number, version and checksum are
-/// right. It never reads after `limit`.
+/// The scanner doesn't trust the contents of the file. The scanner returns a frame only if its length, sequence number, version and
+/// checksum are right. The scanner never reads after `limit`.
 struct FrameScanner {
     /// The result at an offset.
     enum Item {
@@ -36,8 +36,8 @@ struct FrameScanner {
     }
 
     /// Returns the frame at the offset and moves to its end. If there is no frame, the offset doesn't change.
-    /// - Parameter sequences: The sequence numbers that are possible here. A frame with another number is ignored, because it may be an old
-    ///   frame.
+    /// - Parameter sequences: The sequence numbers that are possible here. A frame with another number may be an old frame, so it is
+    ///   ignored.
     mutating func next(_ sequences: ClosedRange<UInt64>) throws(FileFailure) -> Item {
         guard try fill(FrameFormat.headerSize) else { return .none }
         let start = offset - windowOffset
@@ -66,8 +66,8 @@ struct FrameScanner {
         return .frame(JournalFrame(header: header, payload: payload), flags: window.number(UInt16.self, at: start + 10))
     }
 
-    /// Returns the next complete frame at this or any later offset, and moves to its end. It is used after damage. O(bytes up to the
-    /// frame).
+    /// Returns the next complete frame at this or any later offset, and moves to its end. The repair of damage uses this method. O(bytes up
+    /// to the frame).
     mutating func search(_ sequences: ClosedRange<UInt64>) throws(FileFailure) -> (JournalFrame, flags: UInt16, offset: Int)? {
         while offset + FrameFormat.headerSize <= limit {
             let start = offset
@@ -77,7 +77,7 @@ struct FrameScanner {
         return nil
     }
 
-    /// Returns whether all bytes are zero where the header of a frame would be.
+    /// Returns whether the next bytes, which would be the header of a frame, are all zero.
     mutating func isAtZeros() throws(FileFailure) -> Bool {
         let count = min(FrameFormat.headerSize, limit - offset)
         guard try fill(count) else { return true }
@@ -96,7 +96,7 @@ struct FrameScanner {
         return used
     }
 
-    /// Reads ahead. Returns whether the given number of bytes exist from the offset on.
+    /// Reads ahead. Returns whether the given number of bytes exists from the offset on.
     private mutating func fill(_ count: Int) throws(FileFailure) -> Bool {
         if offset >= windowOffset, offset + count <= windowOffset + window.count { return true }
         guard offset + count <= limit else { return false }
@@ -112,7 +112,7 @@ struct FrameScanner {
 }
 
 extension JournalFile {
-    /// Reads bytes. It returns fewer bytes only at the end of the file. Interrupted and short reads are repeated.
+    /// Reads bytes. Fewer bytes are returned only at the end of the file. Interrupted and short reads are repeated.
     func readAll(_ count: Int, at offset: Int) throws(FileFailure) -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < count {
@@ -127,7 +127,7 @@ extension JournalFile {
         return bytes
     }
 
-    /// Writes all bytes. Interrupted and short writes are repeated. If it throws, some of the bytes may have been written.
+    /// Writes all bytes. Interrupted and short writes are repeated. After an error, some of the bytes may have been written.
     func writeAll(_ bytes: [UInt8], at offset: Int) throws(FileFailure) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -139,7 +139,7 @@ extension JournalFile {
         }
     }
 
-    /// Syncs the file. The sync is repeated only if it was interrupted. After a failure, the bytes may be lost although the next sync
+    /// Syncs the file. The sync is repeated only if it was interrupted. After a failed sync, the bytes may be lost even if the next sync
     /// succeeds.
     func syncAll() throws(FileFailure) -> SyncStrength {
         while true {

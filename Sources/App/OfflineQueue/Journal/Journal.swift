@@ -1,12 +1,12 @@
 import PrivateFiles
 import Timekeeping
 
-/// A file of records (frames) that survives kills of the process and losses of power. Several processes and app extensions may use it at
-/// the same time.
+/// A file of records (frames) that survives the end of the process and losses of power. Several processes and app extensions may use the
+/// file at the same time.
 ///
 /// A journal applies its frames to a ``JournalState``. ``transact(durability:_:)`` passes the state to a closure, which may append frames.
-/// Either all frames of one transaction become visible or none. Payloads need not stay in memory: ``payload(of:)`` reads them from the
-/// file.
+/// Either all frames of one transaction become visible or none. The payloads of frames need not stay in memory, because ``payload(of:)``
+/// reads them from the file.
 ///
 /// ```swift
 /// let journal = try await Journal.open(folder, state: Records())
@@ -16,15 +16,16 @@ import Timekeeping
 /// }
 /// ```
 ///
-/// **Guarantees.** When a transaction returns, its frames survive the end of the process. They survive a loss of power after at most
+/// **Guarantees.** When a transaction returns, its frames survive the end of the process. The frames survive a loss of power after at most
 /// ``JournalOptions/syncDelay``, or at once with ``JournalDurability/powerLoss``. After a loss of power, the journal has all frames up to
-/// some transaction, without gaps. If a range of the file is damaged, it is copied to another file and reported. The frames after it stay.
+/// some transaction, without gaps. If a range of the file is damaged, the range is copied to another file and reported. The frames after
+/// the range stay.
 ///
-/// **Locks.** During each call, a lock on a file excludes other processes. The process holds no lock between calls, so that the system can
-/// suspend the app at any time. A waiting task polls every millisecond and blocks no thread.
+/// **Locks.** During each call, a lock on a file excludes other processes. The process has no lock between calls, so the system can suspend
+/// the app at any time. A waiting task polls the lock every millisecond and blocks no thread.
 ///
 /// **Cost.** Opening reads the whole file. A transaction writes its frames with one system call and waits for no sync. Frames that were not
-/// synced are also kept in memory, up to about 4 MiB. If a sync fails, they are written again.
+/// synced also stay in memory, up to about 4 MiB. If a sync fails, these frames are written again.
 package final class Journal<State: JournalState>: Sendable {
     private let maintenance: Maintenance<State>
     private let options: JournalOptions
@@ -34,14 +35,14 @@ package final class Journal<State: JournalState>: Sendable {
         maintenance = Maintenance(core)
     }
 
-    /// Opens the journal in a folder and repairs the file. If the folder doesn't exist, it is created.
+    /// Opens the journal in a folder and repairs the file. A missing folder is created.
     /// - Parameters:
     ///   - folder: A folder that contains nothing else.
     ///   - state: The state without any frame.
     ///   - files: The files of the system, or the files of a test.
     ///   - options: The settings.
-    /// - Throws: ``JournalError/locked`` before the device was unlocked; then nothing was changed. ``JournalError/busy`` if another process
-    ///   holds the lock for longer than ``JournalOptions/lockTimeout``. A file of a newer format is no error, see
+    /// - Throws: ``JournalError/locked`` before the device was unlocked; nothing was changed. ``JournalError/busy`` if another process has
+    ///   the lock for longer than ``JournalOptions/lockTimeout``. A file of a newer format is not an error; see
     ///   ``RecoveryReport/newerVersion``.
     package static func open(
         _ folder: String,
@@ -51,7 +52,7 @@ package final class Journal<State: JournalState>: Sendable {
     ) async throws -> Journal {
         let journal = Journal(core: JournalCore(folder: folder, state: state, files: files, options: options))
         try await journal.exclusively { _ in }
-        // The recovery syncs the frames that it found. If this sync failed, the maintenance repeats it.
+        // The recovery syncs the frames that it found. If this sync failed, the maintenance repeats the sync.
         journal.maintenance.noteFrames()
         return journal
     }
@@ -59,21 +60,21 @@ package final class Journal<State: JournalState>: Sendable {
     /// The results of the recovery when the journal was opened, and of later repairs.
     package var report: RecoveryReport { maintenance.withCore { $0.report } }
 
-    /// Runs a closure with the state. It does no I/O, takes no lock of the file, and doesn't read new frames of other processes.
+    /// Runs a closure with the state. The method does no I/O, takes no lock of the file, and doesn't read new frames of other processes.
     ///
     /// The closure must be short. It may change the parts of the state that don't depend on frames, such as a list of changes to report.
     package func withState<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
         try maintenance.withCore { try body(&$0.state) }
     }
 
-    /// Applies the new frames of other processes to the state, and then runs a closure. The closure may append frames to the journal, which
-    /// are also applied.
+    /// Applies the new frames of other processes to the state, and then runs a closure. The closure may append frames to the journal. These
+    /// frames are also applied.
     ///
     /// No other transaction of any process runs at the same time. If the closure throws, nothing is appended. The closure must be short and
-    /// must not use the journal. A transaction without frames doesn't write. It only applies the new frames of other processes.
+    /// must not use the journal. A transaction without frames doesn't write, and only applies the new frames of other processes.
     ///
-    /// If the task is canceled, there are two possible results: the call throws `CancellationError` and has appended nothing, or it
-    /// succeeds.
+    /// If the task is canceled, there are two possible results. Either the call throws `CancellationError` and has appended nothing, or the
+    /// call succeeds.
     /// - Parameters:
     ///   - durability: The failures that the frames survive when the call returns.
     ///   - body: Reads the state and appends frames.
@@ -89,12 +90,12 @@ package final class Journal<State: JournalState>: Sendable {
         return result
     }
 
-    /// Returns the payload of a frame. It doesn't wait for other processes, and takes no lock of the file.
+    /// Returns the payload of a frame. The method doesn't wait for other processes, and takes no lock of the file.
     ///
     /// The method searches a sparse index and then reads at most 16 KiB of frames.
     /// - Parameter sequence: The sequence number of a frame that the state has applied and keeps.
-    /// - Throws: ``JournalError/missing(_:)`` if the frame is no longer in the journal. ``JournalError/damaged(_:)`` if its bytes have
-    ///   changed.
+    /// - Throws: ``JournalError/missing(_:)`` if the frame is no longer in the journal. ``JournalError/damaged(_:)`` if the bytes of the
+    ///   frame have changed.
     package func payload(of sequence: UInt64) throws(JournalError) -> [UInt8] {
         let reader = try maintenance.withCore { core throws(JournalError) in try core.reader(of: sequence) }
         return try reader.payload()
@@ -106,8 +107,8 @@ package final class Journal<State: JournalState>: Sendable {
         try await maintenance.sync(upTo: maintenance.withCore { $0.lastSequence })
     }
 
-    /// Removes the frames that are no longer needed, and waits for the end. The journal also compacts automatically when these frames have
-    /// more bytes than the needed frames and than ``JournalOptions/compactionThreshold``.
+    /// Removes the frames that are no longer needed, and waits for the end. The journal also compacts automatically. It compacts when the
+    /// unneeded frames have more bytes than the needed frames, and more bytes than ``JournalOptions/compactionThreshold``.
     package func compact() async throws { try await maintenance.compact() }
 
     /// Makes this folder and device the owner of the journal. ``RecoveryReport/isRestored`` then becomes `false`.
@@ -118,7 +119,7 @@ package final class Journal<State: JournalState>: Sendable {
         }
     }
 
-    /// Runs a closure while this process has the lock and has applied all frames. It polls for the lock every millisecond.
+    /// Runs a closure while this process has the lock and has applied all frames. The method polls the lock every millisecond.
     /// - Throws: ``JournalError/busy`` after ``JournalOptions/lockTimeout``. `CancellationError` if the task is canceled before the closure
     ///   runs.
     private func exclusively<Result>(_ body: (inout JournalCore<State>) throws -> Result) async throws -> Result {

@@ -1,8 +1,8 @@
 import PrivateFiles
 
 extension JournalCore {
-    /// Applies the frames that were appended since the last call. If another process has replaced the segment, the open file has no name
-    /// any more. All frames are then read again from the new segment.
+    /// Applies the frames that were appended since the last call. If another process has replaced the segment, the open file no longer has
+    /// a name. All frames are then read again from the new segment.
     mutating func catchUp() throws(FileFailure) {
         guard let segment = place else { return try load() }
         let status = try segment.file.status()
@@ -12,8 +12,8 @@ extension JournalCore {
         if next.contains(where: { $0 != 0 }) { try scan(isLoading: false) }
     }
 
-    /// Reads the segment from its beginning, and repairs it. An incomplete end is cut. Damaged bytes are copied to another file. Frames
-    /// that a killed process may not have synced are synced.
+    /// Reads the segment from its beginning, and repairs the segment. An incomplete end is cut. Damaged bytes are copied to another file.
+    /// Frames that a killed process may not have synced are synced.
     private mutating func load() throws(FileFailure) {
         let isFirst = segment == nil
         report.newerVersion = nil
@@ -42,11 +42,11 @@ extension JournalCore {
                 mustRewrite = true
             }
         }
-        // The damaged bytes were copied to another file. In a new segment without them, they need not be repaired again.
+        // The damaged bytes were copied to another file. A new segment without these bytes needs no further repair.
         if segment?.damaged.isEmpty == false { try? rewrite() }
     }
 
-    /// Opens the segment. If this process has never had a segment, it may be created.
+    /// Opens the segment. If this process has never had a segment, the method may create one.
     private func openSegment() throws(FileFailure) -> any JournalFile {
         do throws(FileFailure) {
             return try files.open(path, creating: false)
@@ -71,15 +71,15 @@ extension JournalCore {
         return PrivateFile.digest("\(try files.status(of: folder).identity.inode)")
     }
 
-    /// Removes incomplete segments of killed processes. If another process is writing a segment at this moment, the rename of that process
-    /// fails, and it tries again later.
+    /// Removes incomplete segments of killed processes. If another process is writing such a segment now, that process fails to rename it
+    /// and tries again later.
     private func removeDrafts() throws(FileFailure) {
         for name in try files.names(in: folder) where name.hasSuffix(SegmentDraft.suffix) {
             try? files.remove(folder + "/" + name)
         }
     }
 
-    /// Renames a file without a readable header, so that a new journal can be created.
+    /// Renames a file without a readable header. A new journal can then be created.
     private mutating func setAside(_ file: any JournalFile, size: Int) throws(FileFailure) {
         let aside = folder + "/damaged-\(String(UInt64.random(in: 0 ... .max), radix: 16))"
         try files.rename(path, to: aside)
@@ -92,10 +92,10 @@ extension JournalCore {
 extension JournalCore {
     /// Applies the frames after the end of the known ones, transaction by transaction.
     ///
-    /// In the part that a compaction copied, sequence numbers grow. In the part that was appended, they also have no gaps. A frame counts
-    /// as damage if its number is not expected, or if its flags don't continue the transaction.
-    /// - Parameter isLoading: Whether the segment is read from its beginning. If it is, the bytes of the frames are not kept in memory for
-    ///   a rewrite.
+    /// In the part that a compaction copied, sequence numbers grow. In the appended part, sequence numbers also have no gaps. A frame
+    /// counts as damage if its number is not expected, or if its flags don't continue the transaction.
+    /// - Parameter isLoading: Whether the segment is read from its beginning. If `true`, the bytes of the frames don't stay in memory for a
+    ///   rewrite.
     private mutating func scan(isLoading: Bool) throws(FileFailure) {
         guard var scanner = place.map({ FrameScanner($0.file, salt: $0.header.salt, from: $0.end, to: $0.size) }) else {
             return
@@ -129,8 +129,8 @@ extension JournalCore {
         }
     }
 
-    /// Adds a complete transaction to the segment and applies its frames to the state. A mark is a frame of the journal itself. It contains
-    /// the offset up to which the segment was synced, and only changes this offset.
+    /// Adds a complete transaction to the segment and applies its frames to the state. A mark is a frame of the journal itself: it contains
+    /// the offset up to which the segment was synced. A mark only changes this offset.
     private mutating func apply(_ group: [(frame: JournalFrame, flags: UInt16)], isLoading: Bool) {
         guard let segment = place else { return }
         var bytes: [UInt8] = []
@@ -150,9 +150,9 @@ extension JournalCore {
         }
     }
 
-    /// Handles bytes that are not a frame. Bytes before the last mark were synced once, so the medium has damaged them. They are copied to
-    /// another file, and reading continues after them. Bytes after the last mark were left by a crash. They and all bytes after them are
-    /// cut.
+    /// Handles bytes that are not a frame. Bytes before the last mark were synced once, so the medium has damaged them. These bytes are
+    /// copied to another file, and reading continues after them. Bytes after the last mark were left by a crash. These bytes and all
+    /// following bytes are cut.
     /// - Parameters:
     ///   - offset: The offset of the bytes.
     ///   - next: The smallest sequence number that can follow.
@@ -178,15 +178,15 @@ extension JournalCore {
             try cut()
             return nil
         }
-        // If no complete frame follows, the damage reaches to the end.
+        // If no complete frame follows, the damage extends to the end.
         let (end, sequence) = resumption ?? (max(segment.size, segment.header.baseOffset), max(next, segment.header.baseSequence))
         try quarantine(segment.end..<end, sequences: segment.nextSequence..<max(sequence, segment.nextSequence))
         self.segment?.skip(to: end, nextSequence: sequence)
         return end
     }
 
-    /// Overwrites all bytes after the frames with zeros, and syncs them. Before the sync ends, a crash could combine a new frame with old
-    /// frames after it. Therefore ``mustRewrite`` is set until then.
+    /// Overwrites all bytes after the frames with zeros, and syncs the zeros. Before the sync ends, a crash could combine a new frame with
+    /// old frames after it. Therefore, ``mustRewrite`` is set until the sync ends.
     mutating func cut() throws(FileFailure) {
         guard let segment = place else { return }
         let file = segment.file

@@ -1,13 +1,13 @@
 package import PrivateFiles
 
-/// A sync of the file that was the journal when the sync was prepared. It runs without the lock and without the state.
+/// A sync of the file that was the journal when the sync was prepared. The sync runs without the lock and without the state.
 package struct SyncTask: Sendable {
     fileprivate let file: any JournalFile
     /// The offset up to which the sync covers the file.
     fileprivate let end: Int
     fileprivate let salt: UInt64
     fileprivate let sequence: UInt64
-    /// The folder and its files; `nil` if only the content of the file must be synced, but not its name.
+    /// The folder and its files; `nil` if the name of the file need not be synced.
     fileprivate let folder: (files: any JournalFileSystem, path: String)?
 
     /// Syncs the file. Also syncs the folder if the name of the file may not survive a loss of power.
@@ -23,7 +23,7 @@ extension JournalCore {
     package var needsSync: Bool { syncedSequence < lastSequence }
 
     /// Returns a sync of all frames.
-    /// - Parameter always: Whether a sync is returned even if all frames are synced. Use it to sync the name of a new segment.
+    /// - Parameter always: Whether a sync is returned even if all frames are synced. Use `true` to sync the name of a new segment.
     /// - Returns: `nil` if no sync is needed.
     package func prepareSync(always: Bool = false) -> SyncTask? {
         guard let segment = place, needsSync || always else { return nil }
@@ -47,12 +47,13 @@ extension JournalCore {
     }
 
     /// Records that a sync has failed. The system may have dropped the bytes, and another sync would succeed without writing them.
-    /// Therefore all frames must be written to a new segment.
+    /// Therefore, all frames must be written to a new segment.
     package mutating func failSync(_ task: SyncTask) {
         if segment?.header.salt == task.salt { mustRewrite = true }
     }
 
-    /// Writes all frames to a new segment and syncs it. Call it within ``exclusively(_:)``, after a failed sync or to set the device.
+    /// Writes all frames to a new segment and syncs the segment. Call this method within ``exclusively(_:)``, after a failed sync or to set
+    /// the device.
     /// - Parameter device: The digest of the device that the journal then belongs to; `nil` for no change.
     package mutating func rewrite(device: UInt128? = nil) throws(FileFailure) {
         guard var compaction = try beginCompaction(keepingAll: true, device: device) else { return }

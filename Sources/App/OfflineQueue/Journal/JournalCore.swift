@@ -1,14 +1,14 @@
 package import PrivateFiles
 
-/// The journal without threads and waits. It contains what one process has read from the file, and the operations on the file.
+/// The journal without threads and waits: the data that one process has read from the file, and the operations on the file.
 ///
 /// The folder has these files:
 /// - `journal`, the segment: the file with the frames. A new segment replaces it by a rename.
-/// - `lock`, which a process locks while it appends or repairs. It is never removed.
+/// - `lock`, which a process locks while it appends or repairs. The lock file is never removed.
 /// - `journal.N.new`, a segment that is being written.
 /// - `damaged-N-OFFSET`, damaged bytes that were copied from a segment.
 ///
-/// Invariants: `state` has applied all frames before `segment.end`, in order. Only a process that holds the lock writes to the file. While
+/// Invariants: `state` has applied all frames before `segment.end`, in order. Only a process with the lock writes to the file. While
 /// `mustRewrite` is set, no frame is appended to the present segment.
 package struct JournalCore<State: JournalState>: Sendable {
     let folder: String
@@ -43,7 +43,7 @@ package struct JournalCore<State: JournalState>: Sendable {
         return try body(&self)
     }
 
-    /// Runs a closure that may append frames. Call it within ``exclusively(_:)``.
+    /// Runs a closure that may append frames. Call this method within ``exclusively(_:)``.
     ///
     /// If bytes were synced since the last mark, the same write begins with a new mark.
     package mutating func transact<Result>(_ body: (State, inout JournalTransaction) throws -> Result) throws -> Result {
@@ -72,7 +72,8 @@ package struct JournalCore<State: JournalState>: Sendable {
         )
     }
 
-    /// Writes a mark with the synced offset, unless the last mark already contains it. Call it within ``exclusively(_:)``.
+    /// Writes a mark with the synced offset, unless the last mark already contains this offset. Call this method within
+    /// ``exclusively(_:)``.
     package mutating func mark() throws(FileFailure) {
         guard let segment = place, segment.synced > segment.marked, report.downgrade == nil, !mustRewrite,
             report.newerVersion == nil
@@ -80,7 +81,7 @@ package struct JournalCore<State: JournalState>: Sendable {
         try append([], withMark: true, usingReserve: false)
     }
 
-    /// Writes frames at the end with one write, and applies them. If the write fails, the bytes that it left are cut. If the cut also
+    /// Writes frames at the end with one write, and applies the frames. After a failed write, the written bytes are cut. If the cut also
     /// fails, the next transaction cuts them.
     private mutating func append(_ frames: [JournalFrame], withMark: Bool, usingReserve: Bool) throws(FileFailure) {
         guard let segment = place else { throw .missing }
@@ -110,8 +111,8 @@ package struct JournalCore<State: JournalState>: Sendable {
         lastSequence = frames.last?.header.sequence ?? lastSequence
     }
 
-    /// Extends the file with zeros, so that there is space for the frames, and for the reserve after them. So a full disk is detected here
-    /// and not in the middle of a frame.
+    /// Extends the file with zeros, as space for the frames and for the reserve after them. A full disk is therefore detected here, and not
+    /// in the middle of a frame.
     private mutating func makeSpace(for count: Int, usingReserve: Bool) throws(FileFailure) {
         guard let segment = place else { return }
         let needed = segment.end + count + (usingReserve ? 0 : options.reserve)
@@ -130,7 +131,7 @@ package struct JournalCore<State: JournalState>: Sendable {
     private mutating func takeLock() throws(FileFailure) -> (any JournalFile)? {
         if lockFile == nil { lockFile = try openLock() }
         guard let file = lockFile, try file.lock() else { return nil }
-        // If the file was replaced, other processes lock the new file.
+        // If the lock file was replaced, other processes lock the new file.
         do throws(FileFailure) {
             if try file.status().identity == files.status(of: lockPath).identity { return file }
         } catch {

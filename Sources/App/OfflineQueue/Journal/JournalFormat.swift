@@ -1,5 +1,5 @@
-/// The header of a segment. The segment also has a copy of the header at ``copyOffset``, in case the header is damaged. The frames begin at
-/// ``area``.
+/// The header of a segment. The segment has a copy of the header at ``copyOffset``, for the case that the header is damaged. The frames
+/// begin at ``area``.
 ///
 /// | offset | bytes | |
 /// |---|---|---|
@@ -88,8 +88,7 @@ struct SegmentHeader: Equatable {
 /// | 10 | 2 | flags: ``isFollowed``, ``follows`` |
 /// | 12 | 8 | sequence number |
 ///
-/// The offset is part of the checksum. So bytes of a payload that resemble a frame are not read as a frame, because their offset is another
-/// one.
+/// The offset is part of the checksum. If bytes of a payload resemble a frame, their offset differs, so they are not read as a frame.
 enum FrameFormat {
     static let headerSize = 20
     static let maximumSize = 1 << 26
@@ -101,7 +100,7 @@ enum FrameFormat {
     /// The frame before belongs to the same transaction.
     static let follows: UInt16 = 2
 
-    /// Appends the bytes of a frame. The offset is the one at which the frame will be written in the segment.
+    /// Appends the bytes of a frame. `offset` is the position in the segment at which the frame will be written.
     static func append(_ frame: JournalFrame, flags: UInt16 = 0, to bytes: inout [UInt8], at offset: Int, salt: UInt64) {
         let start = bytes.count
         bytes.append(UInt32(headerSize + frame.payload.count))
@@ -126,7 +125,7 @@ enum FrameFormat {
         return JournalFrame(header: .init(kind: markKind, sequence: sequence, storedSize: markSize), payload: payload)
     }
 
-    /// If a frame is a mark, returns the offset up to which the segment was synced.
+    /// Returns the offset in a mark, up to which the segment was synced; `nil` if the frame is not a mark.
     static func mark(_ frame: JournalFrame) -> Int? {
         guard frame.header.kind == markKind, frame.payload.count == 8 else { return nil }
         return Int(truncatingIfNeeded: frame.payload.number(UInt64.self, at: 0))

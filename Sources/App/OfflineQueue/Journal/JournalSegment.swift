@@ -1,10 +1,10 @@
 import PrivateFiles
 
-/// The file with the frames, and the offset up to which this process has read it. It has no arrays, so that a copy is cheap.
+/// The file with the frames, and the offset up to which this process has read the file. The type has no arrays, so a copy is cheap.
 struct SegmentPlace: Sendable {
     let file: any JournalFile
     var header: SegmentHeader
-    /// The size of the file. The bytes after the frames are 0. They reserve space for the next frames.
+    /// The size of the file. The bytes after the frames are 0. These bytes reserve space for the next frames.
     var size: Int
     /// The offset at which the next frame is written.
     var end = SegmentHeader.area
@@ -17,18 +17,18 @@ struct SegmentPlace: Sendable {
     var isNameSynced = false
 }
 
-/// A segment, and the data about its frames that a process keeps in memory.
+/// A segment, and the data about its frames that a process has in memory.
 ///
-/// Invariants: `unsynced` has the bytes before `end` that were appended since the last sync. It doesn't have the bytes that were found when
-/// the journal was opened. `index` is sorted. It has an entry for every 16 KiB, and an entry for the end of each damaged range.
+/// Invariants: `unsynced` has the bytes before `end` that were appended since the last sync, but no bytes from the opening of the journal.
+/// `index` is sorted. It has an entry for every 16 KiB, and an entry for the end of each damaged range.
 @dynamicMemberLookup
 struct JournalSegment: Sendable {
     var place: SegmentPlace
-    /// The bytes before the end that may not survive a loss of power. If a sync fails, they are written to another file.
+    /// The bytes before the end that may not survive a loss of power. If a sync fails, these bytes are written to another file.
     private(set) var unsynced: [UInt8] = []
     /// The damaged ranges, which contain no readable frames.
     private(set) var damaged: [Range<Int>] = []
-    /// The offsets of some frames, in order. To find another frame, the reader begins at the entry before it and goes from frame to frame.
+    /// The offsets of some frames, in order. To find another frame, the reader begins at the entry before the frame and reads each frame.
     private var index: [(sequence: UInt64, offset: Int)] = []
     private static let stride = 16 * 1024
 
@@ -69,15 +69,15 @@ struct JournalSegment: Sendable {
         place.nextSequence = frame.sequence + 1
     }
 
-    /// Excludes a damaged range. The sequence number after the range is given.
+    /// Excludes a damaged range. `nextSequence` is the sequence number after the range.
     mutating func skip(to offset: Int, nextSequence: UInt64) {
         damaged.append(place.end..<offset)
         (place.end, place.nextSequence) = (offset, nextSequence)
-        // To find a frame after the range, the search never begins before the range.
+        // This entry ensures that a search for a frame after the range never begins before the range.
         index.append((nextSequence, offset))
     }
 
-    /// Returns the offset at which a search for a frame begins. The search goes from frame to frame. O(log n).
+    /// Returns the offset at which a search for a frame begins. The search reads one frame after another. O(log n).
     func start(of sequence: UInt64) -> Int? {
         var (low, high) = (0, index.count)
         while low < high {
@@ -95,7 +95,7 @@ struct JournalSegment: Sendable {
     }
 }
 
-/// Reads the payload of one frame without a lock. The open file keeps its bytes even after a compaction has replaced it.
+/// Reads the payload of one frame without a lock. The open file keeps its bytes even after a compaction has replaced the file.
 struct JournalReader {
     let file: any JournalFile
     let salt: UInt64

@@ -1,7 +1,7 @@
 package import PrivateFiles
 package import Timekeeping
 
-/// A frame of a journal: bytes that the journal stores and doesn't interpret.
+/// A frame of a journal: bytes that the journal stores without interpreting them.
 package struct JournalFrame: Hashable, Sendable {
     package var header: JournalFrameHeader
     package var payload: [UInt8]
@@ -13,9 +13,9 @@ package struct JournalFrame: Hashable, Sendable {
 
 /// The description of a frame without its payload.
 package struct JournalFrameHeader: Hashable, Sendable {
-    /// The meaning of the payload, from 1 to 255. The user of the journal defines it. 0 is reserved for the journal.
+    /// The meaning of the payload, from 1 to 255, which the user of the journal defines. 0 is reserved for the journal.
     package var kind: UInt8
-    /// The number of the frame. Numbers grow from frame to frame, and may have gaps. A compaction doesn't change them.
+    /// The number of the frame. Numbers grow from frame to frame, and may have gaps. A compaction doesn't change the numbers.
     /// ``Journal/payload(of:)`` reads a frame by its number. A number is used again only if a loss of power removed its frame.
     package var sequence: UInt64
     /// The number of bytes of the frame in the file.
@@ -28,17 +28,17 @@ package struct JournalFrameHeader: Hashable, Sendable {
 
 /// A value that is derived only from the frames of a journal.
 ///
-/// The journal applies each frame exactly once, in the order of the sequence numbers. Frames may be found when the journal is opened,
-/// appended by another process, or appended by this process. All of them use the same code path. A frame of this process is applied after
-/// its transaction has succeeded.
+/// The journal applies each frame exactly once, in the order of the sequence numbers. A frame may be found when the journal is opened,
+/// appended by another process, or appended by this process. All these frames use the same code path. A frame of this process is applied
+/// after its transaction has succeeded.
 ///
 /// The state is a value: a compaction uses a copy while the original changes.
 package protocol JournalState: Sendable {
     /// Removes everything that was derived from frames. Afterwards, all frames in the journal are applied, including frames that were
     /// applied before.
     ///
-    /// The journal calls it when it is opened, and when another process has compacted it. Frames that the compaction removed are not
-    /// applied again.
+    /// The journal calls this method when the journal is opened, and when another process has compacted it. Frames that the compaction
+    /// removed are not applied again.
     mutating func restart()
 
     /// Applies a frame.
@@ -55,8 +55,7 @@ package protocol JournalState: Sendable {
 package struct JournalTransaction {
     /// The sequence number of the next frame.
     package private(set) var nextSequence: UInt64
-    /// Whether the frames may use the space that is reserved for a full disk. Use it for small frames, such as the note that a record was
-    /// delivered.
+    /// Whether the frames may use the space that is reserved for a full disk. Use it for small frames, such as the record of a delivery.
     package var usesReserve = false
     private(set) var frames: [JournalFrame] = []
     private(set) var size = 0
@@ -75,9 +74,9 @@ package struct JournalTransaction {
     }
 }
 
-/// The failures after which the frames of a transaction still exist, from the return of ``Journal/transact(durability:_:)`` on.
+/// The failures that the frames of a transaction survive, from the return of ``Journal/transact(durability:_:)`` on.
 package enum JournalDurability: Sendable {
-    /// The end of the process, however it ends. The frames also survive a loss of power after ``JournalOptions/syncDelay``.
+    /// Any end of the process. The frames also survive a loss of power after ``JournalOptions/syncDelay``.
     case processKill
     /// A loss of power.
     case powerLoss
@@ -89,21 +88,22 @@ package struct JournalOptions: Sendable {
     package var maximumPayload = 16 * 1024 * 1024
     /// The longest time until a frame survives a loss of power.
     package var syncDelay: Duration = .milliseconds(50)
-    /// The maximum wait for the lock of another process. After it, a call throws ``JournalError/busy``.
+    /// The maximum wait for the lock of another process. After this time, a call throws ``JournalError/busy``.
     package var lockTimeout: Duration = .seconds(10)
     /// The clock for the wait for another process.
     package var clock = MonotonicClock.continuous
-    /// The space in bytes that ordinary frames leave free. On a full disk, small frames use it (``JournalTransaction/usesReserve``).
+    /// The space in bytes that ordinary frames leave free. On a full disk, small frames use this space
+    /// (``JournalTransaction/usesReserve``).
     package var reserve = 64 * 1024
     /// The number of bytes by which the file grows when the frames need space. The reserve is added.
     package var growth = 128 * 1024
     /// The journal is compacted when the bytes of unneeded frames exceed this number and the bytes of the needed frames.
     package var compactionThreshold = 1024 * 1024
-    /// Identifies the device, such as by a value in the Keychain that is not restored on another device. By default, the identity of the
-    /// folder is used. A restored backup or a copy has another identity.
+    /// The identifier of the device, such as a value in the Keychain that is not restored on another device. By default, the journal uses
+    /// the identity of the folder. A restored backup or a copy has another identity.
     package var deviceID: String?
-    /// Whether the journal syncs and compacts automatically. With `false`, only calls of ``Journal/sync()`` and ``Journal/compact()`` do
-    /// it, such as in a test.
+    /// Whether the journal syncs and compacts automatically. With `false`, the journal only syncs and compacts when ``Journal/sync()`` and
+    /// ``Journal/compact()`` are called, such as in a test.
     package var isMaintained = true
 
     package init() {}
@@ -115,27 +115,27 @@ package struct RecoveryReport: Hashable, Sendable {
     package struct Quarantine: Hashable, Sendable {
         /// The range of the bytes in the journal.
         package var range: Range<Int>
-        /// The path of the file with the bytes; `nil` if it could not be written. The bytes are then still in the journal.
+        /// The path of the file with the bytes; `nil` if the file could not be written. The bytes are then still in the journal.
         package var file: String?
         /// The sequence numbers that are missing.
         package var sequences: Range<UInt64>
     }
 
-    /// The bytes that were cut from the end. They are a transaction that was being written when its process was killed, or frames that a
-    /// loss of power left incomplete.
+    /// The number of bytes that were cut from the end. The bytes belong to a transaction whose process was killed, or to frames that a loss
+    /// of power left incomplete.
     package var cutBytes = 0
     /// The number of complete frames among the cut bytes.
     package var cutFrames = 0
     /// The damaged ranges before the end. Their frames are missing.
     package var quarantined: [Quarantine] = []
-    /// The version of the journal's format if it is newer than this program; otherwise `nil`. A journal with a newer format is read-only,
-    /// and no frames are read.
+    /// The version of the journal's format if it is newer than the version of this program; otherwise `nil`. A journal with a newer format
+    /// is read-only, and its frames are not read.
     package var newerVersion: Int?
-    /// Whether the journal was copied from another folder or device, such as by the restore of a backup. Its records may have been
-    /// delivered already. The value stays `true` until ``Journal/adopt()`` is called.
+    /// Whether the journal was copied from another folder or device, such as by the restore of a backup. The records of a copy may already
+    /// have been delivered. The value stays `true` until ``Journal/adopt()`` is called.
     package var isRestored = false
-    /// How far the last sync brought the frames, if they did not reach the medium; otherwise `nil`. No marks are written as long as it is
-    /// not `nil`.
+    /// The guarantee of the last sync if the frames did not reach the medium; otherwise `nil`. While the value is not `nil`, no marks are
+    /// written.
     package var downgrade: SyncStrength?
 
     package init() {}
@@ -151,7 +151,7 @@ package enum JournalError: Error, Hashable, Sendable {
     case notDurable
     /// Another process used the journal for longer than ``JournalOptions/lockTimeout``. Nothing was appended.
     case busy
-    /// The format of the journal is newer than this program's. Nothing was changed.
+    /// The format of the journal is newer than the format of this program. Nothing was changed.
     case newerVersion(Int)
     /// A payload is larger than ``JournalOptions/maximumPayload``. Nothing was appended.
     case tooLarge

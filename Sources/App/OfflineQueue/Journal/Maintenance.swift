@@ -4,11 +4,11 @@ import PrivateFiles
 import Synchronization
 import Timekeeping
 
-/// Syncs the frames of a journal, and compacts it, on a thread that may wait for the disk.
+/// Syncs and compacts a journal on a thread that may wait for the disk.
 ///
-/// The first task that waits for a sync starts a sync for all tasks that wait at its beginning. During a sync, neither the lock of the file
-/// nor the state is held. `isRunning` ensures that only one loop runs at a time. The caller that sets it starts the loop. ``isDone()``
-/// clears it under the mutex, and only when no work is left.
+/// The first task that waits for a sync starts a sync for all tasks that wait at that time. During a sync, neither the lock of the file nor
+/// the state is held. `isRunning` ensures that only one loop runs at a time. The caller that sets `isRunning` starts the loop. ``isDone()``
+/// clears `isRunning` under the mutex, and only when no work is left.
 final class Maintenance<State: JournalState>: Sendable {
     private struct Shared {
         var core: JournalCore<State>
@@ -20,8 +20,8 @@ final class Maintenance<State: JournalState>: Sendable {
         /// Whether the timer has ended. A sync is then due even if no task waits.
         var isSyncDue = false
         var isRunning = false
-        /// The number of unneeded bytes from which the journal is compacted. It grows after a failed compaction, so that the compaction is
-        /// not repeated at once.
+        /// The number of unneeded bytes at which the journal is compacted. The number grows after a failed compaction, so that the
+        /// compaction is not repeated at once.
         var threshold: Int
     }
 
@@ -31,7 +31,7 @@ final class Maintenance<State: JournalState>: Sendable {
         case rewrite
     }
 
-    /// The number of unsynced bytes from which a transaction waits for a sync. It limits the memory for these bytes.
+    /// The number of unsynced bytes at which a transaction waits for a sync. This number limits the memory for these bytes.
     private static var maximumUnsynced: Int { 4 * 1024 * 1024 }
     private let shared: Mutex<Shared>
     private let options: JournalOptions
@@ -46,7 +46,7 @@ final class Maintenance<State: JournalState>: Sendable {
     func withCore<Result, Failure: Error>(
         _ body: (inout JournalCore<State>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        // The compiler doesn't check this. The core is a value, so the result of the closure shares nothing mutable with it.
+        // The compiler can't check that this is safe. The core is a value, so the result of the closure shares nothing mutable with it.
         nonisolated(unsafe) let result = try shared.withLock { shared throws(Failure) in
             nonisolated(unsafe) let result = try body(&shared.core)
             return result
@@ -134,8 +134,8 @@ final class Maintenance<State: JournalState>: Sendable {
 }
 
 extension Maintenance {
-    /// Syncs until no task waits for a sync. After a failed sync, the next step writes all frames to a new segment. If this also fails, all
-    /// waiting tasks get ``JournalError/notDurable``.
+    /// Syncs until no task waits for a sync. After a failed sync, the next step writes all frames to a new segment. If this write also
+    /// fails, all waiting tasks get ``JournalError/notDurable``.
     private func syncAll() {
         while let work = nextSync() {
             do {

@@ -1,7 +1,7 @@
 import PrivateFiles
 
-/// A segment that is being written, under a random name. When all of it is on the medium, it gets the journal's name. So after a crash, the
-/// folder has either the old journal or the new one.
+/// A segment that is being written, under a random name. When the whole segment is on the medium, it gets the journal's name. After a
+/// crash, the folder therefore has either the old journal or the new one.
 struct SegmentDraft: Sendable {
     static let suffix = ".new"
 
@@ -17,8 +17,8 @@ struct SegmentDraft: Sendable {
         file = try files.open(path, creating: true)
     }
 
-    /// Writes the header, syncs the file and gives it the journal's name. The new name survives a loss of power only after the folder is
-    /// synced. If a step fails, the draft is removed.
+    /// Writes the header, syncs the file and gives the file the journal's name. The new name survives a loss of power only after the folder
+    /// is synced. If a step fails, the draft is removed.
     func complete(_ header: SegmentHeader) throws(FileFailure) {
         do throws(FileFailure) {
             try file.writeAll(header.bytes, at: 0)

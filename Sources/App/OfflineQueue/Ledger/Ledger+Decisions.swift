@@ -1,11 +1,11 @@
 import Timekeeping
 
-/// The decisions of the queue. They don't change the ledger. The caller appends the resulting entries to the journal.
+/// The decisions of the queue. A decision doesn't change the ledger. The caller appends the resulting entries to the journal.
 extension Ledger {
     /// Checks that an owner may store a number of bytes.
     /// - Parameters:
     ///   - size: The bytes of the new content.
-    ///   - known: The request that the new content replaces. Its present content doesn't count.
+    ///   - known: The request that the new content replaces. The present content of this request doesn't count.
     /// - Throws: ``QueueError/full(_:)`` with the limit that would be exceeded.
     func requireRoom(for size: Int, of owner: QueueOwner, replacing known: QueuedRequestID? = nil, in limits: QueueLimits)
         throws(QueueError)
@@ -29,7 +29,7 @@ extension Ledger {
         return record
     }
 
-    /// Returns the pending request that has the coalescing key; `nil` if there is none, or if an attempt to send it began.
+    /// Returns the pending request that has the coalescing key; `nil` if there is none, or if an attempt to send the request began.
     func replaceable(_ key: String?, lane: String, of owner: QueueOwner) -> QueuedRequestID? {
         guard let key, let lane = self.lane(lane, of: owner), let id = coalesced(key, lane: lane), attempts[id] == nil else {
             return nil
@@ -51,9 +51,9 @@ extension Ledger {
 
     /// Returns the reason why a request must become a dead letter; `nil` if it may be sent.
     ///
-    /// If the outcome of a request is unknown, its lifetime doesn't apply, because the server may have performed it. Only the age of its
-    /// idempotency key counts. If the age of the key can't be determined, the key counts as too old. If the server surely never performed
-    /// the request and its age can't be determined, the request may be sent.
+    /// If the outcome of a request is unknown, the server may have performed the request, so the lifetime doesn't apply. Only the age of
+    /// the idempotency key counts. If this age can't be determined, the key counts as too old. If the server surely never performed the
+    /// request, and the age of the request can't be determined, the request may be sent.
     func overdue(_ id: QueuedRequestID, at now: QueueTime, in limits: QueueLimits) -> Burial.Reason? {
         guard let record = records[id], !record.isBuried else { return nil }
         if let attempts = attempts[id] {
@@ -70,18 +70,18 @@ extension Ledger {
 
     /// The reason why an attempt may not begin.
     enum AttemptRefusal: Error, Hashable {
-        /// The request was delivered, edited or removed, or another request of the lane must be sent before it.
+        /// The request was delivered, edited or removed. Or another request of the lane must be sent first.
         case gone
         /// Another process sends the requests of the queue.
         case notSender
-        /// The request has to become a dead letter.
+        /// The request must become a dead letter.
         case overdue(Burial.Reason)
     }
 
-    /// Checks that an attempt may begin now. The check runs under the lock of the journal, in the transaction that records the attempt. So
-    /// no other process can change the request between the check and the record.
+    /// Checks that an attempt may begin now. The check runs under the lock of the journal, in the transaction that records the attempt. No
+    /// other process can therefore change the request between the check and the record.
     /// - Parameters:
-    ///   - content: The frame with the content to be sent. If the request was edited meanwhile, its content is in another frame.
+    ///   - content: The frame with the content to be sent. After an edit of the request, the content is in another frame.
     ///   - holder: The process that wants to send.
     /// - Throws: ``AttemptRefusal``.
     func requireAttempt(
@@ -102,7 +102,7 @@ extension Ledger {
     /// Returns whether a process has the role of the sender now.
     func isSender(_ holder: UInt64, at now: QueueTime) -> Bool { lease?.holder == holder && holds(at: now) }
 
-    /// Returns the entry by which a process takes or renews the role of the sender. A lease gives one process this role for some time.
+    /// Returns the entry with which a process takes or renews the role of the sender. A lease gives one process this role for some time.
     /// - Parameter duration: The length of the lease, in milliseconds.
     /// - Returns: `nil` if the process took or renewed the role less than a third of the lease ago.
     /// - Throws: ``AttemptRefusal/notSender`` if another process has the role.
@@ -120,8 +120,8 @@ extension Ledger {
         return lease.milliseconds - age
     }
 
-    /// Returns whether the lease is still valid. After a restart of the device, it is not, because its process has ended. It is also not
-    /// valid if its age is unknown.
+    /// Returns whether the lease is still valid. A lease is not valid if its age is unknown. A restart of the device also ends the lease,
+    /// because the restart ended the process.
     private func holds(at now: QueueTime) -> Bool {
         guard let lease else { return false }
         // The device was restarted, so the process has ended.

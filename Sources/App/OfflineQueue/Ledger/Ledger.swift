@@ -1,23 +1,23 @@
-/// The state of a queue. It is derived only from the entries of its journal.
+/// The state of a queue. The state is derived only from the entries of the journal.
 ///
 /// All processes that share the queue apply the same entries in the same order, so they derive the same ledger. The queue makes its
 /// decisions with the ledger, under the lock of the journal. The ledger has no clock and does no I/O.
 ///
 /// Invariants:
-/// - `records` has exactly the requests that are neither delivered nor removed. `buried` has the dead letters among them. All other records
-///   are in the line of their lane.
-/// - `liveBytes` is the sum of the sizes of all frames that a compaction keeps, see ``keeps(kind:sequence:)``. These are one frame with the
-///   content of each record, and the frames in `marks`.
+/// - `records` has exactly the requests that are neither delivered nor removed. `buried` has the dead letters among these requests. All
+///   other records are in the line of their lane.
+/// - `liveBytes` is the sum of the sizes of all frames that a compaction keeps; see ``keeps(kind:sequence:)``. A compaction keeps one frame
+///   with the content of each record, and the frames in `marks`.
 /// - Lanes and owners are never removed, so that their numbers stay valid for the dispatcher.
 ///
 /// The contents of requests stay on disk.
 struct Ledger: Sendable {
-    /// The part of a stored request that is in memory. A queue may have thousands of records, so small integers stand for the lane and the
+    /// The part of a stored request that is in memory. A queue may have thousands of records, so small integers represent the lane and the
     /// boot.
     struct Record: Sendable {
         /// The sequence number of the frame with the present content.
         var content: UInt64
-        /// The size of this frame in the file, in bytes.
+        /// The size of the frame ``content`` in the file, in bytes.
         var size: UInt32
         /// The index of the lane in ``Ledger/lanes``.
         var lane: UInt32
@@ -31,10 +31,10 @@ struct Ledger: Sendable {
         var isCoalescing = false
     }
 
-    /// The attempts to send a request. They show whether the server may have performed the request.
+    /// The attempts to send a request. The attempts show whether the server may have performed the request.
     ///
-    /// From its beginning on, the outcome of an attempt is unknown, until a settlement states that the server did not perform the request.
-    /// If the process crashes in between, the outcome stays unknown. So the queue never assumes a wrong outcome.
+    /// The outcome of an attempt is unknown from its beginning until a settlement states that the server did not perform the request. After
+    /// a crash in between, the outcome stays unknown, so the queue never assumes a wrong outcome.
     struct Attempts: Sendable {
         /// The number of attempts that began. An attempt doesn't count if none of its bytes left the device.
         var count = 0
@@ -42,11 +42,11 @@ struct Ledger: Sendable {
         var doubtSince: QueueTime?
         /// The beginning of the last attempt.
         var last: QueueTime?
-        /// The value of ``doubtSince`` before the last attempt, which is restored if the server did not perform that attempt.
+        /// The value of ``doubtSince`` before the last attempt. The value is restored if the server did not perform that attempt.
         var doubtBefore: QueueTime?
         /// The number of attempts in which the server failed while it performed the request.
         var failures = 0
-        /// The frames with the entries of the attempts. A compaction keeps them as long as the request is stored.
+        /// The frames with the entries of the attempts. A compaction keeps these frames as long as the request is stored.
         var frames: [UInt64] = []
     }
 
@@ -64,11 +64,11 @@ struct Ledger: Sendable {
         let owner: QueueOwner
         /// The number of stored requests, including dead letters.
         var count = 0
-        /// The bytes of the frames with the contents of these requests.
+        /// The bytes of the frames with the contents of the stored requests.
         var bytes = 0
     }
 
-    /// The lease by which a process is the sender. The process `holder` has the role for `milliseconds`, beginning at `since`. Only the
+    /// The lease that makes a process the sender. The process `holder` has this role for `milliseconds`, beginning at `since`. Only the
     /// sender may begin attempts.
     struct Lease: Hashable, Sendable {
         var holder: UInt64
@@ -88,7 +88,7 @@ struct Ledger: Sendable {
     /// The lanes in the order of their first request. The index of a lane never changes.
     private(set) var lanes: [Lane] = []
     private(set) var owners: [Owner] = []
-    /// The last lease; `nil` before the first lease. It may have ended.
+    /// The last lease, which may have ended; `nil` before the first lease.
     private(set) var lease: Lease?
     /// The dead letters, with the frames that describe them.
     private(set) var buried: [QueuedRequestID: (frame: UInt64, burial: Burial)] = [:]
@@ -103,16 +103,16 @@ struct Ledger: Sendable {
     /// present contents are not included.
     private var marks: [UInt64: UInt32] = [:]
     private var leaseFrame: UInt64?
-    /// Requests whose present content is in a later frame. The identifier of a request is the number of its first frame. The key is the
-    /// later frame.
+    /// Requests whose present content is in a later frame. The identifier of a request is the number of its first frame. The key of this
+    /// dictionary is the later frame.
     private var moved: [UInt64: QueuedRequestID] = [:]
     /// The bytes of the frames that a compaction would keep.
     private(set) var liveBytes = 0
-    /// The number of deliveries. It includes the deliveries that were found when the journal was opened. Each delivery counts once.
+    /// The number of deliveries, including the deliveries that were found when the journal was opened. Each delivery counts once.
     private(set) var delivered = 0
-    /// The largest sequence number that was applied. If an entry has a smaller number, it is applied again after a restart.
+    /// The largest sequence number that was applied. A smaller number means that an entry is applied again after a restart.
     private(set) var sequence: UInt64 = 0
-    /// Called with each entry that changed the ledger.
+    /// A closure that is called with each entry that changed the ledger.
     var onChange: (@Sendable (Change) -> Void)?
 
     /// A change of the ledger, for the observers of the queue.
@@ -144,8 +144,8 @@ struct Ledger: Sendable {
         if known > 0 { onChange?(.restarted) }
     }
 
-    /// Applies a frame of the journal. A frame with an unknown kind or an unknown payload comes from a newer version of the app. It is kept
-    /// and otherwise ignored.
+    /// Applies a frame of the journal. A frame with an unknown kind or an unknown payload comes from a newer version of the app. A
+    /// compaction keeps such a frame, and the ledger otherwise ignores it.
     mutating func apply(kind: UInt8, payload: [UInt8], sequence: UInt64, storedSize: Int) {
         guard let entry = try? QueueEntry(kind: kind, payload: payload) else {
             mark(sequence, storedSize)
@@ -156,10 +156,10 @@ struct Ledger: Sendable {
 
     /// Applies an entry. If the request of an entry is no longer stored, the entry has no effect.
     ///
-    /// After a compaction, only the last frame with the content of a request is left. Therefore, `replaced` and `revived` also create a
-    /// request.
+    /// After a compaction, only the last frame with the content of a request is left. Therefore, the entries `replaced` and `revived` also
+    /// create a request.
     /// - Parameters:
-    ///   - sequence: The sequence number of the entry's frame. For `stored`, it becomes the identifier of the request.
+    ///   - sequence: The sequence number of the entry's frame. For `stored`, this number becomes the identifier of the request.
     ///   - storedSize: The size of the frame in the file, in bytes.
     mutating func apply(_ entry: QueueEntry, sequence: UInt64, storedSize: Int) {
         let isNew = sequence > self.sequence
@@ -298,7 +298,7 @@ struct Ledger: Sendable {
         }
     }
 
-    /// After this call, no new request replaces the request by its coalescing key. If a later request already has the key, nothing changes.
+    /// Ends the replacement of the request by its coalescing key. If a later request already has the key, nothing changes.
     private mutating func forgetCoalescing(_ id: QueuedRequestID) {
         guard let key = coalescingKeys[id], coalescing[key] == id else { return }
         coalescing[key] = nil
@@ -315,7 +315,7 @@ struct Ledger: Sendable {
         if let size = marks.removeValue(forKey: frame) { liveBytes -= Int(size) }
     }
 
-    /// Returns the index of a lane. If the lane or its owner is new, it is added.
+    /// Returns the index of a lane. A new lane and a new owner are added.
     private mutating func number(ofLane name: String, of owner: QueueOwner) -> Int {
         if let number = laneNumbers[owner]?[name] { return number }
         let ownerNumber = ownerNumbers[owner] ?? owners.count
@@ -329,7 +329,7 @@ struct Ledger: Sendable {
     }
 
     private mutating func number(ofBoot boot: UInt64) -> UInt32 {
-        // There are few boots, and most requests are of the last boot.
+        // There are few boots, and most requests belong to the last boot.
         if let index = boots.lastIndex(of: boot) { return UInt32(index) }
         boots.append(boot)
         return UInt32(boots.count - 1)
@@ -337,7 +337,7 @@ struct Ledger: Sendable {
 }
 
 extension Ledger.Attempts {
-    /// Records that an attempt began. Its outcome is unknown until it is settled.
+    /// Records that an attempt began. The outcome of the attempt is unknown until it is settled.
     fileprivate mutating func begin(at time: QueueTime, frame: UInt64) {
         count += 1
         last = time

@@ -1,10 +1,9 @@
 public import ErrorContract
 
-/// The reason why a queue did not do what the app requested. Nothing was stored or changed. The only exception is described at
-/// ``storage(_:)``.
+/// The reason why a queue did not do what the app requested. Nothing was stored or changed, with one exception: see ``storage(_:)``.
 ///
-/// Show ``full(_:)`` and ``storage(_:)`` to the user as "could not be saved". After ``locked``, try again. The other cases are errors of
-/// the app, or the request has meanwhile been sent.
+/// Show ``full(_:)`` and ``storage(_:)`` to the user as "could not be saved". After ``locked``, try again. Any other case means that the
+/// app has an error, or that the request has been sent meanwhile.
 public enum QueueError: Error, Sendable {
     /// The path issues or accepts credentials, such as a sign-in, a refresh or a password reset. Such calls are never stored.
     case carriesCredentials
@@ -13,24 +12,24 @@ public enum QueueError: Error, Sendable {
     case noIdentity
     /// The requests of the account have reached a limit of ``QueueLimits``. Remove dead letters, or wait until requests are sent.
     case full(Limit)
-    /// The body is larger than ``QueueLimits/body``, or it is a stream or a file.
+    /// The body is larger than ``QueueLimits/body``, or the body is a stream or a file.
     case unsuitableBody
     /// The queue has no such request: it was delivered or removed.
     case unknownRequest
-    /// The request can no longer be changed. Either the server may have received it, or it is a dead letter. ``OfflineQueue/remove(_:)``
-    /// removes it.
+    /// The request can no longer be changed, because the server may have received it, or because it is a dead letter. Use
+    /// ``OfflineQueue/remove(_:)`` to remove it.
     case attemptBegan
     /// The request is pending, and only a dead letter can be put back.
     case notDeadLetter
-    /// The client can't make the request, for example because the body can't be encoded. The error is the client's error.
+    /// The client can't make the request, for example because the body can't be encoded. The associated value is the client's error.
     case invalidRequest(APIError)
     /// The files or the key of an encrypted queue can't be read now, such as before the first unlock of the device. Try again later.
     case locked
-    /// The files can't be read or written. Either the disk is full or failed, another process used the files for longer than 10 s, a newer
-    /// version of the app wrote them, or the task was canceled (`CancellationError`).
+    /// The files can't be read or written. The disk is full or failed, another process used the files for longer than 10 s, a newer version
+    /// of the app wrote them, or the task was canceled (`CancellationError`).
     ///
-    /// If only the sync to the disk failed, the change is nevertheless in the file, and survives the end of the process. This can happen to
-    /// a durable request. It can also happen to any request while more than 4 MiB wait for a sync.
+    /// If only the sync to the disk failed, the change is still in the file, and survives the end of the process. This can happen to a
+    /// durable request. It can also happen to any request while more than 4 MiB wait for a sync.
     case storage(any Error)
 
     /// A limit of ``QueueLimits``.
@@ -43,7 +42,7 @@ public enum QueueError: Error, Sendable {
 }
 
 extension QueueError: CustomStringConvertible {
-    /// A text for a log. It contains no content of the request.
+    /// A text for a log, without any content of the request.
     public var description: String {
         switch self {
         case .carriesCredentials: "the call carries credentials, which are never stored"
@@ -61,9 +60,9 @@ extension QueueError: CustomStringConvertible {
 }
 
 extension QueueError: APIErrorConvertible {
-    /// Returns the error for a call that could neither be sent nor stored. For ``invalidRequest(_:)``, it is the client's error. For
-    /// ``noIdentity``, it has the code of a missing token. Otherwise, it has the kind `custom` and the code `OFFLINE_QUEUE_FULL` or
-    /// `OFFLINE_QUEUE_UNAVAILABLE`. It has a text for the user in six languages.
+    /// Returns the error for a call that could neither be sent nor stored. For ``invalidRequest(_:)``, the result is the client's error.
+    /// For ``noIdentity``, the result has the code of a missing token. Otherwise, the result has the kind `custom` and the code
+    /// `OFFLINE_QUEUE_FULL` or `OFFLINE_QUEUE_UNAVAILABLE`, with a text for the user in six languages.
     public func apiError(context: String?) -> APIError {
         if case .invalidRequest(let error) = self { return error }
         var error = APIError(.custom, context: context, underlying: self)

@@ -1,8 +1,8 @@
 /// The limits of the requests of one account.
 ///
-/// If a new request would exceed ``count``, ``bytes`` or ``body``, it is refused with an error. The queue never removes an older request
-/// for a new one. If a stored request exceeds ``lifetime``, ``keyLifetime`` or ``failures``, it becomes a dead letter when it would be sent
-/// next.
+/// A new request that would exceed ``count``, ``bytes`` or ``body`` is refused with an error. The queue never removes an older request for
+/// a new one. If a stored request exceeds ``lifetime``, ``keyLifetime`` or ``failures``, the request becomes a dead letter when its turn
+/// comes.
 public struct QueueLimits: Hashable, Sendable {
     /// The maximum number of requests, including dead letters.
     public var count = 10_000
@@ -10,18 +10,18 @@ public struct QueueLimits: Hashable, Sendable {
     public var bytes = 64 * 1024 * 1024
     /// The maximum number of bytes of one body; 1 MiB by default.
     public var body = 1024 * 1024
-    /// The time within which a request may be sent, measured from its creation; 7 days by default. Afterwards, it becomes a dead letter
-    /// with the reason ``DeadLetter/Reason/expired``. If the server may have performed the request, ``keyLifetime`` applies instead.
+    /// The time within which a request may be sent, measured from its creation; 7 days by default. Afterwards, the request becomes a dead
+    /// letter with the reason ``DeadLetter/Reason/expired``. If the server may have performed the request, ``keyLifetime`` applies instead.
     ///
     /// The `lifetime` of a `QueueingPolicy` replaces this value.
     public var lifetime: Duration = .seconds(7 * 24 * 3_600)
-    /// The time within which a request with an unknown outcome is sent again; 23 hours by default. It is measured from the first attempt
-    /// with an unknown outcome. It must be shorter than the time for which the server stores idempotency keys (24 hours by default). A
-    /// server that no longer has the key would perform the request again.
+    /// The time within which a request with an unknown outcome is sent again; 23 hours by default. The time is measured from the first
+    /// attempt with an unknown outcome. It must be shorter than the time for which the server stores idempotency keys (24 hours by
+    /// default). A server that no longer has the key would perform the request again.
     public var keyLifetime: Duration = .seconds(23 * 3_600)
     /// The number of failures of the server after which a request becomes a dead letter. Without this limit, one request could block its
     /// lane forever. A failure is a response with a status from 500 on, except 503 and 511. A 403 without a code of the API is also a
-    /// failure. A page of a proxy doesn't count.
+    /// failure. A page of a proxy is not a failure.
     public var failures = 50
 
     /// Creates the default limits.

@@ -1,7 +1,7 @@
 /// The pending requests of a lane, in the order of their identifiers.
 ///
-/// An array with a moving start. The first request is removed by advancing `head`. If more than half of the array and more than 32 places
-/// are unused, they are freed in one step. So removal at the front is O(1) on average.
+/// The line is an array with a moving start. The first request is removed by advancing `head`. If more than half of the array and more than
+/// 32 places are unused, all unused places are freed in one step. Removal at the front is therefore O(1) on average.
 struct RecordLine: Sendable {
     private var ids: [QueuedRequestID] = []
     private var head = 0
@@ -19,7 +19,7 @@ struct RecordLine: Sendable {
         ids.insert(id, at: place)
     }
 
-    /// Removes a request, if the line has it. O(1) at the front, O(n) elsewhere.
+    /// Removes a request if the line contains it. O(1) at the front, O(n) elsewhere.
     mutating func remove(_ id: QueuedRequestID) {
         if first == id {
             head += 1

@@ -4,12 +4,12 @@ import Synchronization
 
 /// Sends the changes of a ledger to subscribers, and to the callers that wait for a request.
 ///
-/// ``note(_:)`` runs under the lock of the journal. Therefore all methods here are short, take only the lock of the hub, and never call the
-/// journal. Subscriptions are stored as weak references. If the app released a sequence, it gets no further events.
+/// ``note(_:)`` runs under the lock of the journal. Therefore, all methods here are short, take only the lock of the hub, and never call
+/// the journal. Subscriptions are stored as weak references. If the app has released a sequence, the sequence gets no further events.
 final class ChangeHub: Sendable {
     /// The outcome of a request for a caller that waits for it.
     enum Outcome: Sendable {
-        /// The server performed the request. The response is `nil` if it was received by another process or in an earlier attempt.
+        /// The server performed the request. The response is `nil` if another process or an earlier attempt received it.
         case delivered(HTTPResponse?, [UInt8])
         /// The server refused the request, and would refuse it again.
         case refused(APIError)
@@ -36,7 +36,7 @@ final class ChangeHub: Sendable {
     final class Waiter: Sendable {
         private let state = Mutex<(outcome: Outcome?, reader: CheckedContinuation<Outcome, Never>?)>((nil, nil))
 
-        /// Sets the outcome if there is none, and resumes the caller.
+        /// Sets the outcome if there is none yet, and resumes the caller.
         func settle(_ outcome: Outcome) {
             let reader = state.withLock { state -> CheckedContinuation<Outcome, Never>? in
                 guard state.outcome == nil else { return nil }
@@ -65,7 +65,7 @@ final class ChangeHub: Sendable {
 
     private let state = Mutex(State())
 
-    /// Called with each change, under the lock of the journal.
+    /// Handles a change. The ledger calls this method for each change, under the lock of the journal.
     func note(_ change: Ledger.Change) {
         switch change {
         case .restarted: emit(.missed(1))
@@ -73,7 +73,8 @@ final class ChangeHub: Sendable {
             if let event = QueueEvent(entry, id: id) { emit(event) }
             switch entry {
             case .stored, .revived: wake()
-            // Another process delivered the request, or it was removed. A caller in this process that has the response was informed before.
+            // Another process delivered the request, or the request was removed. If this process has the response, its caller is already
+            // informed.
             case .delivered: settle(id, .delivered(nil, []))
             case .removed, .buried: settle(id, .later)
             default: break
@@ -100,7 +101,7 @@ final class ChangeHub: Sendable {
     /// Registers the caller that waits for a request.
     func wait(for id: QueuedRequestID, _ waiter: Waiter) { state.withLock { $0.waiters[id] = waiter } }
 
-    /// Removes the caller that waits for a request and returns it. So only one caller of this method settles it.
+    /// Removes the caller that waits for a request, and returns this caller. Therefore, only one call of this method settles the caller.
     func take(_ id: QueuedRequestID) -> Waiter? { state.withLock { $0.waiters.removeValue(forKey: id) } }
 
     /// Sets the outcome for the caller that waits for a request, if there is one.

@@ -3,7 +3,7 @@ import Synchronization
 
 /// The accounts whose requests are sent, paused or discarded.
 extension OfflineQueue {
-    /// Reads which account is signed in, and reports the accounts that are paused as a result.
+    /// Reads which account is signed in, and reports the accounts that are now paused.
     /// - Parameter isNewSession: Whether a user signed in. A sign-in ends the pause of accounts whose credentials were refused.
     func identify(isNewSession: Bool = false) async {
         let account = try? await client.session?.identity
@@ -11,8 +11,8 @@ extension OfflineQueue {
         announcePauses()
     }
 
-    /// Handles a change of the session, and wakes the loops. After a sign-out, it removes the requests of the account, if the options
-    /// require it.
+    /// Handles a change of the session, and wakes the loops. After a sign-out, removes the requests of the account if the options require
+    /// the removal.
     func noteSession(_ change: SessionChange) async {
         sessionChanges.add(1, ordering: .acquiringAndReleasing)
         if let account = change.signedOut, options.discardsOnSignOut {
@@ -30,7 +30,7 @@ extension OfflineQueue {
         }
     }
 
-    /// Reports the accounts whose pause began or ended or has another reason since the last call.
+    /// Reports the accounts whose pause has begun, ended or changed its reason since the last call.
     func announcePauses() {
         let pauses = journal.withState { ledger in
             dispatcher.withLock { dispatcher in

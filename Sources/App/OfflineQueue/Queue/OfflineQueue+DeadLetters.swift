@@ -13,7 +13,7 @@ extension OfflineQueue {
     private static let longestRefusal = 16_384
 
     /// Creates the description of a dead letter from the error of its last call. The body of the response is stored if it has at most
-    /// ``longestRefusal`` bytes. It is encrypted like the request. If the encryption fails, the body is not stored.
+    /// ``longestRefusal`` bytes. The body is encrypted like the request. If the encryption fails, the body is not stored.
     func burial(_ reason: Burial.Reason, _ error: APIError?, of id: QueuedRequestID, _ owner: QueueOwner) -> Burial {
         var burial = Burial(reason: reason, time: now)
         guard let error else { return burial }
@@ -27,8 +27,8 @@ extension OfflineQueue {
         return burial
     }
 
-    /// Decodes a dead letter. The error is decoded from the stored response like the error of any other call, so that its texts have the
-    /// client's present language.
+    /// Decodes a dead letter. The error is decoded from the stored response like the error of any other call. The texts of the error
+    /// therefore have the client's present language.
     func letter(_ burial: Burial, of id: QueuedRequestID, _ owner: QueueOwner) -> DeadLetter {
         let date = Date(milliseconds: burial.time.wall)
         var letter = DeadLetter(reason: DeadLetter.Reason(burial.reason), date: date, error: nil)
@@ -42,7 +42,7 @@ extension OfflineQueue {
             if let name = HTTPField.Name(burial.headers[index]) { headers[name] = burial.headers[index + 1] }
         }
         let body = (try? open(burial.body, of: id, owner)) ?? []
-        // If the body of a refusal was not stored, the header gets its code.
+        // If the body of a refusal was not stored, the code is added as a header.
         if body.isEmpty, headers[.errorCode] == nil { headers[.errorCode] = burial.code }
         let decoded = ErrorDecoder().decode(status: Int(burial.status), headers: headers, body: body, now: date)
         var error = APIError(decoded, catalogue: client.catalogue)

@@ -10,29 +10,30 @@ import Timekeeping
 extension OfflineQueue {
     /// Stores a request, which is sent after the earlier requests of its lane.
     ///
-    /// Use it for mutations whose response is not needed. ``send(_:_:_:query:options:context:)`` returns the response if it arrives soon.
+    /// Use this method for mutations whose response is not needed. To get the response, use ``send(_:_:_:query:options:context:)``.
     /// - Parameters:
     ///   - method: The method.
     ///   - path: The path relative to the client's base URL, as for `APIClient.send`.
-    ///   - body: A value that the client's coding encodes as JSON now. These bytes are sent later, even by a later version of the app.
+    ///   - body: A value that the client's coding encodes as JSON now. The encoded bytes are sent later, even by a later version of the
+    ///     app.
     ///   - query: Items that are appended to the query of the path.
     ///   - options: `queueing` contains the lane, the lifetime and the coalescing key. An `idempotencyKey` replaces the key that the queue
     ///     creates. Other options are not stored.
     ///   - context: The part of the app that makes the call. Errors and the client's log contain it.
     ///   - isDurable: With `true`, the method returns when the request survives a loss of power, which costs a sync of the disk. With
-    ///     `false`, it returns when the request survives the end of the process. The request then survives a loss of power within 50 ms.
-    /// - Returns: The identifier of the request. If the request replaced a pending request with the same coalescing key, it has the
-    ///   identifier and the place of that request.
-    /// - Throws: ``QueueError``. If the task is canceled, there are two possible results: the method throws and has stored nothing, or it
-    ///   returns the identifier.
+    ///     `false`, the method returns when the request survives the end of the process. The request survives a loss of power 50 ms later.
+    /// - Returns: The identifier of the request. If the request replaced a pending request with the same coalescing key, the new request
+    ///   has the identifier and the place of the replaced request.
+    /// - Throws: ``QueueError``. If the task is canceled, there are two possible results. Either the method throws and has stored nothing,
+    ///   or the method returns the identifier.
     ///     - ``QueueError/invalidRequest(_:)``: the body can't be encoded, or the client can't make the request.
     ///     - ``QueueError/carriesCredentials``: the path belongs to sign-in, registration, refresh or password reset.
     ///     - ``QueueError/noIdentity``: the endpoint requires a token, but the account is unknown.
-    ///     - ``QueueError/unsuitableBody``: the body is larger than ``QueueLimits/body``, or it is not in memory.
+    ///     - ``QueueError/unsuitableBody``: the body is larger than ``QueueLimits/body``, or the body is not in memory.
     ///     - ``QueueError/full(_:)``: the account has reached a limit. The queue doesn't remove other requests for a new one.
     ///     - ``QueueError/locked``: the files or the key of the cipher are not available.
-    ///     - ``QueueError/storage(_:)``: the disk is full or failed. With `isDurable`, the request may nevertheless be stored. If only the
-    ///       sync of a request failed, the request is in the file, and the queue sends it.
+    ///     - ``QueueError/storage(_:)``: the disk is full or failed. With `isDurable`, the request may still be stored: if only the sync of
+    ///       the request failed, the request is in the file, and the queue sends it.
     @discardableResult
     public func enqueue<Body: Encodable>(
         _ method: HTTPRequest.Method,
@@ -58,8 +59,8 @@ extension OfflineQueue {
 
     /// Stores a request with a body in bytes, which is sent after the earlier requests of its lane.
     ///
-    /// Use it for bodies that are not JSON. The body must be in memory: a file or a stream is refused. The parameters, the result and the
-    /// errors are the same as for ``enqueue(_:_:_:query:options:context:isDurable:)``.
+    /// Use this method for bodies that are not JSON. The body must be in memory: a file or a stream is refused. The parameters, the result
+    /// and the errors are the same as for ``enqueue(_:_:_:query:options:context:isDurable:)``.
     @discardableResult
     public func enqueue(
         _ method: HTTPRequest.Method,
@@ -74,29 +75,29 @@ extension OfflineQueue {
         return try await store(draft, isDurable: isDurable)
     }
 
-    /// Sends a request now if possible, and returns its response. If it can't be sent now, the request stays stored and is sent later.
+    /// Sends a request now if possible, and returns its response. Otherwise, the request stays stored and is sent later.
     ///
-    /// The request is stored before its first byte is sent, so that it is performed once even if the app ends meanwhile. It is sent after
-    /// the earlier requests of its lane. It is only stored if a `QueueingPolicy` is set for its endpoint or in its options. Otherwise, the
-    /// client sends it directly, and its errors are thrown.
+    /// The request is stored before its first byte is sent, so the request is performed once even if the app ends meanwhile. The request is
+    /// sent after the earlier requests of its lane. A request is only stored if its endpoint or its options have a `QueueingPolicy`.
+    /// Without a policy, the client sends the request directly, and the method throws the errors of the client.
     ///
     /// If the app doesn't need the response, use ``enqueue(_:_:_:query:options:context:isDurable:)``, which does not wait for the network.
     ///
-    /// If the task is canceled while it waits for the response, the method returns ``QueueResult/queued(_:)``, and the request stays
+    /// If the task is canceled during the wait for the response, the method returns ``QueueResult/queued(_:)``, and the request stays
     /// stored.
     /// - Parameters:
     ///   - method: The method.
     ///   - path: The path relative to the client's base URL.
     ///   - body: A value that the client's coding writes as JSON.
     ///   - query: Items that are appended to the query of the path.
-    ///   - options: `queueing` allows storing the request and contains the lane. `timeout` limits how long the method waits for the
+    ///   - options: `queueing` permits storing the request and contains the lane. `timeout` limits how long the method waits for the
     ///     response.
     ///   - context: The part of the app that makes the call. Errors and the client's log contain it.
     /// - Returns: The value of the response. If there was no response within the timeout, the identifier of the stored request.
     /// - Throws: `APIError`. If the server refused the request, the error is the refusal, and no dead letter is stored. If the request
     ///   can't be stored, the code is `OFFLINE_QUEUE_FULL` or `OFFLINE_QUEUE_UNAVAILABLE`, or the code of a missing token. The kind
-    ///   `decoding` means that the server performed the request, but that its value is not available. Either the response can't be decoded,
-    ///   or another attempt or another process received it. In all of these cases, the request is not in the queue.
+    ///   `decoding` means that the server performed the request, but its value is not available: the response can't be decoded, or another
+    ///   attempt or another process received it. After all of these errors, the request is not in the queue.
     public func send<Value: Decodable, Body: Encodable>(
         _ method: HTTPRequest.Method,
         _ path: String,
@@ -115,10 +116,10 @@ extension OfflineQueue {
         }
     }
 
-    /// Sends a request now if possible. Use it if the content of the response is not needed.
+    /// Sends a request now if possible. Use this method if the content of the response is not needed.
     ///
-    /// The parameters and errors are the same as for ``send(_:_:_:query:options:context:)``, with one difference: a response without
-    /// content is no error, and neither is a response that another process received.
+    /// The parameters and errors are the same as for ``send(_:_:_:query:options:context:)``, with two differences. A response without
+    /// content is not an error. A response that another process received is not an error.
     /// - Returns: ``QueueResult/response(_:)`` if the server performed the request, or the identifier of the stored request.
     public func send<Body: Encodable>(
         _ method: HTTPRequest.Method,
@@ -137,22 +138,22 @@ extension OfflineQueue {
 
     /// Replaces the body of a request that was not sent yet. The new value is encoded as JSON.
     ///
-    /// The identifier, the path, the lane, the place in the lane, the time of creation and the idempotency key stay the same. If no byte of
-    /// an earlier attempt left the device, the request may still be edited.
+    /// The identifier, the path, the lane, the place in the lane, the time of creation and the idempotency key stay the same. After an
+    /// attempt, the request may still be edited if no byte of this attempt left the device.
     /// - Parameters:
     ///   - id: A pending request.
     ///   - body: The new body.
-    /// - Throws: ``QueueError/attemptBegan`` if the server may have received the request, or if it is a dead letter.
-    ///   ``QueueError/unknownRequest`` if it was delivered or removed. ``QueueError/unsuitableBody`` and ``QueueError/full(_:)`` if the new
-    ///   body exceeds a limit. ``QueueError/locked`` or ``QueueError/storage(_:)`` if it can't be read or written. After an error, the
-    ///   request is not changed.
+    /// - Throws: ``QueueError/attemptBegan`` if the server may have received the request, or if the request is a dead letter.
+    ///   ``QueueError/unknownRequest`` if the request was delivered or removed. ``QueueError/unsuitableBody`` and ``QueueError/full(_:)``
+    ///   if the new body exceeds a limit. ``QueueError/locked`` or ``QueueError/storage(_:)`` if the request can't be read or written.
+    ///   After an error, the request is not changed.
     public func edit<Body: Encodable>(_ id: QueuedRequestID, _ body: Body) async throws(QueueError) {
         let content: RequestBody?
         do { content = try client.jsonBody(body, context: nil) } catch { throw .invalidRequest(error) }
         try await edit(id, body: content)
     }
 
-    /// Replaces the body of a request that was not sent yet by bytes in memory; `nil` removes the body.
+    /// Replaces the body of a request that was not sent yet with bytes in memory; `nil` removes the body.
     ///
     /// ```swift
     /// try await queue.edit(id, body: RequestBody(bytes, contentType: "text/plain"))
@@ -172,11 +173,11 @@ extension OfflineQueue {
 
     /// Removes a request that was not sent yet. When the method returns, the server has not performed the request and never will.
     ///
-    /// Unlike ``remove(_:)``, the method refuses to remove a request that the server may have received. So the app never reports a wrong
-    /// result to the user.
-    /// - Throws: ``QueueError/attemptBegan`` if the server may have received the request, or if it is a dead letter.
-    ///   ``QueueError/unknownRequest`` if it was delivered or removed. ``QueueError/storage(_:)`` if the removal can't be written. The file
-    ///   has a reserve of 64 KiB, so removals usually also succeed on a full disk.
+    /// Unlike ``remove(_:)``, the method refuses to remove a request that the server may have received. The app therefore never reports a
+    /// wrong result to the user.
+    /// - Throws: ``QueueError/attemptBegan`` if the server may have received the request, or if the request is a dead letter.
+    ///   ``QueueError/unknownRequest`` if the request was delivered or removed. ``QueueError/storage(_:)`` if the removal can't be written.
+    ///   The file has a reserve of 64 KiB, so a removal usually succeeds even on a full disk.
     public func cancel(_ id: QueuedRequestID) async throws(QueueError) {
         try await change { ledger, transaction throws(QueueError) in
             _ = try ledger.editable(id)
@@ -187,9 +188,10 @@ extension OfflineQueue {
 
     /// Removes a request or a dead letter in any state.
     ///
-    /// If an attempt is in flight, it continues. The server may have performed the request, or may still perform it. Use ``cancel(_:)`` to
-    /// remove only requests that the server can't have received.
-    /// - Throws: ``QueueError/unknownRequest`` if it was delivered or removed. ``QueueError/storage(_:)`` if the removal can't be written.
+    /// If an attempt is in flight, the attempt continues. The server may have performed the request, or may still perform it. To remove
+    /// only requests that the server can't have received, use ``cancel(_:)``.
+    /// - Throws: ``QueueError/unknownRequest`` if the request was delivered or removed. ``QueueError/storage(_:)`` if the removal can't be
+    ///   written.
     public func remove(_ id: QueuedRequestID) async throws(QueueError) {
         try await change { ledger, transaction throws(QueueError) in
             guard ledger.records[id] != nil else { throw .unknownRequest }
@@ -199,15 +201,15 @@ extension OfflineQueue {
         hub.wake()
     }
 
-    /// Puts a dead letter back into its lane, with a new idempotency key. Its lifetime begins again.
+    /// Puts a dead letter back into its lane, with a new idempotency key. The lifetime of the request begins again.
     ///
-    /// The request returns to its original place: it is sent before all requests of the lane that were stored after it. Its attempts and
-    /// failures are counted from zero again. The identifier stays the same.
+    /// The request returns to its original place: before all requests of the lane that were stored later. The counts of attempts and
+    /// failures begin again at zero. The identifier stays the same.
     ///
     /// - Important: If the reason of the dead letter is ``DeadLetter/Reason/unknownOutcome``, the server may perform the request twice. Ask
     ///   the user, or read the server's state, before the call.
-    /// - Throws: ``QueueError/notDeadLetter`` if the request is pending. ``QueueError/unknownRequest`` if it was delivered or removed.
-    ///   ``QueueError/locked`` or ``QueueError/storage(_:)`` if it can't be read or written.
+    /// - Throws: ``QueueError/notDeadLetter`` if the request is pending. ``QueueError/unknownRequest`` if the request was delivered or
+    ///   removed. ``QueueError/locked`` or ``QueueError/storage(_:)`` if the request can't be read or written.
     public func retry(_ id: QueuedRequestID) async throws(QueueError) {
         var content = try await content(of: id)
         content.idempotencyKey = IdempotencyKeyMiddleware.randomKey()
@@ -221,10 +223,10 @@ extension OfflineQueue {
         }
     }
 
-    /// Removes all requests and dead letters of an account in one step. Use it for example after the user deleted the account.
+    /// Removes all requests and dead letters of an account in one step, for example after the user deleted the account.
     ///
-    /// If a request is being sent, the server may still perform it. Callers that wait in ``send(_:_:_:query:options:context:)`` get the
-    /// identifier of a request that no longer exists. If the account has no requests, the method does nothing.
+    /// If a request is being sent, the server may still perform the request. Callers that wait in ``send(_:_:_:query:options:context:)``
+    /// get the identifier of a request that no longer exists. If the account has no requests, the method does nothing.
     /// - Throws: ``QueueError/storage(_:)`` if the removal can't be written. After an error, no request is removed.
     public func discard(owner: QueueOwner) async throws(QueueError) {
         try await change { _, transaction throws(QueueError) in
@@ -236,8 +238,8 @@ extension OfflineQueue {
 
 /// Snapshots of the stored requests.
 extension OfflineQueue {
-    /// The accounts that have stored requests or dead letters, including accounts that are not signed in. The property reads memory only,
-    /// like ``counts``.
+    /// The accounts that have stored requests or dead letters, including accounts that are not signed in. Like ``counts``, the property
+    /// reads only memory.
     public var owners: [QueueOwner] { journal.withState { ledger in ledger.owners.filter { $0.count > 0 }.map(\.owner) } }
 
     /// Returns the requests that are to be sent, in the order in which they were stored. The method first reads the changes of other
@@ -266,7 +268,7 @@ extension OfflineQueue {
 
     /// Returns the state of a request; `nil` if it was delivered or removed.
     ///
-    /// The state is read from memory. It doesn't include the changes of other processes since this process last read the file. If another
+    /// The method reads the state from memory, without the changes of other processes since this process last read the file. If another
     /// process is sending the request, the state is ``QueuedRequest/Status/pending``.
     public func status(of id: QueuedRequestID) -> QueuedRequest.Status? {
         let facts = journal.withState { ledger in
@@ -365,11 +367,11 @@ extension OfflineQueue {
         )
     }
 
-    /// Stores a request. If there is a pending request with the same coalescing key, it is replaced.
+    /// Stores a request. A pending request with the same coalescing key is replaced.
     /// - Parameters:
     ///   - draft: The request.
     ///   - isDurable: Whether the method waits until the request survives a loss of power.
-    ///   - waiter: Gets the outcome. The waiter is registered before the entry is applied, so that it gets every outcome.
+    ///   - waiter: Gets the outcome. The waiter is registered before the entry is applied, so it gets every outcome.
     /// - Returns: The identifier of the request.
     func store(_ draft: Draft, isDurable: Bool, waiter: ChangeHub.Waiter? = nil) async throws(QueueError) -> QueuedRequestID {
         let header = draft.header
@@ -400,8 +402,8 @@ extension OfflineQueue {
         return bytes
     }
 
-    /// Whether a path belongs to an operation that issues or accepts credentials. Such a request must not be stored, and would be useless
-    /// later.
+    /// Whether a path belongs to an operation that issues or accepts credentials. A request with credentials must not be stored, and would
+    /// be useless later.
     private static func carriesCredentials(_ path: String) -> Bool {
         let path = path.prefix { $0 != "?" }
         let isAccounts = path.hasPrefix("/api/auth/") && path != AccountPath.me

@@ -8,14 +8,15 @@ import Timekeeping
 
 /// The loops that send requests.
 extension OfflineQueue {
-    /// Sends stored requests until the task is canceled. Start it once, for the lifetime of the app or of a scene:
+    /// Sends stored requests until the task is canceled. Start this method once, for the lifetime of the app or of a scene:
     ///
     /// ```swift
     /// .task { await queue.run() }
     /// ```
-    /// The method sends all requests that can be sent, and then sleeps. It wakes when a request is stored, the delay of a lane ends, the
-    /// network or the account changes, or ``Options/watchdog`` has passed. Only one process at a time may send, the sender. In any other
-    /// process, the method tries to become the sender when the lease of the present sender ends.
+    /// The method sends all requests that can be sent, and then sleeps. It wakes after each of these events: a request is stored, the delay
+    /// of a lane ends, the network or the account changes, or ``Options/watchdog`` has passed. Only one process at a time may send; this
+    /// process is the sender. In any other process, the method tries to become the sender when the lease of the present sender ends. A
+    /// lease is the time for which a process is the sender.
     ///
     /// When the task is canceled, a running ``drain()`` continues until its calls have ended.
     public func run() async {
@@ -37,11 +38,11 @@ extension OfflineQueue {
     /// Sends all requests that can be sent now, and returns when no other request can be sent.
     ///
     /// A request stays stored if its lane waits after a failure, if its account is paused, or if its lane stopped at a dead letter. The
-    /// method returns at once if another process is the sender, or if the queue ``isRestored``. It throws no errors. ``events`` reports the
-    /// failures.
+    /// method returns at once if another process is the sender, or if the queue ``isRestored``. The method throws no errors; ``events``
+    /// reports the failures.
     ///
-    /// Only one drain runs at a time. If a drain is running, further callers wait for it. If a caller is canceled, it returns at once, and
-    /// the drain continues. Use ``stop()`` to end the drain.
+    /// Only one drain runs at a time. Further callers wait for the running drain. If a caller is canceled, the caller returns at once, and
+    /// the drain continues. To end the drain, use ``stop()``.
     public func drain() async {
         _ = try? await flight.run(unless: { .join }) { [self] in await drainOnce() }
     }
@@ -51,16 +52,16 @@ extension OfflineQueue {
     /// ``run()`` starts further drains. If nothing must be sent, also cancel the task of ``run()``.
     public func stop() { dispatcher.withLock { $0.isStopped = true } }
 
-    /// Ends the delays of all lanes, and the pauses of accounts whose credentials were refused. ``run()`` then tries them at once. Call it
-    /// when the app becomes active. The queue calls it when the network returns.
+    /// Ends the delays of all lanes, and the pauses of accounts whose credentials were refused. ``run()`` then sends their requests at
+    /// once. Call this method when the app becomes active. The queue itself calls it when the network returns.
     public func wake() {
         dispatcher.withLock { $0.wake() }
         hub.wake()
     }
 
-    /// Gives up the role of the sender, so that another process can send before ``Options/lease`` has passed. Call it before the app is
-    /// suspended, after ``run()`` and ``drain()`` have ended. In a process that is not the sender, it does nothing. If the change can't be
-    /// written, the role ends with its lease.
+    /// Gives up the role of the sender, so that another process can send before ``Options/lease`` has passed. Call this method before the
+    /// app is suspended, after ``run()`` and ``drain()`` have ended. In a process that is not the sender, the method does nothing. If the
+    /// change can't be written, the role ends with its lease.
     public func resign() async {
         let now = now
         _ = try? await change { ledger, transaction throws(QueueError) in
@@ -75,9 +76,9 @@ extension OfflineQueue {
 
     /// Runs one drain.
     ///
-    /// The task group has one child for each call, and two other children. One ends when there may be a request to send. The other ends
-    /// when the lease must be renewed. Both are started only while calls are in flight. The loop ends when no call is in flight and
-    /// ``step()`` returns no request.
+    /// The task group has one child for each call, and two other children. One of them ends when there may be a request to send. The other
+    /// one ends when the lease must be renewed. These two children run only while calls are in flight. The loop ends when no call is in
+    /// flight and ``step()`` returns no request.
     private func drainOnce() async {
         dispatcher.withLock { $0.isStopped = false }
         await identify()
@@ -114,7 +115,7 @@ extension OfflineQueue {
                             for await _ in wakeups { return .woken }; return .woken
                         }
                     case .renewal where !Task.isCancelled:
-                        // Another process is the sender. The calls in flight end without interruption.
+                        // Another process is now the sender. The calls in flight end without interruption.
                         _ = await takeRole()
                         group.addTask {
                             try? await clock.sleep(until: clock.now + renewal)
@@ -136,8 +137,8 @@ extension OfflineQueue {
         }
     }
 
-    /// The instant at which ``run()`` tries again. It is the end of another process's lease, or the end of the first delay of a lane; `nil`
-    /// if neither is known.
+    /// The instant at which ``run()`` tries again: the end of another process's lease, or the end of the first delay of a lane. `nil` if
+    /// neither is known.
     private func resumption() async -> Duration? {
         let clock = client.environment.clock.now
         let now = now
@@ -150,8 +151,8 @@ extension OfflineQueue {
         }
     }
 
-    /// If there is a request to send, takes or renews the role of the sender.
-    /// - Returns: Whether this process is the sender. If the file can't be written, the result is `false`.
+    /// Takes or renews the role of the sender, if there is a request to send.
+    /// - Returns: Whether this process is the sender. `false` if the file can't be written.
     private func takeRole() async -> Bool {
         let now = now
         let lease = options.lease.wholeMilliseconds
@@ -170,7 +171,7 @@ extension OfflineQueue {
 
 /// One request at a time.
 extension OfflineQueue {
-    /// Makes a call for a stored request and records how it ended.
+    /// Makes a call for a stored request and records the result.
     private func send(_ id: QueuedRequestID, lane: Int) async {
         let ending = await call(id)
         let (now, chance) = (client.environment.clock.now, client.environment.chance())
@@ -193,7 +194,7 @@ extension OfflineQueue {
         do throws(QueueError) {
             content = try self.content(of: id, frame: facts.frame, facts.owner)
         } catch {
-            // The request was removed or replaced meanwhile, or it can't be read now.
+            // The request was removed or replaced meanwhile, or the request can't be read now.
             if case .unknownRequest = error { return .backOff(nil) }
             return .hold(options.watchdog)
         }
@@ -220,7 +221,7 @@ extension OfflineQueue {
         // Without an account, the request has no token, even if an account is signed in now.
         if owner.account == nil { options.isAuthorized = false }
         var headers: HTTPFields = [.queuedAt: HTTPDate.text(created.wall / 1_000)]
-        // The content type of the time when the request was stored.
+        // The content type was stored together with the request.
         if let type = content.contentType { headers[.contentType] = type }
         return try await client.send(
             method,
@@ -238,9 +239,9 @@ extension OfflineQueue {
 
     /// Records an attempt before its first byte. Throws if the attempt may not begin.
     ///
-    /// The record makes the outcome of the request unknown. If it does this for the first time, it must survive a loss of power before a
-    /// byte leaves the device. Otherwise, a request that was sent could count as not sent. The transaction itself decides whether this is
-    /// the first time, because an earlier sender may settle its attempt just before.
+    /// The record makes the outcome of the request unknown. The first such record must survive a loss of power before a byte leaves the
+    /// device. Otherwise, a request that was sent could count as not sent. The transaction itself decides whether the record is the first
+    /// one, because an earlier sender may settle its attempt just before.
     private func beginAttempt(_ id: QueuedRequestID, content: UInt64) async throws {
         let isFirst = try await journal.transact { ledger, transaction in
             let now = now
@@ -251,7 +252,7 @@ extension OfflineQueue {
         }
         do {
             if isFirst { try await journal.sync() }
-            // The device may have slept since the record, for longer than the server stores the key.
+            // Since the record, the device may have slept for longer than the server stores the key.
             let now = now
             if let reason = journal.withState({ $0.overdue(id, at: now, in: options.limits) }) {
                 throw Ledger.AttemptRefusal.overdue(reason)
@@ -271,7 +272,7 @@ extension OfflineQueue {
         }
     }
 
-    /// Writes the effect of a failed call to the journal, and reports it to subscribers or to the waiting caller.
+    /// Writes the effect of a failed call to the journal. Subscribers or the waiting caller get the failure.
     /// - Parameter isNewSession: Whether the session changed while the call was in flight.
     private func settle(
         _ id: QueuedRequestID,
@@ -350,7 +351,7 @@ extension OfflineQueue {
 
 /// Callers that wait for the outcome of a request.
 extension OfflineQueue {
-    /// Sends a call. If its policy allows storing it, the call is sent through the queue.
+    /// Sends a call. If the policy of the call permits storing it, the call is sent through the queue.
     ///
     /// The outcome comes from the first of three sources: the call, the end of a drain that did not send the request, or the timeout of the
     /// call.

@@ -7,10 +7,10 @@ public import ResilientHTTP
 import Synchronization
 import Timekeeping
 
-/// Stores mutations on disk and sends them later, once and in order. Use it in apps that must work without a connection.
+/// Stores mutations on disk and sends them later, once and in order. Use a queue in apps that must work without a connection.
 ///
-/// Use a queue for a mutation that the user must not lose, if its response can wait. If the app needs the response now, or for a read, use
-/// the client itself.
+/// Use a queue for a mutation that the user must not lose and whose response can wait. For a read, or if the app needs the response now,
+/// use the client itself.
 ///
 /// ```swift
 /// let queue = try await OfflineQueue.open(folder, client: api)
@@ -23,27 +23,27 @@ import Timekeeping
 /// }
 /// ```
 ///
-/// **Durability.** A request is stored when ``enqueue(_:_:query:body:options:context:isDurable:)`` returns. From then on, it survives the
-/// end of the process, however the process ends. It survives a loss of power within 50 ms. With `isDurable`, it survives a loss of power
-/// when the method returns. If a part of the file is damaged, only the requests in this part are lost, and ``damagedPlaces`` reports it.
+/// **Durability.** A request is stored when ``enqueue(_:_:query:body:options:context:isDurable:)`` returns. From then on, the request
+/// survives any end of the process. The request survives a loss of power within 50 ms, or with `isDurable`, when the method returns. If a
+/// part of the file is damaged, only the requests in this part are lost. ``damagedPlaces`` reports the number of such parts.
 ///
-/// **Once.** All attempts of a request have the same idempotency key. The queue records each attempt on disk before its first byte is sent.
+/// **Once.** All attempts of a request have the same idempotency key. The queue records each attempt on disk before the first byte is sent.
 /// If the response is lost, the queue repeats the request with its key, as long as the server stores the key (``QueueLimits/keyLifetime``).
-/// Afterwards, the request becomes a dead letter with the reason ``DeadLetter/Reason/unknownOutcome``. The server must support idempotency
-/// keys. Otherwise, a request whose response was lost may be performed twice.
+/// Afterwards, the request becomes a dead letter with the reason ``DeadLetter/Reason/unknownOutcome``. A dead letter is a request that is
+/// no longer sent. The server must support idempotency keys. Otherwise, a request whose response was lost may be performed twice.
 ///
 /// **Order.** Each request belongs to a lane, which has a name. Requests of one lane are sent one at a time, in the order in which they
 /// were stored. Different lanes don't wait for each other. Up to ``Options/concurrency`` lanes send at the same time.
 ///
-/// **Accounts.** A request belongs to a server and an account. It is sent only to this server and only with a token of this account. While
-/// another account is signed in, the request is paused.
+/// **Accounts.** A request belongs to a server and an account. The request is sent only to this server and only with a token of this
+/// account. While another account is signed in, the request is paused.
 ///
 /// **Processes.** Several processes, such as an app and its extensions, may open the same folder. All of them can store requests, but only
 /// one process at a time, the sender, sends them. If the sender is killed, another process becomes the sender after ``Options/lease``.
 ///
 /// **Cost.** Opening reads and verifies the whole file. For each stored request, a small record is in memory, but not the body. Storing a
-/// request appends to a file under a lock. It waits for a sync of the disk in two cases: if the request must be durable, or if more than 4
-/// MiB are not synced yet.
+/// request appends to a file under a lock. Storing waits for a sync of the disk in two cases: if the request must be durable, or if more
+/// than 4 MiB are not synced yet.
 ///
 /// All methods may be called from any task at the same time.
 public final class OfflineQueue: Sendable {
@@ -51,15 +51,14 @@ public final class OfflineQueue: Sendable {
     public enum LanePolicy: Hashable, Sendable {
         /// The next request is sent at once. This is the default.
         case continues
-        /// The lane sends nothing until the app has handled the dead letter. The app removes it with ``OfflineQueue/remove(_:)`` or puts it
-        /// back with ``OfflineQueue/retry(_:)``. Use this policy for requests that depend on each other, such as "create" and "edit" of one
-        /// object.
+        /// The lane sends nothing until the app has handled the dead letter with ``OfflineQueue/remove(_:)`` or ``OfflineQueue/retry(_:)``.
+        /// Use this policy for requests that depend on each other, such as "create" and "edit" of one object.
         case stopsOnFailure
     }
 
     /// The settings of a queue: limits, pace of sending, encryption, and the handling of sign-outs and copies.
     ///
-    /// All processes that share a folder should use the same values. Set them before you open the queue:
+    /// All processes that share a folder should use the same values. Set the values before you open the queue:
     ///
     /// ```swift
     /// var options = OfflineQueue.Options()
@@ -71,33 +70,34 @@ public final class OfflineQueue: Sendable {
         public var limits = QueueLimits()
         /// The policies of lanes by their names. A lane without an entry has ``LanePolicy/continues``.
         public var lanePolicies: [String: LanePolicy] = [:]
-        /// The maximum number of requests that are sent at the same time, each from another lane. It must be positive: with 0, nothing is
-        /// sent.
+        /// The maximum number of requests that are sent at the same time, each from another lane. The number must be positive: with 0,
+        /// nothing is sent.
         public var concurrency = 8
-        /// The delay of a lane after a failed call. It is exponential with full jitter, at most 1 s after the first failure and at most 300
-        /// s later. If the server requests a longer delay, that delay applies. After a success or ``OfflineQueue/wake()``, the delay starts
-        /// again at its base.
+        /// The delay of a lane after a failed call. The delay is exponential with full jitter: at most 1 s after the first failure, and at
+        /// most 300 s later. If the server requests a longer delay, the server's delay applies. After a success or ``OfflineQueue/wake()``,
+        /// the delay starts again at its base.
         public var backoff = Backoff(base: .seconds(1), cap: .seconds(300))
-        /// The maximum time for which ``OfflineQueue/run()`` sleeps, in case an event was lost. It is also the delay of a lane if its next
-        /// request can't be read from the disk or decrypted.
+        /// The maximum time for which ``OfflineQueue/run()`` sleeps, for the case that an event was lost. If the next request of a lane
+        /// can't be read from the disk or decrypted, this time is also the delay of the lane.
         public var watchdog: Duration = .seconds(60)
-        /// The time for which a process is the sender without a renewal. While it sends, it renews the role after a third of this time. If
-        /// the sender is killed, another process becomes the sender when this time has passed.
+        /// The time for which a process is the sender without a renewal. While the process sends, it renews the role after a third of this
+        /// time. If the sender is killed, another process becomes the sender when this time has passed.
         public var lease: Duration = .seconds(5)
-        /// Whether the requests of an account are removed when the app signs the account out. By default, they are paused until the account
-        /// signs in again.
+        /// Whether the requests of an account are removed when the app signs the account out. By default, the requests are paused until the
+        /// account signs in again.
         ///
         /// Only a sign-out by the app counts. If the server ended the session, the requests stay. If the removal fails, the next drain
-        /// repeats it. The sign-out is stored in memory only. If the process is killed before the removal, the requests stay paused.
+        /// repeats the removal. The sign-out is stored only in memory. If the process is killed before the removal, the requests stay
+        /// paused.
         public var discardsOnSignOut = false
-        /// Encrypts the contents of requests; `nil` to store them without encryption. A request that was stored with a cipher can only be
-        /// sent with a cipher.
+        /// The cipher for the contents of requests; `nil` to store them without encryption. A request that was stored with a cipher can
+        /// only be sent with a cipher.
         public var cipher: (any QueueCipher)?
-        /// Identifies the device, such as by a value in the Keychain that is not restored on another device. If a backup restored the queue
-        /// on another device, the queue sends nothing before ``OfflineQueue/adopt()``. With `nil`, the queue identifies the device by the
-        /// inode of the folder, because a restored folder has another inode.
+        /// The identifier of the device, such as a value in the Keychain that is not restored on another device. If a backup restored the
+        /// queue on another device, the queue sends nothing before ``OfflineQueue/adopt()``. With `nil`, the inode of the folder identifies
+        /// the device, because a restored folder has another inode.
         public var deviceID: String?
-        /// The clocks that continue after the end of a process. Ages of requests are measured by them.
+        /// The clocks that continue after the end of a process. The queue measures the ages of requests with these clocks.
         package var time: @Sendable () -> SnapshotTime = { .now() }
         /// The files of the system, or the files of a test.
         package var files: any JournalFileSystem = SystemFiles()
@@ -110,10 +110,10 @@ public final class OfflineQueue: Sendable {
 
     /// The client that sends the requests.
     public let client: APIClient
-    /// The settings of the queue, as they were when it was opened.
+    /// The settings with which the queue was opened.
     public let options: Options
-    /// The file with the entries of the queue, and the ledger that is derived from them. Take its lock before the locks of ``dispatcher``
-    /// and ``hub``, never after them.
+    /// The file with the entries of the queue, and the ledger that is derived from the entries. Take the lock of the journal before the
+    /// locks of ``dispatcher`` and ``hub``, never after them.
     let journal: Journal<Ledger>
     /// The subscribers, and the callers that wait for a request.
     let hub: ChangeHub
@@ -125,8 +125,8 @@ public final class OfflineQueue: Sendable {
     let server: String
     /// The running drain, shared by its callers.
     let flight = SingleFlight<Void>()
-    /// The number of changes of the session. If a call is refused as unauthorized, the number is compared with the number at the beginning
-    /// of the call. If a user has signed in since, the account is not paused.
+    /// The number of changes of the session. When a call is refused as unauthorized, this number is compared with the number at the
+    /// beginning of the call. If a user has signed in since, the account is not paused.
     let sessionChanges = Atomic<UInt64>(0)
     /// The owners whose requests are to be removed because the app signed them out.
     let signedOut = Mutex<Set<QueueOwner>>([])
@@ -147,20 +147,20 @@ public final class OfflineQueue: Sendable {
 
     /// Opens the queue in a folder, and creates the folder if it does not exist.
     ///
-    /// The method reads and verifies the whole file, and repairs it. If a kill left a transaction incomplete, the transaction is removed.
-    /// Damaged bytes are copied to another file. No request is sent before ``run()``, ``drain()`` or ``send(_:_:_:query:options:context:)``
-    /// is called.
+    /// The method reads and verifies the whole file, and repairs the file. If the process was killed within a transaction, the transaction
+    /// is removed. Damaged bytes are copied to another file. No request is sent before ``run()``, ``drain()`` or
+    /// ``send(_:_:_:query:options:context:)`` is called.
     ///
-    /// The queue observes the session of the client's `AuthorizeMiddleware` and the client's connectivity monitor, if there are any.
+    /// The queue observes the session of the client's `AuthorizeMiddleware` and the client's connectivity monitor, if the client has them.
     /// - Parameters:
     ///   - folder: A folder that contains nothing else, such as one in Application Support or in the container of an app group. Several
-    ///     processes may open it.
-    ///   - client: The client that sends the requests. It must have a base URL. Requests have the tokens of its session.
+    ///     processes may open the folder.
+    ///   - client: The client that sends the requests. The client must have a base URL. Requests have the tokens of the client's session.
     ///   - options: The settings of the queue.
-    /// - Returns: The queue. It holds no lock between calls. Release it to close it.
-    /// - Throws: ``QueueError/locked`` before the first unlock of the device. Nothing was changed, so try again later.
+    /// - Returns: The queue, which holds no lock between calls. To close the queue, release it.
+    /// - Throws: ``QueueError/locked`` before the first unlock of the device; nothing was changed, so try again later.
     ///   ``QueueError/invalidRequest(_:)`` if the client has no base URL. ``QueueError/storage(_:)`` if the files can't be read or written,
-    ///   if another process uses them for longer than 10 s, or if the task was canceled.
+    ///   if another process uses the files for longer than 10 s, or if the task was canceled.
     public static func open(
         _ folder: URL,
         client: APIClient,
@@ -190,12 +190,12 @@ public final class OfflineQueue: Sendable {
 
     /// Whether the queue was copied from another device or folder, such as by the restore of a backup.
     ///
-    /// Its requests may have been delivered before or after the copy was made. Therefore the queue sends neither old nor new requests until
-    /// the app calls ``adopt()``. Requests can still be stored, read and removed.
+    /// The requests of a copy may have been delivered before or after the copy was made. Therefore, the queue sends neither old nor new
+    /// requests until the app calls ``adopt()``. Requests can still be stored, read and removed.
     public var isRestored: Bool { journal.report.isRestored }
 
-    /// Makes this device and folder the owner of a copied queue. Its requests are then sent. If the queue was not copied, only its file is
-    /// rewritten.
+    /// Makes this device and folder the owner of a copied queue. The queue then sends its requests. If the queue was not copied, only its
+    /// file is rewritten.
     ///
     /// Before the call, remove requests that may have been delivered already. When the method returns, the change survives a loss of power.
     /// - Throws: ``QueueError/locked`` or ``QueueError/storage(_:)`` if the file can't be rewritten. ``isRestored`` then stays `true`.
@@ -205,7 +205,7 @@ public final class OfflineQueue: Sendable {
     }
 
     /// The number of damaged parts of the file that this process has found. The entries in these parts are lost. An entry may be a request,
-    /// or a record that a request was delivered. The damaged bytes are copied to separate files in the folder, for diagnosis.
+    /// or the record of a delivery. The damaged bytes are copied to separate files in the folder, for diagnosis.
     public var damagedPlaces: Int { journal.report.quarantined.count }
 
     /// The events of the queue from now on, for one reader. Each access creates a sequence with a separate buffer.
@@ -220,8 +220,8 @@ public final class OfflineQueue: Sendable {
 
     /// The number and the size of the stored requests of all accounts.
     ///
-    /// The property reads memory only, in O(number of accounts). It doesn't include requests that other processes have stored since this
-    /// process last read the file. ``pending(lane:limit:)`` reads the file first.
+    /// The property reads only memory, in O(number of accounts). Requests that other processes have stored since this process last read the
+    /// file are not counted. ``pending(lane:limit:)`` reads the file first.
     public var counts: QueueCounts {
         journal.withState { ledger in
             QueueCounts(
@@ -239,11 +239,11 @@ extension OfflineQueue {
 
     /// Appends the entries that a closure creates. The entries of other processes are applied first.
     ///
-    /// The closure runs under the lock of the journal. It reads the ledger with the changes of all processes, and no other process changes
-    /// the ledger before the entries are appended. If the closure throws or appends nothing, the file is not changed.
+    /// The closure runs under the lock of the journal. The closure reads the ledger with the changes of all processes, and no other process
+    /// changes the ledger before the entries are appended. If the closure throws or appends nothing, the file is not changed.
     /// - Parameters:
     ///   - isDurable: Whether the method waits until the entries survive a loss of power.
-    ///   - body: Decides on the entries. It must not use the journal.
+    ///   - body: Decides on the entries. The closure must not use the journal.
     /// - Throws: The error of the closure, or the error of the journal as a ``QueueError``.
     @discardableResult
     func change<Result>(
@@ -257,7 +257,7 @@ extension OfflineQueue {
         }
     }
 
-    /// If the queue has a cipher, encrypts the content of a request. The result is bound to the request and its owner. So content that was
+    /// Encrypts the content of a request if the queue has a cipher. The result is bound to the request and its owner: content that was
     /// moved to another request can't be decrypted.
     /// - Throws: ``QueueError/locked`` if the cipher fails.
     func seal(_ bytes: [UInt8], of id: QueuedRequestID, _ owner: QueueOwner) throws(QueueError) -> SealedContent {
@@ -285,10 +285,10 @@ extension OfflineQueue {
         return writer.bytes
     }
 
-    /// Reads the content of a request from its frame, and decrypts it. It takes no lock of the file.
+    /// Reads the content of a request from its frame, and decrypts the content. The method takes no lock of the file.
     /// - Parameter frame: The sequence number of the frame with the present content (``Ledger/Record/content``).
     /// - Throws: ``QueueError/unknownRequest`` if the frame is no longer in the file or has another form. ``QueueError/locked`` if the
-    ///   content can't be decrypted. ``QueueError/storage(_:)`` if it can't be read.
+    ///   content can't be decrypted. ``QueueError/storage(_:)`` if the content can't be read.
     func content(of id: QueuedRequestID, frame: UInt64, _ owner: QueueOwner) throws(QueueError) -> RequestContent {
         do {
             let sealed = try SealedContent(payload: journal.payload(of: frame))

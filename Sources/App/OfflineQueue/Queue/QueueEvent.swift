@@ -4,7 +4,7 @@ import Synchronization
 /// A change of a queue, as ``OfflineQueue/events`` reports it.
 ///
 /// Events can be logged: no event contains the body or the path of a request, or the body of a response. ``failed(_:_:)``, ``paused(_:_:)``
-/// and ``resumed(_:)`` are only reported in the process in which they happen. All other events are reported in every process.
+/// and ``resumed(_:)`` are only reported in their own process. All other events are reported in every process.
 public enum QueueEvent: Hashable, Sendable {
     /// This process or another process stored a request.
     case queued(QueuedRequestID)
@@ -12,42 +12,42 @@ public enum QueueEvent: Hashable, Sendable {
     case edited(QueuedRequestID)
     /// An attempt to send a request begins. One call may make several attempts.
     case sending(QueuedRequestID)
-    /// The server performed a request. It is no longer in the queue.
+    /// The server performed a request. The request is no longer in the queue.
     case delivered(QueuedRequestID)
-    /// A call for a request failed, and the request stays stored. It is sent again after a delay. If the credentials were refused, it is
-    /// sent again after a sign-in.
+    /// A call for a request failed, and the request stays stored. The request is sent again after a delay. If the credentials were refused,
+    /// the request is sent again after a sign-in.
     case failed(QueuedRequestID, QueueFailure)
-    /// A request became a dead letter. It is sent again only if the app calls ``OfflineQueue/retry(_:)``.
+    /// A request became a dead letter. The request is sent again only if the app calls ``OfflineQueue/retry(_:)``.
     case deadLettered(QueuedRequestID, DeadLetter.Reason)
     /// A request was not sent within its lifetime, and is now a dead letter.
     case expired(QueuedRequestID)
     /// A dead letter was put back into its lane.
     case revived(QueuedRequestID)
     /// A request or a dead letter was removed. Either the app removed it, or the server refused it while its caller waited in
-    /// ``OfflineQueue/send(_:_:_:query:options:context:)``. In the latter case, the caller got the refusal.
+    /// ``OfflineQueue/send(_:_:_:query:options:context:)``. In the second case, the caller got the refusal.
     case removed(QueuedRequestID)
     /// The app removed all requests of an account.
     case discarded(QueueOwner)
-    /// The requests of an account are not sent at the moment. The event is reported once for each reason.
+    /// The requests of an account are not sent now. The event is reported once for each reason.
     case paused(QueueOwner, QueuePause)
     /// The requests of an account are sent again.
     case resumed(QueueOwner)
-    /// At least this many events are missing. Either the subscriber was slow, or another process has compacted the file. Read the state
+    /// At least this number of events is missing. Either the subscriber was slow, or another process has compacted the file. Read the state
     /// again with ``OfflineQueue/pending(lane:limit:)`` and ``OfflineQueue/deadLetters(limit:)``.
     case missed(Int)
 }
 
-/// The failure of a call for a queued request. It contains no text. The client's log has the details.
+/// The failure of a call for a queued request. The failure contains no text; the client's log has the details.
 public struct QueueFailure: Hashable, Sendable {
     /// The kind of the error.
     public var kind: APIError.Kind
     /// The code of the error.
     public var code: ErrorCode
-    /// The status of the response; `nil` if there was none.
+    /// The status of the response; `nil` if there was no response.
     public var status: Int?
     /// The id of the request in the server's log; `nil` if the response had none.
     public var requestID: String?
-    /// The minimum delay that the server or the client requested before the request is sent again. If it is `nil`, the lane waits by
+    /// The minimum delay that the server or the client requested before the request is sent again. With `nil`, the lane waits by
     /// ``OfflineQueue/Options/backoff``, or until a user signs in.
     public var retryAfter: Duration?
 }
@@ -63,7 +63,7 @@ public struct QueueEvents: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         let subscription: QueueSubscription
 
-        /// Returns the next event. If there is no event, it waits. Returns `nil` when the task is canceled and the buffer is empty.
+        /// Returns the next event, or waits until there is one. Returns `nil` when the task is canceled and the buffer is empty.
         public mutating func next() async -> QueueEvent? { await subscription.next() }
     }
 
@@ -74,8 +74,8 @@ public struct QueueEvents: AsyncSequence, Sendable {
 
 /// The buffer of one subscriber.
 ///
-/// If a reader waits, the buffer is empty. Once an event was dropped, all further events are dropped until the reader has read the buffer
-/// and the number of dropped events. So the order of the events stays.
+/// If a reader waits, the buffer is empty. After the first dropped event, all further events are dropped until the reader has read the
+/// buffer and the number of dropped events. The order of the events therefore stays.
 final class QueueSubscription: Sendable {
     /// The maximum number of buffered events.
     static let capacity = 256
@@ -89,7 +89,7 @@ final class QueueSubscription: Sendable {
 
     private let state = Mutex(State())
 
-    /// Passes an event to the waiting reader, or adds it to the buffer. It never waits.
+    /// Passes an event to the waiting reader, or adds the event to the buffer. The method never waits.
     func push(_ event: QueueEvent) {
         let reader = state.withLock { state -> CheckedContinuation<QueueEvent?, Never>? in
             if let reader = state.reader {

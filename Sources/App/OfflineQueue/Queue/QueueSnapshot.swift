@@ -2,7 +2,7 @@ import ResilientHTTP
 
 /// The requests that one user may see, at one moment.
 package struct QueueSnapshot: Sendable {
-    /// The account that is signed in; `nil` if no account is.
+    /// The account that is signed in; `nil` if no account is signed in.
     package var account: String?
     /// The first requests that are to be sent, in order.
     package var pending: [QueuedRequest]

@@ -3,9 +3,9 @@ public import Foundation
 public import HTTPTypes
 import ResilientHTTP
 
-/// A snapshot of a stored request or dead letter, without its body. When the request changes, the snapshot doesn't.
+/// A snapshot of a stored request or dead letter, without its body. The snapshot doesn't change with the request.
 ///
-/// ``OfflineQueue/pending(lane:limit:)`` and ``OfflineQueue/deadLetters(limit:)`` return it.
+/// ``OfflineQueue/pending(lane:limit:)`` and ``OfflineQueue/deadLetters(limit:)`` return such snapshots.
 public struct QueuedRequest: Hashable, Sendable, Identifiable {
     /// The identifier of the request. Use it to edit, cancel, remove or retry the request.
     public var id: QueuedRequestID
@@ -32,9 +32,9 @@ public struct QueuedRequest: Hashable, Sendable, Identifiable {
         case pending
         /// This process is sending the request.
         case sending
-        /// The requests of the account are not sent at the moment.
+        /// The requests of the account are not sent now.
         case paused(QueuePause)
-        /// The request is a dead letter. It is sent again only if the app calls ``OfflineQueue/retry(_:)``.
+        /// The request is a dead letter. The request is sent again only if the app calls ``OfflineQueue/retry(_:)``.
         case deadLetter(DeadLetter)
     }
 }
@@ -45,7 +45,7 @@ public struct DeadLetter: Hashable, Sendable {
     public var reason: Reason
     /// The time at which the request became a dead letter, by the device's clock at that time.
     public var date: Date
-    /// The refusal of the server, in the client's present language. It is decoded like the error of any other call.
+    /// The refusal of the server, in the client's present language. The refusal is decoded like the error of any other call.
     ///
     /// `nil` if the request expired. Without a response, the kind is `unknownOutcome` for ``Reason/unknownOutcome``, and otherwise
     /// `invalidRequest`.
@@ -55,9 +55,9 @@ public struct DeadLetter: Hashable, Sendable {
     public enum Reason: String, Hashable, Sendable, CaseIterable {
         /// The server refused the request, and would refuse it again, such as with 400, 404 or 422.
         case refused
-        /// The server may have performed the request, but may no longer have its idempotency key. Sending it again could perform it twice.
-        /// The first attempt with an unknown outcome is older than ``QueueLimits/keyLifetime``, or its age is unknown because the clock was
-        /// changed.
+        /// The server may have performed the request, but may no longer have the idempotency key. Sending the request again could perform
+        /// it twice. The first attempt with an unknown outcome is older than ``QueueLimits/keyLifetime``, or the age of this attempt is
+        /// unknown because the clock was changed.
         case unknownOutcome = "unknown_outcome"
         /// The request was not sent within its lifetime. The server has not performed it.
         case expired
@@ -79,7 +79,7 @@ public struct DeadLetter: Hashable, Sendable {
 public enum QueueResult<Value> {
     /// The server performed the request and returned this value.
     case response(Value)
-    /// The request is stored and sent later. ``OfflineQueue/events`` reports when it was delivered or refused.
+    /// The request is stored and sent later. ``OfflineQueue/events`` reports when the request was delivered or refused.
     case queued(QueuedRequestID)
 }
 
@@ -93,8 +93,8 @@ public struct QueueCounts: Hashable, Sendable {
     public var deadLetters: Int
     /// The size of pending requests and dead letters on disk, in bytes. The records of attempts are not included.
     public var bytes: Int
-    /// The number of deliveries in the part of the file that this process has read. It counts all deliveries since the queue was opened, by
-    /// any process, and those earlier deliveries that no compaction has removed. Only differences of this number are useful.
+    /// The number of deliveries in the part of the file that this process has read. The number counts all deliveries since the queue was
+    /// opened, by any process, and earlier deliveries that no compaction has removed. Only differences of this number are useful.
     public var delivered: Int
 }
 

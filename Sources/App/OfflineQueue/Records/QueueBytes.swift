@@ -1,6 +1,5 @@
-/// Writes the parts of an entry. Numbers are in little-endian order. The length of a text or of bytes is written before them, as 32 bits.
-/// Before an optional text there is a byte, which is 0 for `nil`. The format has no names and no padding, so the reader and the writer must
-/// use the same order.
+/// Writes the parts of an entry. Numbers are in little-endian order. A text or bytes begin with their length, as 32 bits. An optional text
+/// begins with a byte, which is 0 for `nil`. The format has no names and no padding, so the reader and the writer must use the same order.
 struct QueueWriter {
     private(set) var bytes: [UInt8] = []
 
@@ -30,10 +29,10 @@ struct QueueWriter {
     }
 }
 
-/// Reads the bytes of ``QueueWriter``. It checks all lengths, and throws instead of reading after the end. Bytes after the last part are
-/// ignored, so that a newer version can append parts.
+/// Reads the bytes of ``QueueWriter``. The reader checks all lengths, and throws instead of reading after the end. Bytes after the last
+/// part are ignored, so that a newer version can append parts.
 struct QueueReader {
-    /// The error if the bytes end within a part.
+    /// The error of bytes that end within a part.
     struct Malformed: Error {}
 
     private var rest: ArraySlice<UInt8>

@@ -1,8 +1,8 @@
 /// One change of the queue. Each entry is one frame of the journal. All processes that share a queue apply the same entries in the same
 /// order.
 ///
-/// The identifier of a request is the sequence number of the frame that stored it. An entry with new content also contains the header of
-/// the request. So a compaction can keep this one frame and drop the earlier frames.
+/// The identifier of a request is the sequence number of the frame that stored the request. An entry with new content also contains the
+/// header of the request. A compaction can therefore keep this one frame and drop the earlier frames.
 enum QueueEntry: Hashable, Sendable {
     /// A request was stored.
     case stored(RequestHeader, content: SealedContent)
@@ -10,7 +10,7 @@ enum QueueEntry: Hashable, Sendable {
     case replaced(QueuedRequestID, RequestHeader, content: SealedContent)
     /// An attempt began. From now on, bytes of the request may reach the server.
     case attempted(QueuedRequestID, QueueTime)
-    /// An attempt ended. Either the server surely did not perform the request, or it failed while it performed the request.
+    /// An attempt ended. Either the server surely did not perform the request, or the server failed while it performed the request.
     case settled(QueuedRequestID, Settlement)
     /// The server performed the request.
     case delivered(QueuedRequestID)
@@ -22,7 +22,7 @@ enum QueueEntry: Hashable, Sendable {
     case removed(QueuedRequestID)
     /// The app removed all requests and dead letters of an owner.
     case discarded(QueueOwner)
-    /// A process took or renewed the role of the sender. If the duration is 0, it gave up the role.
+    /// A process took or renewed the role of the sender. If the duration is 0, the process gave up the role.
     case leased(holder: UInt64, QueueTime, milliseconds: Int64)
 
     /// The known result of an attempt whose request was neither delivered nor refused.
@@ -36,7 +36,7 @@ enum QueueEntry: Hashable, Sendable {
     }
 }
 
-/// The part of a stored request that all processes keep in memory. It is never encrypted.
+/// The part of a stored request that all processes have in memory. This part is never encrypted.
 struct RequestHeader: Hashable, Sendable {
     var owner: QueueOwner
     var lane: String
@@ -52,7 +52,7 @@ struct SealedContent: Hashable, Sendable {
     var bytes: [UInt8]
 }
 
-/// The part of a stored request that is read from the disk only when the request is sent. It may be encrypted.
+/// The part of a stored request that is read from the disk only when the request is sent. This part may be encrypted.
 struct RequestContent: Hashable, Sendable {
     var method: String
     /// The path with its query, relative to the base URL.
@@ -82,8 +82,8 @@ struct Burial: Hashable, Sendable {
 }
 
 extension QueueEntry {
-    /// The kinds of frames on disk. Never change or reuse a number, because journals of earlier versions contain it. If a process doesn't
-    /// know the kind of a frame, it keeps the frame and otherwise ignores it.
+    /// The kinds of frames on disk. Never change or reuse a number, because journals of earlier versions contain the number. If a process
+    /// doesn't know the kind of a frame, it keeps the frame and otherwise ignores the frame.
     private enum Kind: UInt8 {
         case stored = 1, replaced, attempted, settled, delivered, buried, revived, removed, discarded, leased
     }

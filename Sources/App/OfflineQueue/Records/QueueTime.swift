@@ -2,13 +2,12 @@ import RateLimiting
 
 /// An instant on the clocks that continue after the end of a process, in milliseconds.
 ///
-/// Within one boot of the device, ages are measured with the clock that starts at the boot. So changes of the wall clock have no effect.
-/// Across boots, only the wall clock exists, and a user may have changed it. In this case, the age is at least the time since the last
-/// boot.
+/// Within one boot of the device, the clock that starts at the boot measures ages. Changes of the wall clock then have no effect. Across
+/// boots, only the wall clock exists, and a user may have changed it. In this case, the age is at least the time since the last boot.
 struct QueueTime: Hashable, Sendable {
     /// Milliseconds since 1970 on the wall clock.
     var wall: Int64
-    /// Identifies the boot; 0 if the system doesn't identify boots.
+    /// The identifier of the boot; 0 if the system doesn't identify boots.
     var boot: UInt64
     /// The milliseconds since the boot, including the time in which the device slept.
     var uptime: Int64
@@ -25,8 +24,8 @@ struct QueueTime: Hashable, Sendable {
         self.init(wall: time.wallNanoseconds / 1_000_000, boot: boot, uptime: time.bootNanoseconds / 1_000_000)
     }
 
-    /// Returns the milliseconds since an earlier instant, at least 0. The result is `nil` if they are unknown, because the wall clock now
-    /// shows an earlier time.
+    /// Returns the milliseconds since an earlier instant, at least 0. Returns `nil` if the wall clock now shows an earlier time, because
+    /// the age is then unknown.
     func age(since earlier: QueueTime) -> Int64? {
         if boot == earlier.boot, boot != 0 || uptime >= earlier.uptime { return max(0, uptime - earlier.uptime) }
         let passed = wall - earlier.wall

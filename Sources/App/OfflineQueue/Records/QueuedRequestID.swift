@@ -1,10 +1,10 @@
-/// Identifies a queued request in its queue, also after a restart of the app. You can store it, such as beside the draft that the request
-/// sends.
+/// The identifier of a queued request in its queue. The identifier stays the same after a restart of the app. An app can therefore store
+/// the identifier, for example with the draft that the request sends.
 public struct QueuedRequestID: Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
     /// The number of the request. Numbers grow in the order in which requests were stored, and may have gaps.
     ///
-    /// After a request was delivered or removed, its number is not used again. If a loss of power removed a request, its number may be used
-    /// for another request. So store an identifier permanently only if its request was stored with `isDurable`.
+    /// After a request was delivered or removed, its number is not used again. If a loss of power removed a request, another request may
+    /// get its number. Store an identifier permanently only if its request was stored with `isDurable`.
     public let rawValue: UInt64
 
     /// Creates an identifier from a number that was stored.
@@ -27,7 +27,7 @@ public struct QueueOwner: Hashable, Sendable, CustomStringConvertible {
     /// The account that was signed in when the request was stored; `nil` for requests without a token.
     public var account: String?
 
-    /// Creates an owner, such as to discard its requests.
+    /// Creates an owner, for example to discard the requests of an account.
     /// - Parameters:
     ///   - server: The base URL of the client as in ``OfflineQueue/owners``: scheme and host in lowercase, without a slash at the end.
     ///   - account: The identifier of the user, as in `Credentials.userID`; `nil` for requests without a token.
@@ -35,6 +35,6 @@ public struct QueueOwner: Hashable, Sendable, CustomStringConvertible {
         (self.server, self.account) = (server, account)
     }
 
-    /// The server. The account is left out, so that an owner can be logged.
+    /// The server. The account is left out, so an owner can be logged.
     public var description: String { server }
 }

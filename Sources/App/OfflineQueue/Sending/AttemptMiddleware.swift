@@ -2,11 +2,12 @@ import ErrorContract
 import HTTPTypes
 import ResilientHTTP
 
-/// The innermost middleware of a queued call. It records each attempt in the journal before its first byte, and its outcome afterwards.
+/// The innermost middleware of a queued call. The middleware records each attempt before the first byte is sent, and the outcome
+/// afterwards.
 ///
-/// It runs after retries, authorization and gates, so it records exactly the requests that really leave the device.
+/// The middleware runs after retries, authorization and gates, so it records exactly the requests that really leave the device.
 struct AttemptMiddleware: ClientMiddleware {
-    /// Records the attempt. It throws if the attempt may not begin. The call then ends with the kind `cancelled` and is not retried.
+    /// Records the attempt. Throws if the attempt may not begin. The call then ends with the kind `cancelled` and is not retried.
     let begin: @Sendable () async throws -> Void
     /// Records what is known about an attempt that failed.
     let end: @Sendable (QueueEntry.Settlement) async throws -> Void

@@ -1,6 +1,6 @@
 import ResilientHTTP
 
-/// Decides which request is sent next, and when. A value type: time and randomness are arguments, and it does no I/O.
+/// Decides which request is sent next, and when. The type is a value without I/O, and time and randomness are arguments.
 ///
 /// Invariants: A lane has at most one request in flight (`isBusy`). At most `width` lanes are busy. The search begins after the lane that
 /// was served last, so a lane with many requests doesn't delay other lanes. The states belong to this process: when a process becomes the
@@ -9,7 +9,7 @@ struct Dispatcher: Sendable {
     /// The account whose requests this process can send.
     struct Identity: Hashable, Sendable {
         var server: String
-        /// `nil` if no user is signed in.
+        /// The account; `nil` if no user is signed in.
         var account: String?
     }
 
@@ -29,7 +29,7 @@ struct Dispatcher: Sendable {
         case next
         /// The lane waits for this time. The call didn't fail, so the backoff doesn't grow.
         case hold(Duration)
-        /// The lane waits after a failure. It waits for the backoff, or for the delay of the server if that is longer.
+        /// The lane waits after a failure: for the backoff, or for the delay of the server if this delay is longer.
         case backOff(Duration?)
         /// All lanes of the account wait until a user signs in.
         case pause(QueuePause)
@@ -75,7 +75,7 @@ struct Dispatcher: Sendable {
     ///   - ledger: The stored requests.
     ///   - now: The time on the client's clock.
     ///   - stops: Returns whether the lane with a name stops at a dead letter.
-    /// - Returns: `idle` if no request can be sent, or if `width` requests are in flight. In the latter case, call the method again when a
+    /// - Returns: `idle` if no request can be sent, or if `width` requests are in flight. In the second case, call the method again when a
     ///   call ends.
     mutating func next(in ledger: Ledger, at now: Duration, stops: (String) -> Bool) -> Step {
         guard busy < width, !isStopped else { return .idle }
@@ -104,7 +104,7 @@ struct Dispatcher: Sendable {
         return wait.map { .wait(until: $0) } ?? .idle
     }
 
-    /// Records the end of a call, so that its lane is no longer busy. If the lane is not busy, it has no effect.
+    /// Records the end of a call. The lane is then no longer busy. If the lane was not busy, the method has no effect.
     /// - Parameter chance: A random number from 0 to 1, for the jitter of the backoff.
     mutating func ended(_ lane: Int, with ending: Ending, in ledger: Ledger, at now: Duration, chance: Double) {
         guard var state = states[lane], state.isBusy else { return }
@@ -154,7 +154,7 @@ struct Dispatcher: Sendable {
     }
 }
 
-/// The reason why the requests of an account are not sent at the moment. They stay stored, and their lifetime continues.
+/// The reason why the requests of an account are not sent now. The requests stay stored, and their lifetime continues.
 public enum QueuePause: String, Hashable, Sendable, CaseIterable {
     /// No user is signed in. Sending continues when the account signs in again.
     case signedOut = "signed_out"
@@ -162,6 +162,6 @@ public enum QueuePause: String, Hashable, Sendable, CaseIterable {
     case otherAccount = "other_account"
     /// The client has another base URL than the client for which the request was stored.
     case otherServer = "other_server"
-    /// The server refused the credentials, and they could not be refreshed. Sending continues after a sign-in or ``OfflineQueue/wake()``.
+    /// The server refused the credentials, and a refresh was not possible. Sending continues after a sign-in or ``OfflineQueue/wake()``.
     case unauthorized
 }

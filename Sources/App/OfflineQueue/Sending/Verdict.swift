@@ -11,7 +11,7 @@ enum Verdict: Equatable {
     case delivered
     /// The server refused the request, and would refuse it again.
     case refused
-    /// No user is signed in to the account, or the server refused the credentials of the session and they can't be renewed.
+    /// No user is signed in to the account. Or the server refused the credentials of the session, and they can't be renewed.
     case unauthorized
     /// The client itself delayed the call and did not send it. The duration is the delay of a gate, a circuit breaker or a throttle.
     case held(Duration)
@@ -39,12 +39,12 @@ enum Verdict: Equatable {
 }
 
 extension QueueEntry.Settlement {
-    /// Returns what a failed attempt shows; `nil` if the server may have performed the request.
+    /// Returns the known result of a failed attempt; `nil` if the server may have performed the request.
     ///
     /// - `neverSent`: no byte reached a server.
-    /// - `notPerformed`: redirects, 401, 408, 421, 425, 429, 503 and 511. A server sends them before it performs a request.
-    /// - `failed`: 403 and all other statuses from 500 on. If the body is a page, the result is `nil` instead, because a page of a proxy
-    ///   doesn't show what the server did.
+    /// - `notPerformed`: redirects, 401, 408, 421, 425, 429, 503 and 511. A server sends these statuses before it performs a request.
+    /// - `failed`: 403 and all other statuses from 500 on. If the body is a page, the result is `nil` instead. A page of a proxy doesn't
+    ///   show what the server did.
     init?(_ error: APIError) {
         guard let status = error.status else {
             if let transport = error.underlying as? TransportError, !transport.wasSent {
@@ -73,8 +73,9 @@ extension APIError {
             || body.first { $0 > UInt8(ascii: " ") } == UInt8(ascii: "<")
     }
 
-    /// Whether the server would refuse the request each time. This is a status from 400 to 499 whose error is not retryable. Statuses of
-    /// proxies and of temporary conditions are no refusals: 407, 408, 421, 425, 429, and 403 without a code of the API.
+    /// Whether the server would refuse the request each time. Such a refusal has a status from 400 to 499 and an error that is not
+    /// retryable. Statuses of proxies and of temporary conditions are no refusals: 407, 408, 421, 425, 429, and 403 without a code of the
+    /// API.
     fileprivate var isFinal: Bool {
         // The client can't make the request.
         guard let status else { return kind == .invalidRequest }

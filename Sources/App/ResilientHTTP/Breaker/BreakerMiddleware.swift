@@ -2,45 +2,46 @@ import ErrorContract
 public import HTTPTypes
 import Synchronization
 
-/// Stops sending calls to a failing endpoint (circuit breaker). It probes the endpoint with single calls until the endpoint works again.
+/// A circuit breaker: stops calls to a failing endpoint. It then sends single calls as probes until the endpoint works again.
 ///
-/// Failures are 5xx, timeouts and lost connections. All retries of one call count as one failure. A 4xx, including 429 but not 408, shows
-/// that the server works, so it counts as a success. A 503 is handled by ``GateMiddleware``. The breaker ignores 408, canceled calls, and
-/// calls of a device without a connection.
+/// Failures are 5xx except 503, timeouts and lost connections. All retries of one call count as one failure. A 4xx shows that the server
+/// works, so it counts as a success; this includes 429. The breaker ignores 408, 503, canceled calls, and calls of a device without a
+/// connection. ``GateMiddleware`` handles 503.
 ///
-/// Each endpoint has its own circuit, and each host has one. A host's circuit opens only if several of its endpoints fail, or if
-/// connections to it fail. An open circuit stays open for about a second before each probe. Meanwhile, calls wait until they are admitted,
-/// the first one as the probe. A call that would wait for longer than 2 s fails with the kind `unavailable`, the code
-/// `SERVICE_UNAVAILABLE_LOCALLY` and the remaining time in the error.
+/// A circuit is the state of one target: calls pass while the circuit is closed, and wait while it is open. Each endpoint and each host has
+/// a circuit. The circuit of a host opens only if several of its endpoints fail, or if connections to the host fail. An open circuit stays
+/// open for about a second before each probe. Meanwhile, calls wait, and the first call becomes the probe. A call that would wait for
+/// longer than 2 s fails with the kind `unavailable` and the code `SERVICE_UNAVAILABLE_LOCALLY`. The error contains the remaining time.
 public final class BreakerMiddleware: ClientMiddleware {
     /// The rules that determine when a circuit opens.
     public let rules: BreakerRules
     /// The maximum number of endpoints whose failures are counted.
     static let capacity = 1_024
 
-    /// The failures that have not opened a circuit yet, guarded by a mutex. Only a failure creates an entry, and a success removes it.
+    /// The failures that have not opened a circuit yet, guarded by a mutex. Only a failure creates an entry, and a success removes the
+    /// entry.
     private struct Counts {
         var endpoints: [GateKey: FailureCount] = [:]
         /// Failed connections, by host.
         var connections: [String: FailureCount] = [:]
-        /// The failing endpoints by host. A success of any endpoint of a host removes the set of the host.
+        /// The failing endpoints by host. A success of any endpoint of a host removes the failing endpoints of the host.
         var failing: [String: Set<Endpoint>] = [:]
     }
 
     /// The circuits. The breaker uses gates as circuits: an open circuit is a closed gate, and a closed circuit is an open gate.
     let table: GateTable
     private let counts = Mutex(Counts())
-    /// Whether any failure is counted. Usually no failure is, and then a success takes no lock.
+    /// Whether any failure is counted. Usually no failure is counted, and then a success takes no lock.
     private let hasCounts = Atomic<Bool>(false)
 
-    /// Creates the middleware. All calls of a client share its circuits.
+    /// Creates the middleware. All calls of a client share the circuits of the middleware.
     /// - Parameter rules: The rules that determine when a circuit opens.
     public init(_ rules: BreakerRules = BreakerRules()) {
         self.rules = rules
         table = GateTable(maximumWaiters: rules.maximumWaiters)
     }
 
-    /// Sends a call if its circuits admit it, and records its result. If a circuit is open, a retry waits until the deadline of its call.
+    /// Sends a call if its circuits admit the call, and records the result. If a circuit is open, a retry waits until the call's deadline.
     /// - Throws: `APIError` of the kind `unavailable` if a circuit is open; errors of the call.
     public func intercept(
         _ request: HTTPRequest,
@@ -63,7 +64,7 @@ public final class BreakerMiddleware: ClientMiddleware {
         }
     }
 
-    /// The result of a request, reduced to what it shows about the health of the server.
+    /// The result of a request, as far as it shows the health of the server.
     private enum Verdict {
         case success, failure, lostConnection, neutral
 
@@ -86,8 +87,8 @@ public final class BreakerMiddleware: ClientMiddleware {
 
     /// Records the result of a request in its circuits.
     ///
-    /// A failure that opens a circuit keeps it open for a random pause. A failure of a retry counts only if the retry was a probe. The
-    /// failure of the first attempt was counted already.
+    /// A failure that opens a circuit keeps the circuit open for a random pause. The failure of a retry counts only if the retry was a
+    /// probe, because the failure of the first attempt was counted already.
     /// - Returns: The pause that the failure caused; `nil` if no circuit opened.
     @discardableResult
     private func settle(_ verdict: Verdict, isRepeat: Bool, _ passes: GateTable.Passes, _ context: CallContext) -> LocalHold? {
@@ -115,7 +116,7 @@ public final class BreakerMiddleware: ClientMiddleware {
         }
     }
 
-    /// Removes the failures that a success disproves. These are the failures of its endpoint and the failed connections of its host.
+    /// Removes the failures that a success disproves: the failures of its endpoint, and the failed connections of its host.
     private func noteSuccess(_ context: CallContext, at now: Duration) {
         counts.withLock { counts in
             defer {
@@ -130,7 +131,7 @@ public final class BreakerMiddleware: ClientMiddleware {
         }
     }
 
-    /// - Returns: Whether the circuits of the host and the endpoint open.
+    /// - Returns: Whether the circuits of the host and of the endpoint open.
     private func noteFailure(
         _ verdict: Verdict,
         counts isCounted: Bool,

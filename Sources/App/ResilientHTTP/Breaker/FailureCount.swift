@@ -1,5 +1,5 @@
-/// Counts the failures of calls: the consecutive failures, and the share of failures among the latest calls. A value type: time is an
-/// argument. O(1) amortized.
+/// Counts the failures of calls: the consecutive failures, and the share of failures among the latest calls. The type is a value, and time
+/// is an argument. O(1) amortized.
 struct FailureCount: Sendable {
     private var failuresInARow = 0
     /// The instants at which the latest calls ended, oldest first.
@@ -22,7 +22,7 @@ struct FailureCount: Sendable {
 
     /// Records a call that failed.
     ///
-    /// - Returns: Whether the circuit opens. If it does, the counting starts again.
+    /// - Returns: Whether the circuit opens. If the circuit opens, the counting starts again.
     mutating func noteFailure(_ rules: BreakerRules, at now: Duration) -> Bool {
         failuresInARow += 1
         note(isFailure: true, BreakerRules.window, at: now)
@@ -31,7 +31,7 @@ struct FailureCount: Sendable {
         guard failuresInARow >= rules.failuresInARow || isShareReached else { return false }
         ends.removeAll()
         (oldest, failures) = (0, 0)
-        // After the circuit opened, one more failure opens it again, until a call succeeds.
+        // After the circuit opened, a single failure opens it again, until a call succeeds.
         failuresInARow = rules.failuresInARow - 1
         return true
     }
@@ -56,17 +56,17 @@ public struct BreakerRules: Hashable, Sendable {
     public var failuresInARow: Int
     /// The share of failed calls that opens a circuit, from 0 to 1.
     public var failureShare: Double
-    /// The minimum number of calls from which the share is computed.
+    /// The minimum number of calls for which the share is computed.
     public var minimumCalls: Int
     /// The number of failing endpoints of a host that opens the circuit of the host.
     public var failingEndpoints: Int
-    /// The time until an open circuit is probed with one call. The actual time is random: from 50 % to 150 % of this value.
+    /// The time after which an open circuit sends one call as a probe. The actual time is random: from 50 % to 150 % of this value.
     public var pause: Duration
-    /// The maximum time that a new call waits to be admitted before it fails. A retry waits until the deadline of its call.
+    /// The maximum time that a new call waits at an open circuit before the call fails. A retry waits until the deadline of its call.
     public var patience: Duration
     /// The maximum number of waiting calls.
     public var maximumWaiters = 1_024
-    /// The time window of the calls from which the share is computed.
+    /// The age of the oldest calls from which the share is computed.
     static let window: Duration = .seconds(30)
     /// The maximum number of calls from which the share is computed.
     static let maximumCalls = 1_000

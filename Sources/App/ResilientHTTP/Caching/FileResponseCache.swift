@@ -4,22 +4,22 @@ import HTTPTypes
 import PrivateFiles
 import Synchronization
 
-/// Stores responses in a folder, with a maximum total size. The files outlive the process. Only their owner can read them.
+/// Stores responses in a folder, with a maximum total size. The files outlive the process. Only the owner can read the files.
 ///
 /// ```swift
 /// api.cache = FileResponseCache(folder: .cachesDirectory.appending(path: "responses"))
 /// ```
 ///
-/// If the folder is full, the least recently used responses are removed first. File names are digests. They contain neither addresses nor
-/// session identifiers, but the files contain both. A file that can't be read counts as missing. A failure to write a file is ignored. Only
-/// one process at a time may use a folder.
+/// If the folder is full, the least recently used responses are removed first. File names are digests without addresses and session
+/// identifiers, but the files contain both. A file that can't be read counts as missing. A failure to write a file is ignored. Only one
+/// process at a time may use a folder.
 ///
-/// Use ``MemoryResponseCache`` if responses need not survive a restart. A lookup reads one file. The first call also lists the folder. All
+/// If responses need not survive a restart, use ``MemoryResponseCache``. A lookup reads one file. The first call also lists the folder. All
 /// I/O runs on a private queue, one operation at a time. A file is replaced atomically, so a crash never leaves half a response.
 public final class FileResponseCache: ResponseCache {
     /// The sizes of the files and the order of their use. A mutex guards the state, and only the queue changes it.
     private struct State {
-        /// The size of each file and the number of its last use, by name; `nil` until the folder is listed.
+        /// The size of each file and the number of its last use, by file name; `nil` until the folder is listed.
         var files: [String: (size: Int, use: UInt64)]?
         var size = 0
         var uses: UInt64 = 0
@@ -33,8 +33,8 @@ public final class FileResponseCache: ResponseCache {
         }
     }
 
-    /// The content of a file, a binary property list. It includes the key, which is compared after reading, because two keys may have the
-    /// same digest.
+    /// The content of a file, as a binary property list. The content includes the key, because two keys may have the same digest. The key
+    /// is compared after the file was read.
     private struct Record: Codable {
         var key: ResponseCacheKey
         var response: HTTPResponse
@@ -46,13 +46,13 @@ public final class FileResponseCache: ResponseCache {
     public let maximumSize: Int
     private let folder: URL
     private let state = Mutex(State())
-    /// The queue on which files are read and written. These calls block, so they must not run on a thread of Swift concurrency.
+    /// The queue on which files are read and written. Reading and writing block, so they must not run on a thread of Swift concurrency.
     private let queue = DispatchQueue(label: "holdfast.response-cache")
 
     /// Creates a cache.
     /// - Parameters:
-    ///   - folder: A folder that contains nothing else, such as one in the user's caches directory. If it doesn't exist, it is created with
-    ///     access for its owner only.
+    ///   - folder: A folder that contains nothing else, such as one in the user's caches directory. A missing folder is created with access
+    ///     for its owner only.
     ///   - maximumSize: The maximum size of all files together, in bytes. A response that is larger than an eighth is not stored.
     /// - Precondition: `maximumSize` is not negative.
     public init(folder: URL, maximumSize: Int = 32 * 1024 * 1024) {
@@ -61,7 +61,7 @@ public final class FileResponseCache: ResponseCache {
         self.maximumSize = maximumSize
     }
 
-    /// Returns a stored response, and marks it as used; `nil` if there is none.
+    /// Returns a stored response, and marks it as used; `nil` if no response is stored.
     public func response(for key: ResponseCacheKey) async -> StoredResponse? {
         await onQueue { [self] in
             let name = Self.name(of: key)
@@ -165,7 +165,7 @@ extension FileResponseCache {
         state.withLock { $0.note(name, size: nil) }
     }
 
-    /// If the maximum size is exceeded, deletes files until a quarter of it is free.
+    /// If the files exceed the maximum size, deletes files until a quarter of the maximum size is free.
     private func dropOldest() {
         let names = state.withLock { state -> [String] in
             guard state.size > maximumSize else { return [] }
@@ -178,7 +178,7 @@ extension FileResponseCache {
 
     private func path(of name: String) -> String { folder.appending(path: name).path }
 
-    /// The name of a file. It has two parts: the digest of the session, or `public`, and the digest of the address.
+    /// The name of a file. The first part is the digest of the session, or `public`. The second part is the digest of the address.
     private static func name(of key: ResponseCacheKey) -> String {
         "\(prefix(of: key.owner))\(digest(key.url)).\(pathExtension)"
     }

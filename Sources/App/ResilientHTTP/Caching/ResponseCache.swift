@@ -2,11 +2,11 @@ import ErrorContract
 public import HTTPTypes
 import Synchronization
 
-/// Stores responses that have an `ETag`, so that a client downloads a response again only if it changed.
+/// Stores responses that have an `ETag`. With a cache, a client downloads a response again only if the response has changed.
 ///
-/// A client with a cache sends `If-None-Match` with every GET for which a response is stored. If the server confirms with 304 that the
-/// stored response is current, the call returns it. A stored response is never used without this confirmation, so a call never returns an
-/// outdated value.
+/// A client with a cache sends `If-None-Match` with every GET for which a response is stored. With a 304, the server confirms that the
+/// stored response is current, and the call returns the stored response. The client never uses a stored response without this confirmation,
+/// so a call never returns an outdated value.
 ///
 /// ```swift
 /// var api = APIClient(baseURL: url, session: session)
@@ -14,7 +14,7 @@ import Synchronization
 /// ```
 ///
 /// ``MemoryResponseCache`` stores responses until the process ends. ``FileResponseCache`` also stores them across restarts. Implement the
-/// protocol for any other storage. A cache may remove responses at any time. It ignores failures to store a response.
+/// protocol for any other storage. A cache may remove responses at any time. A cache ignores its failures to store a response.
 public protocol ResponseCache: Sendable {
     /// Returns the stored response of a key.
     func response(for key: ResponseCacheKey) async -> StoredResponse?
@@ -26,10 +26,10 @@ public protocol ResponseCache: Sendable {
     func removeAll(of owner: String) async
 }
 
-/// The key of a stored response. It consists of the session and the address.
+/// The key of a stored response: the session and the address.
 public struct ResponseCacheKey: Hashable, Sendable, Codable {
-    /// The identifier of the call's session; `nil` for calls without a session. It ensures that a user never receives the response of
-    /// another user. It contains no token.
+    /// The identifier of the call's session; `nil` for calls without a session. With this identifier, a user never receives the response of
+    /// another user. The identifier contains no token.
     public var owner: String?
     /// The address, including its query.
     public var url: String
@@ -40,13 +40,13 @@ public struct ResponseCacheKey: Hashable, Sendable, Codable {
     }
 }
 
-/// A response with the data that is needed to use it again.
+/// A response with the data that the client needs to use the response again.
 public struct StoredResponse: Hashable, Sendable {
     /// The status and the headers.
     public var response: HTTPResponse
     /// The body.
     public var body: [UInt8]
-    /// The request headers that the response names in `Vary`, with lowercase names, and their values in the request.
+    /// The values of the request headers that the response names in `Vary`. The keys are the lowercase names of these headers.
     public var varying: [String: String]
 
     /// Creates a stored response.
@@ -61,15 +61,15 @@ public struct StoredResponse: Hashable, Sendable {
 }
 
 extension HTTPRequest {
-    /// Whether the request has a condition, so that 304 is a valid status of the response.
+    /// Whether the request has a condition. If so, 304 is a valid status of the response.
     var isConditional: Bool { headerFields.contains(.ifNoneMatch) || headerFields.contains(.ifModifiedSince) }
 }
 
 extension HTTPResponse {
-    /// Whether the server confirmed with 304 that the caller's version, or the version in the client's cache, is still current.
+    /// Whether the server confirmed with 304 that a version is still current: the caller's version, or the version in the client's cache.
     ///
-    /// If the caller itself sent `If-None-Match`, it receives the 304 without a body. If a ``ResponseCache`` sent it, the caller receives
-    /// the stored response with its body. The header `Cache-Status` (RFC 9211) then marks the response.
+    /// If the caller itself sent `If-None-Match`, the caller receives the 304 without a body. If a ``ResponseCache`` sent the header, the
+    /// caller receives the stored response with its body. The header `Cache-Status` (RFC 9211) then marks the response.
     public var isNotModified: Bool { status == .notModified || headerFields[values: .cacheStatus].contains(Self.revalidated) }
 
     /// The value of `Cache-Status` for a stored response that the server confirmed.
@@ -82,7 +82,7 @@ extension HTTPResponse {
 /// api.cache = MemoryResponseCache()
 /// ```
 ///
-/// Use ``FileResponseCache`` if responses should survive a restart. This type is thread-safe. A lookup takes O(1). If storing a response
+/// If responses should survive a restart, use ``FileResponseCache``. This type is thread-safe. A lookup takes O(1). If a new response
 /// exceeds the maximum size, the cache sorts all entries and frees a quarter of its space. For small responses, storing therefore takes
 /// O(1) on average.
 public final class MemoryResponseCache: ResponseCache {
@@ -93,7 +93,7 @@ public final class MemoryResponseCache: ResponseCache {
         var use: UInt64
     }
 
-    /// The entries, guarded by a mutex. `size` is the sum of their sizes.
+    /// The entries, guarded by a mutex. `size` is the sum of the sizes of all entries.
     private struct State {
         var entries: [ResponseCacheKey: Entry] = [:]
         var size = 0
@@ -122,7 +122,7 @@ public final class MemoryResponseCache: ResponseCache {
     /// The number of stored responses.
     public var count: Int { state.withLock(\.entries.count) }
 
-    /// Returns a stored response, and marks it as used; `nil` if there is none.
+    /// Returns a stored response, and marks it as used; `nil` if no response is stored.
     public func response(for key: ResponseCacheKey) async -> StoredResponse? {
         state.withLock { state in
             state.uses += 1
@@ -131,8 +131,8 @@ public final class MemoryResponseCache: ResponseCache {
         }
     }
 
-    /// Stores a response and replaces the earlier response of the same key. If the response is larger than an eighth of the maximum size,
-    /// it is not stored, and the earlier response is removed.
+    /// Stores a response and replaces the earlier response of the same key. A response that is larger than an eighth of the maximum size is
+    /// not stored, but the earlier response is still removed.
     public func store(_ response: StoredResponse, for key: ResponseCacheKey) async {
         let size = response.size + key.url.utf8.count + (key.owner?.utf8.count ?? 0)
         state.withLock { state in

@@ -2,17 +2,17 @@ import ErrorContract
 import HTTPTypes
 import Synchronization
 
-/// Sends the `ETag` of a stored response as `If-None-Match`. If the server confirms the stored response, the middleware returns it.
+/// Sends the `ETag` of a stored response as `If-None-Match`. If the server confirms the stored response, returns the stored response.
 ///
-/// This layer is inside the session's middleware, so that it knows the session of a call and runs for each attempt. It passes some requests
-/// on unchanged and doesn't store their responses: requests with a cookie, with an `Authorization` that is not the session's, with a
-/// condition of the caller, or with a range.
+/// This layer is inside the session's middleware. It therefore knows the session of a call, and runs for each attempt. Some requests are
+/// passed on unchanged, and their responses are not stored. These are requests with a cookie, another `Authorization` than the session's, a
+/// condition of the caller, or a range.
 final class ResponseCacheMiddleware: ClientMiddleware {
     /// The stored responses.
     let cache: any ResponseCache
     /// The maximum size of a body that is stored, in bytes.
     private static let maximumBodySize = 4 * 1024 * 1024
-    /// The number of ended sessions that are stored, so that their late responses are not cached.
+    /// The number of ended sessions that are stored. Late responses of these sessions are not cached.
     private static let rememberedEndings = 64
     /// The sessions that have ended, the oldest first.
     private let ended = Mutex<[String]>([])
@@ -21,8 +21,8 @@ final class ResponseCacheMiddleware: ClientMiddleware {
         self.cache = cache
     }
 
-    /// Sends a GET with the `ETag` of the stored response, if there is one. If the server confirms it with a 304, the caller receives the
-    /// stored body with status 200. The headers of the stored response and of the 304 are merged (RFC 9111 §4.3.4).
+    /// Sends a GET with the `ETag` of the stored response, if a response is stored. If the server confirms the stored response with a 304,
+    /// the caller receives the stored body with status 200. The stored headers are merged with those of the 304 (RFC 9111 §4.3.4).
     func intercept(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -43,7 +43,7 @@ final class ResponseCacheMiddleware: ClientMiddleware {
             return (response, rest)
         }
         if let confirmed = response.headerFields[.eTag], !confirmed.isWeaklyEqual(to: tag) {
-            // The 304 is about another version than the stored one, so the request is sent again without a condition.
+            // The 304 concerns another version than the stored one, so the request is sent again without a condition.
             return try await storing(request, body, key, next)
         }
         let fresh = stored.updated(by: response)
@@ -56,7 +56,7 @@ final class ResponseCacheMiddleware: ClientMiddleware {
         return (result, ResponseBody(fresh.body))
     }
 
-    /// Removes the responses of an ended session, and prevents that its later responses are stored.
+    /// Removes the responses of an ended session. Later responses of this session are not stored.
     func end(_ owner: String) async {
         ended.withLock { ended in
             ended.append(owner)
@@ -65,8 +65,8 @@ final class ResponseCacheMiddleware: ClientMiddleware {
         await cache.removeAll(of: owner)
     }
 
-    /// Returns the key under which the response to a request is stored; `nil` if the response must not be stored. Without a session, a
-    /// response to a request with `Authorization` must not be stored, because its user is unknown.
+    /// Returns the key under which the response to a request is stored; `nil` if the response must not be stored. If a request has
+    /// `Authorization` but no session, its response must not be stored, because the user is unknown.
     private func key(of request: HTTPRequest, _ context: CallContext) -> ResponseCacheKey? {
         guard request.method == .get, !request.isConditional, !request.headerFields.contains(.range),
             !request.headerFields.contains(.cookie), !request.headerFields.forbidStoring
@@ -88,13 +88,13 @@ final class ResponseCacheMiddleware: ClientMiddleware {
         return (response, rest)
     }
 
-    /// Stores a response if it is complete, has an `ETag`, and may be stored. Otherwise, the earlier response of the key is removed. The
-    /// session may end at the same time, so the function checks this again after it stored the response.
+    /// Stores a response if it is complete, has an `ETag`, and may be stored. Otherwise, removes the earlier response of the key. The
+    /// session may end at the same time, so the function checks the session again after it stored the response.
     private func store(_ response: HTTPResponse, _ body: ResponseBody, for key: ResponseCacheKey, _ request: HTTPRequest) async {
         guard !isEnded(key.owner) else { return }
         let fields = response.headerFields
-        // A response marked `private` is not stored without a session: only the app and the server may know the header that identifies the
-        // user.
+        // Without a session, a response marked `private` is not stored. A header may identify the user, and only the app and the server
+        // know this header.
         guard response.status == .ok, fields.contains(.eTag), !fields.forbidStoring, key.owner != nil || !fields.isPrivate,
             let names = fields.varyingNames, let bytes = body.whole(upTo: Self.maximumBodySize)
         else { return await cache.remove(key) }
@@ -135,8 +135,8 @@ extension HTTPFields {
     /// Whether `Cache-Control` contains `private`, which restricts the response to one user.
     fileprivate var isPrivate: Bool { members(of: .cacheControl).contains { $0 == "private" || $0.hasPrefix("private=") } }
 
-    /// The names in `Vary`, in lowercase; `nil` if `Vary` is `*`. The headers with credentials are left out, because a response is only
-    /// stored for its session.
+    /// The names in `Vary`, in lowercase; `nil` if `Vary` is `*`. Headers with credentials are left out, because a response is only stored
+    /// for its session.
     fileprivate var varyingNames: [String]? {
         let names = members(of: .vary)
         return names.contains("*") ? nil : names.filter { !["authorization", "cookie"].contains($0) }

@@ -20,7 +20,7 @@ public struct ClosureListener: CallListener {
     public func hear(_ event: CallEvent) { body(event) }
 }
 
-/// An event of a call. It contains no secrets: no header, no body, no query, no text of the server.
+/// An event of a call. It contains no secrets: no header, no body, no query, and no text of the server.
 public struct CallEvent: Sendable {
     /// The number of the call, which is the same in all of its events.
     public let call: UInt64
@@ -43,7 +43,7 @@ public struct CallEvent: Sendable {
         case attemptFinished(Int, AttemptOutcome)
         /// The call waits for the duration before it continues.
         case waiting(Duration, WaitReason)
-        /// The client itself refused to send the request. The duration is the time until it would send the request, if it is known.
+        /// The client itself refused to send the request. The duration is the time until the client would send it; `nil` if unknown.
         case refusedLocally(LocalRefusal, retryAfter: Duration?)
         /// The session was refreshed, or the call joined a refresh that was in progress.
         case refreshed(isShared: Bool)
@@ -104,10 +104,10 @@ public enum GiveUpReason: String, Hashable, Sendable, CaseIterable {
     case oneShotBody = "one_shot_body"
     /// The maximum number of retries is reached.
     case retriesUsed = "retries_used"
-    /// The request was a probe for a recovered server, and failed. One probe is sent for all waiting calls, so the client doesn't retry it
-    /// for one call.
+    /// The request was a probe for a recovered server, and failed. The client sends one probe for all waiting calls, so it doesn't retry
+    /// the probe for one call.
     case refusedAgain = "refused_again"
-    /// The client's own gates or limits would delay the call for longer than it waits.
+    /// The client's own gates or limits would delay the call for longer than the call waits.
     case heldBack = "held_back"
     /// The session could not be refreshed before the deadline.
     case sessionRefresh = "session_refresh"

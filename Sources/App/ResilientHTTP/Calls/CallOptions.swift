@@ -12,13 +12,13 @@ public struct CallOptions: Hashable, Sendable {
     public enum Idempotency: Hashable, Sendable {
         /// The client generates a key for the call and sends it with every attempt.
         case generated
-        /// A key of the caller, such as a key that is stored with a draft and therefore outlives the process. It must have 1 to 255
+        /// A key of the caller, such as a key that is stored with a draft and therefore outlives the process. The key must have 1 to 255
         /// characters of visible ASCII without quotes and backslashes. With any other key, the call fails with the kind `invalidRequest`.
         case key(String)
     }
 
-    /// The maximum duration of the call, including delays and the body of the response; `nil` to use the timeout of the endpoint or the
-    /// client.
+    /// The maximum duration of the call, including delays and the body of the response. If `nil`, the timeout of the endpoint or the client
+    /// applies.
     public var timeout: Duration?
     /// The maximum duration of one attempt; `nil` to use the timeout of the endpoint or the client. If a request must not be retried, this
     /// limit doesn't apply, and the attempt may use the whole time of the call.
@@ -38,7 +38,7 @@ public struct CallOptions: Hashable, Sendable {
     public var cache: CachePolicy?
     /// How the call is stored in an `OfflineQueue` when it can't be sent; `nil` for the endpoint's policy.
     public var queueing: QueueingPolicy?
-    /// The call is only sent with the tokens of this account. If it is `nil`, the call uses the account that is signed in.
+    /// The account whose tokens the call must use. If `nil`, the call uses the account that is signed in.
     package var account: String?
     /// Whether the call carries the session's token; `nil` for the endpoint's policy.
     package var isAuthorized: Bool?
@@ -50,9 +50,9 @@ public struct CallOptions: Hashable, Sendable {
 extension CallOptions {
     /// The call waits until its deadline if the server limits its rate or requests a delay.
     public static let waitsInLine = CallOptions { $0.waitsInLine = true }
-    /// Without a connection, the call waits for one until its deadline. By default, it fails after a few retries.
+    /// Without a connection, the call waits for one until its deadline. By default, such a call fails after a few retries.
     public static let waitsForConnectivity = CallOptions { $0.waitsForConnectivity = true }
-    /// The request has an `Idempotency-Key` that the client generates, so that it can be retried. The server must support the key.
+    /// The request has an `Idempotency-Key` that the client generates, so the call can be retried. The server must support the key.
     public static let idempotent = CallOptions { $0.idempotency = .generated }
 
     /// Limits the duration of the call.
@@ -87,7 +87,7 @@ extension CallOptions {
     /// Returns these options with a policy for the client's ``ResponseCache``.
     public func cache(_ policy: CachePolicy) -> CallOptions { with { $0.cache = policy } }
 
-    /// Returns these options, with the options of the argument added. If both set an option, the argument's value is used.
+    /// Returns these options with the options of the argument added. If both set an option, the value of the argument applies.
     public func merging(_ others: CallOptions) -> CallOptions {
         with { options in
             options.timeout = others.timeout ?? timeout
@@ -140,9 +140,9 @@ extension CallOptions: ExpressibleByArrayLiteral {
 
 /// The priority of a call. If several calls wait for the same server or limit, the calls with a higher priority proceed first.
 ///
-/// Priorities only order waiting calls. They don't interrupt calls in flight and don't admit more calls. Calls of the same priority proceed
-/// in the order of their arrival. A call whose priority is not ``normal`` has the header `Priority: u=1` or `u=5` (RFC 9218). `URLSession`
-/// uses it as the priority of its task.
+/// Priorities only order waiting calls. A priority doesn't interrupt calls in flight and doesn't admit more calls. Calls of the same
+/// priority proceed in the order of their arrival. If the priority is not ``normal``, the request has the header `Priority: u=1` or `u=5`
+/// (RFC 9218). `URLSession` uses the priority of the call for its task.
 public enum CallPriority: Int, Comparable, Sendable, CaseIterable {
     /// Work that no user waits for, such as a prefetch.
     case low

@@ -3,10 +3,10 @@ import Foundation
 import Synchronization
 import Timekeeping
 
-/// The record of one call. Middleware adds events to the record, and the record passes them to the listeners.
+/// The record of one call. Middleware adds events to the record, and the record passes the events to the listeners.
 ///
 /// The listeners are called synchronously on the task of the call, outside the lock. Without listeners, recording an event takes one lock
-/// and allocates no event. At the end of the call, the client reports a summary of all attempts and waits.
+/// and allocates no memory for the event. At the end of the call, the client reports a summary of all attempts and waits.
 ///
 /// A custom ``ClientMiddleware`` reports its decisions with ``note(_:)``:
 ///
@@ -34,9 +34,9 @@ public final class CallRecord: Sendable {
     private let state = Mutex(State())
     private static let numbers = Atomic<UInt64>(0)
 
-    /// Creates the record of a call. The client calls this initializer. Call it in the test of a middleware.
+    /// Creates the record of a call. The client calls this initializer. The test of a middleware can also call it.
     /// - Parameters:
-    ///   - name: The operation of the app, such as `user_login`; `nil` if it has none.
+    ///   - name: The operation of the app, such as `user_login`; `nil` if the call has none.
     ///   - endpoint: The endpoint of the call.
     ///   - environment: The clocks of the events.
     ///   - listeners: Receive the events, in this order.
@@ -78,7 +78,7 @@ public final class CallRecord: Sendable {
 
     /// Records the end of the call.
     ///
-    /// - Parameter message: The text for the error, without texts of the server. The record only evaluates this argument if there are
+    /// - Parameter message: The text for the error, without texts of the server. The record evaluates this argument only if there are
     ///   listeners.
     func close(_ error: APIError?, message: @autoclosure () -> String? = nil) {
         guard !listeners.isEmpty else { return }

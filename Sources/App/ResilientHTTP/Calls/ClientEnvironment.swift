@@ -15,17 +15,17 @@ public import Timekeeping
 public struct ClientEnvironment: Sendable {
     /// The clock that measures and runs delays.
     public var clock: MonotonicClock
-    /// The local wall clock. Dates in responses are compared with it, and `retryAt` is computed from it.
+    /// The local wall clock. The client compares dates in responses with this clock, and computes `retryAt` from it.
     public var wallClock: @Sendable () -> Date
     /// Returns a uniformly distributed random number from 0 to 1, for the jitter of delays.
     public var chance: @Sendable () -> Double
     /// The device's connectivity; `nil` if it is not monitored.
     public var connectivity: Connectivity?
-    /// The logger for decisions, which are logged at debug level and without secrets; `nil` for no logger.
+    /// The logger for decisions; `nil` for no logger. Decisions are logged at debug level and without secrets.
     public var logger: Logger?
 
-    /// Creates an environment. By default, it uses the clocks and the randomness of the system, and has no connectivity monitor and no
-    /// logger.
+    /// Creates an environment. By default, the environment uses the clocks and the randomness of the system, and has no connectivity
+    /// monitor and no logger.
     public init(
         clock: MonotonicClock = .continuous,
         wallClock: @escaping @Sendable () -> Date = { Date() },
@@ -42,7 +42,7 @@ public struct ClientEnvironment: Sendable {
 }
 
 extension MonotonicClock {
-    /// Runs an operation, and cancels it if it has not ended at an instant.
+    /// Runs an operation, and cancels the operation if it has not ended at an instant.
     ///
     /// - Returns: `nil` if the instant was reached first.
     func run<Value: Sendable>(
@@ -62,9 +62,10 @@ extension MonotonicClock {
 }
 
 /// The connectivity of the device. Calls with ``CallOptions/waitsForConnectivity`` wait until the device is online. After a change of the
-/// network, the client sends a probe to servers whose requested delay has not passed yet.
+/// network, the client sends a probe to each server whose requested delay has not passed yet.
 ///
-/// On Apple platforms, `system` monitors the network path. On other platforms and in tests, create a value and report changes to it.
+/// On Apple platforms, `system` monitors the network path. On other platforms and in tests, create a value and report changes to this
+/// value.
 ///
 /// ```swift
 /// let connectivity = Connectivity()
@@ -102,10 +103,10 @@ public final class Connectivity: Sendable {
         for observer in observers { observer(isOnline) }
     }
 
-    /// Registers a closure that runs at each reported change. Its argument is whether the device is online.
+    /// Registers a closure that runs at each reported change. The second argument of the closure is whether the device is online.
     /// - Parameters:
-    ///   - object: The object that registers the closure. The closure runs as long as the object exists. It replaces an earlier closure of
-    ///     the same object.
+    ///   - object: The object that registers the closure. The closure runs as long as the object exists. A new closure of the same object
+    ///     replaces the earlier closure.
     ///   - body: The closure.
     package func onChange<Object: AnyObject & Sendable>(of object: Object, _ body: @escaping @Sendable (Object, Bool) -> Void) {
         state.withLock { state in
@@ -119,8 +120,8 @@ public final class Connectivity: Sendable {
     func waitUntilOnline(until instant: Duration, on clock: MonotonicClock) async throws -> Bool {
         let id = state.withLock { $0.isOnline ? nil : $0.line.enter(()) }
         guard let id else {
-            // The device is online, but the call failed without a connection. Either the connection came back since then, or it doesn't
-            // lead to the server. A retry may succeed a moment later.
+            // The device is online, but the call failed without a connection. Either the connection has returned since then, or the
+            // connection doesn't lead to the server. A retry may succeed a moment later.
             let next = min(instant, clock.now + .milliseconds(500))
             try await clock.sleep(until: next)
             return next < instant

@@ -2,7 +2,7 @@ public import HTTPTypes
 import Synchronization
 import Timekeeping
 
-/// A layer between the client and the transport. It can read, change, delay or retry a request, or respond to the request itself.
+/// A layer between the client and the transport. It can read, change, delay or retry a request, or return a response itself.
 ///
 /// Extend a client with this protocol and ``HTTPTransport``. The signature resembles the middleware of swift-openapi-runtime.
 ///
@@ -26,8 +26,8 @@ public protocol ClientMiddleware: Sendable {
     ///   - request: The request without its body.
     ///   - body: The body, if there is one.
     ///   - context: The call that the request belongs to.
-    ///   - next: Passes a request to the next layer. It returns successful responses with complete bodies. Refusals of the
-    ///     server and lost responses are thrown as `APIError`.
+    ///   - next: Passes a request to the next layer. It returns successful responses with complete bodies. For refusals of the server and
+    ///     lost responses, it throws an `APIError`.
     func intercept(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -77,10 +77,10 @@ public final class CallContext: Sendable {
         self.record = record
     }
 
-    /// The time until the deadline; zero once it has passed.
+    /// The time until the deadline; zero after the deadline has passed.
     public var timeLeft: Duration { max(.zero, deadline - now) }
 
-    /// The session that authorized the first attempt of the call; `nil` if no session did.
+    /// The session that authorized the first attempt of the call; `nil` if the attempt had no session.
     var session: String? { boundSession.withLock(\.self) }
 
     /// Binds the call to a session, unless the call is already bound to one.

@@ -12,26 +12,27 @@ public struct EndpointPolicy: Hashable, Sendable {
     public var sendsIdempotencyKey: Bool
     /// Whether calls carry the session's access token.
     public var isAuthorized: Bool
-    /// Whether calls wait until their deadline if the server limits their rate or requests a delay. Use it for pages of a list and for
-    /// bursts of calls. By default, a new call waits for at most 2 s, and a limited call is retried like any other failed call.
+    /// Whether calls wait until their deadline if the server limits their rate or requests a delay. Use this setting for pages of a list
+    /// and for bursts of calls. By default, a new call waits for at most 2 s, and a limited call is retried like any other failed call.
     public var waitsInLine = false
-    /// Whether calls without a connection wait for one until their deadline. By default, they fail after a few retries.
+    /// Whether calls without a connection wait for one until their deadline. By default, such calls fail after a few retries.
     public var waitsForConnectivity = false
     /// The priority of calls over other waiting calls.
     public var priority = CallPriority.normal
     /// How calls use the client's ``ResponseCache``, if it has one.
     public var cache = CachePolicy.revalidate
-    /// Whether other calls wait for this call, such as for the refresh of their session. The call doesn't wait for the random time that
-    /// ``GateMiddleware`` adds to the server's delay, only for the delay itself. It waits until its deadline.
+    /// Whether other calls wait for this call, such as for the refresh of their session. ``GateMiddleware`` adds a random time to the delay
+    /// that the server requests. A vital call waits only for the server's delay, without the random time. It waits at most until its
+    /// deadline.
     public var isVital = false
 
     /// How calls are stored in an `OfflineQueue` when they can't be sent; `nil` if they may not be stored.
     public var queueing: QueueingPolicy?
-    /// Calls are only sent with the tokens of this account, and the user is not asked to sign in. If it is `nil`, calls use the account
-    /// that is signed in.
+    /// The account whose tokens calls must use. The user is then not prompted to sign in. If `nil`, calls use the account that is signed
+    /// in.
     package var account: String?
 
-    /// The policy for the refresh of a session. The client doesn't retry it, because the session does.
+    /// The policy for the refresh of a session. The client doesn't retry the refresh, because the session retries it.
     public static let sessionRefresh: EndpointPolicy = {
         var policy = EndpointPolicy(retry: .never, isAuthorized: false)
         policy.isVital = true
@@ -62,8 +63,8 @@ public struct QueueingPolicy: Hashable, Sendable {
     public var lane: String
     /// The time after which a stored request is no longer sent; `nil` for the lifetime of the queue.
     public var lifetime: Duration?
-    /// A key by which a new request replaces an earlier request of the same lane, if the earlier request was not sent yet. For example,
-    /// only the latest version of a draft is sent. `nil` to store each request.
+    /// A key by which a new request replaces an earlier request of the same lane that was not sent yet. For example, only the latest
+    /// version of a draft is sent. With `nil`, each request is stored.
     public var coalescingKey: String?
 
     /// Creates a policy.

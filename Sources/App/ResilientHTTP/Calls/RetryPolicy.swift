@@ -4,11 +4,11 @@ public struct RetryPolicy: Hashable, Sendable {
     public var maximumRetries: Int
     /// The delay between two attempts if the server doesn't request a delay.
     public var backoff: Backoff
-    /// The longest delay requested by the server that the client waits for. If the server requests a longer delay, the call fails with an
-    /// error that contains the delay.
+    /// The longest delay for which the client waits. If the server requests a longer delay, the call fails with an error that contains the
+    /// delay.
     public var longestWait: Duration
-    /// The maximum extension of a server's delay, as a fraction of the delay. The actual extension is random, so that clients with the same
-    /// delay don't retry together. A delay is never shortened, because the server would refuse an early retry again.
+    /// The maximum extension of a server's delay, as a fraction of the delay. The actual extension is random, so clients with the same
+    /// delay don't retry at the same time. A delay is never shortened, because the server would refuse an early retry again.
     public var stretch: Double
 
     /// Creates a policy.
@@ -32,11 +32,11 @@ public struct RetryPolicy: Hashable, Sendable {
     public static let never = RetryPolicy(maximumRetries: 0)
 }
 
-/// The delay between two attempts: exponential backoff with full jitter. The jitter prevents that clients that failed together also retry
-/// together.
+/// The delay between two attempts: exponential backoff with full jitter. The jitter is a random factor, so that clients that failed
+/// together don't retry together.
 ///
-/// `d(n) = U(0, 1) · min(cap, base · factor^n)`: the cap applies before the jitter. See Marc Brooker, "Exponential Backoff and Jitter"
-/// (2015).
+/// The delay is `d(n) = U(0, 1) · min(cap, base · factor^n)`. The cap applies before the jitter. See Marc Brooker, "Exponential Backoff and
+/// Jitter" (2015).
 public struct Backoff: Hashable, Sendable {
     /// The maximum delay before the first retry.
     public var base: Duration
@@ -67,7 +67,7 @@ public struct Backoff: Hashable, Sendable {
     /// Returns the maximum delay before a retry.
     func ceiling(beforeRetry retry: Int) -> Duration {
         var ceiling = base
-        // The loop ends at the cap, before the value overflows. With a factor of 1, the value never grows, so the number of steps is
+        // The loop ends at the cap, before the value overflows. With a factor of 1, the value never grows, so the number of steps is also
         // limited.
         for _ in 0..<min(max(retry, 0), 64) where ceiling < cap { ceiling = min(cap, ceiling * factor) }
         return min(cap, ceiling)

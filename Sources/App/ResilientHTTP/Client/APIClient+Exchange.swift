@@ -7,13 +7,13 @@ import Timekeeping
 extension APIClient {
     /// Sends a complete request through the client's middleware and returns the last response, with any status.
     ///
-    /// Use it for code that builds requests and reads responses itself. The call uses the client's retries, gates, circuit breakers and
-    /// session. The request is sent unchanged, to any host. The session's token is only added to requests to the origin of the base URL.
-    /// The body of a success is not checked.
+    /// Use this method for code that builds requests and reads responses itself. The call uses the client's retries, gates, circuit
+    /// breakers and session. The request is sent unchanged, to any host. The session's token is only added to requests to the origin of the
+    /// base URL. The body of a success is not checked.
     /// - Parameters:
     ///   - request: The request, with scheme, authority and path.
     ///   - body: The body. Its type is the request's `Content-Type`.
-    ///   - operation: A name for the operation, such as the `operationId` of an OpenAPI document. Errors and policies use it as the
+    ///   - operation: A name for the operation, such as the `operationId` of an OpenAPI document. Errors and policies use this name as the
     ///     endpoint of the call. With `nil`, the endpoint is derived from the path.
     ///   - options: The differences of the call from the policy of its endpoint.
     ///   - context: The operation of the app.
@@ -30,17 +30,17 @@ extension APIClient {
 
     /// Sends a complete request through the client's middleware and another HTTP engine. Returns the last response, with any status.
     ///
-    /// Use it to integrate the client into the middleware of another library. Apart from the HTTP engine, it behaves like
+    /// Use this method to integrate the client into the middleware of another library. Apart from the HTTP engine, the method behaves like
     /// ``exchange(_:body:operation:options:context:)``.
     /// - Parameters:
     ///   - request: The request. If it has no scheme or authority, the scheme or authority of the base URL is used.
     ///   - body: The body. Its type is the request's `Content-Type`.
-    ///   - operation: A name for the operation. Errors and policies use it as the endpoint of the call. With `nil`, the endpoint is derived
-    ///     from the path.
+    ///   - operation: A name for the operation. Errors and policies use this name as the endpoint of the call. With `nil`, the endpoint is
+    ///     derived from the path.
     ///   - options: The differences of the call from the policy of its endpoint.
     ///   - context: The operation of the app.
-    ///   - engine: Sends the request once and returns the response. The client calls it for each attempt, and cancels it if the attempt
-    ///     takes too long. If it throws a `URLError`, the client converts the error.
+    ///   - engine: Sends the request once and returns the response. The client calls the engine for each attempt, and cancels the engine if
+    ///     the attempt takes too long. If the engine throws a `URLError`, the client converts the error.
     /// - Throws: `APIError` if no response is received, or if the client itself refuses to send the request.
     public func exchange(
         _ request: HTTPRequest,
@@ -75,7 +75,7 @@ extension APIClient {
         }
     }
 
-    /// Sends a request through an exchange, and returns the response of an error as well.
+    /// Sends a request through an exchange. For an error with a response, returns the response.
     private func exchange(
         _ request: HTTPRequest,
         body: [UInt8]?,

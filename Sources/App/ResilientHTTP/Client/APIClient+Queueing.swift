@@ -4,7 +4,7 @@ package import HTTPTypes
 
 /// The parts of a client that an offline queue needs.
 extension APIClient {
-    /// The base URL with a lowercase host and without a default port, such as `https://api.example.org/v1`; `nil` if the base URL is not an
+    /// The base URL with a lowercase host and without a default port, such as `https://api.example.org/v1`. `nil` if the base URL is not an
     /// http or https URL.
     package var serverAddress: String? { base.map { "\($0.scheme)://\($0.host)\($0.prefix)" } }
 
@@ -39,8 +39,8 @@ extension APIClient {
         try json(body, context: context)
     }
 
-    /// Sends a request like ``send(_:_:query:body:headers:options:context:)``. It also calls a middleware before each attempt, as the last
-    /// layer before the transport.
+    /// Sends a request like ``send(_:_:query:body:headers:options:context:)``. Before each attempt, a further middleware is called as the
+    /// last layer before the transport.
     package func send(
         _ method: HTTPRequest.Method,
         _ path: String,

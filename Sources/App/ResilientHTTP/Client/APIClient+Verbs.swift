@@ -6,11 +6,11 @@ public import HTTPTypes
 ///
 /// All methods take the same arguments. The path is relative to the base URL. It begins with a slash, is percent-encoded and has no
 /// fragment. The items of `query` are percent-encoded. `headers` are further headers, and `options` are the options of the call. `context`
-/// is a name for the operation, which errors contain. A body is a value that ``APIClient/coding`` encodes as JSON. All methods throw
+/// is a name for the operation; errors contain this name. A body is a value that ``APIClient/coding`` encodes as JSON. All methods throw
 /// ``APIError``.
 ///
-/// The type of the variable determines the type that a method decodes from the body of the response. The body can be wrapped or flat.
-/// Without a result type, the method returns nothing. It then only checks that the body is not an error.
+/// The type of the result determines the type that a method decodes from the body of the response. The body can be wrapped
+/// (`{"success":true,"data":{…}}`) or flat. Without a result type, a method returns nothing and only checks that the body is not an error.
 ///
 /// ```swift
 /// let orders: [Order] = try await api.get("/orders", query: [URLQueryItem(name: "state", value: "open")])
@@ -29,7 +29,7 @@ extension APIClient {
         try await call(Outgoing(.get, path, query, headers, options, context), read: decoded)
     }
 
-    /// Requests only the head of the response to ``get(_:query:headers:options:context:)``, such as its length or its date.
+    /// Sends a HEAD request, and returns the head of the response, such as the length or the date of the content.
     public func head(
         _ path: String,
         query: [URLQueryItem] = [],
@@ -42,7 +42,7 @@ extension APIClient {
 
     /// Posts a value, or nothing, and returns the value of the response.
     ///
-    /// A POST is only retried if it was not sent, or if it has an idempotency key. See ``CallOptions/idempotent``.
+    /// A POST is only retried if the request was not sent or has an idempotency key. See ``CallOptions/idempotent``.
     public func post<Value: Decodable, Body: Encodable>(
         _ path: String,
         _ body: Body? = nil as Never?,
@@ -92,7 +92,7 @@ extension APIClient {
 
     /// Changes parts of a resource and returns the value of the response.
     ///
-    /// A PATCH is only retried if it was not sent, or if it has an idempotency key. See ``CallOptions/idempotent``.
+    /// A PATCH is only retried if the request was not sent or has an idempotency key. See ``CallOptions/idempotent``.
     public func patch<Value: Decodable>(
         _ path: String,
         _ body: some Encodable,
@@ -119,7 +119,7 @@ extension APIClient {
         try await call(Outgoing(.patch, path, query, headers, options, context, body: json(body, context: context))) { _ in }
     }
 
-    /// Deletes a resource. The call may be retried. If the first attempt succeeded, the server may respond to the retry with 404.
+    /// Deletes a resource. The call may be retried. If the first attempt succeeded, the server may return 404 for the retry.
     public func delete(
         _ path: String,
         query: [URLQueryItem] = [],
@@ -154,7 +154,7 @@ public struct APIResponse<Value> {
         (self.value, self.head) = (value, head)
     }
 
-    /// Whether the server confirmed that the version in the client's ``ResponseCache`` is current, so the value has not changed.
+    /// Whether the value has not changed: the server confirmed that the version in the client's ``ResponseCache`` is current.
     public var isNotModified: Bool { head.isNotModified }
 }
 
@@ -163,7 +163,7 @@ extension APIResponse: Sendable where Value: Sendable {}
 extension APIClient {
     /// Sends a request and returns the value of the response with its head.
     ///
-    /// Use it instead of a verb such as ``get(_:query:headers:options:context:)`` if you need a header of the response.
+    /// If you need a header of the response, use this method instead of a verb such as ``get(_:query:headers:options:context:)``.
     ///
     /// ```swift
     /// let response: APIResponse<[Order]> = try await api.response(.get, "/orders")

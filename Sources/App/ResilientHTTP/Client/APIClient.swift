@@ -2,16 +2,16 @@ public import ErrorContract
 public import Foundation
 public import HTTPTypes
 
-/// A client of an HTTP API. Its calls return values, or throw an ``APIError``.
+/// A client of an HTTP API. Its calls return a value or throw an ``APIError``.
 ///
 /// ```swift
 /// let api = APIClient(baseURL: url, transport: transport, middleware: ClientPipeline.standard())
 /// let orders: [Order] = try await api.get("/orders")
 /// ```
 ///
-/// The body of a success can be wrapped or flat. The body of an error can have any format that `ErrorDecoder` knows. ``ClientMiddleware``
-/// retries, delays or refuses calls. ``ClientPipeline/standard(retry:gate:throttle:breaker:)`` returns the default middleware.
-/// `HoldfastURLSession` adds `APIClient(baseURL:)` with all defaults.
+/// The body of a success can be wrapped (`{"success":true,"data":{…}}`) or flat. The body of an error can have any format that
+/// `ErrorDecoder` knows. ``ClientMiddleware`` retries, delays or refuses calls. ``ClientPipeline/standard(retry:gate:throttle:breaker:)``
+/// returns the default middleware. `HoldfastURLSession` adds `APIClient(baseURL:)` with all defaults.
 ///
 /// A client is a value. A changed copy shares the transport and the state of the middleware with the original.
 public struct APIClient: Sendable {
@@ -21,11 +21,10 @@ public struct APIClient: Sendable {
     public var language: Language {
         didSet { blank = base.map { HTTPRequest(base: $0, language: language) } }
     }
-    /// The language of all texts that the server sends in errors; `nil` if it is unknown. If it is the user's language, `Content-Language`
-    /// is ignored.
+    /// The language of all texts that the server sends in errors; `nil` if the language is unknown. A server's text is only shown if it is
+    /// in the user's language. If this property is the user's language, `Content-Language` is ignored.
     ///
-    /// A server's text is only shown if it is in the user's language. Set this for a backend whose texts are all in one
-    /// language.
+    /// Set the property for a backend whose texts are all in one language.
     public var serverTextLanguage: Language?
     /// The maximum duration of a call, including delays and the body of the response.
     public var timeout: Duration
@@ -34,7 +33,7 @@ public struct APIClient: Sendable {
     public var attemptTimeout: Duration = .seconds(10)
     /// The maximum size of a successful response's body, in bytes.
     public var maximumBodySize = 16 * 1024 * 1024
-    /// The known routes. The client derives the endpoint of a call from them. In other paths, it replaces the parts that resemble ids.
+    /// The known routes, from which the client derives the endpoint of a call. In other paths, the parts that resemble ids are replaced.
     public var routes: RouteTable
     /// The policies of single endpoints.
     public var policies: EndpointPolicies {
@@ -42,7 +41,8 @@ public struct APIClient: Sendable {
     }
     /// The encoding and decoding of values as JSON.
     public var coding: JSONCoding
-    /// Stores responses that have an `ETag`, so that a response is downloaded again only if it changed; `nil` for no cache.
+    /// Stores responses that have an `ETag`; `nil` for no cache. A client with a cache downloads a response again only if the response has
+    /// changed.
     public var cache: (any ResponseCache)? {
         get { storage?.cache }
         set {
@@ -57,7 +57,7 @@ public struct APIClient: Sendable {
     private var blank: HTTPRequest?
     private let transport: any HTTPTransport
     var middleware: [any ClientMiddleware]
-    /// The middleware that caches responses. It is the innermost layer, inside the session's.
+    /// The middleware that caches responses. This layer is the innermost one, inside the layer of the session.
     var storage: ResponseCacheMiddleware?
     /// The codes that the app knows, with its own translations.
     public let catalogue: ErrorCatalogue
@@ -116,13 +116,13 @@ public struct APIClient: Sendable {
         session.onEnd(of: storage) { await $0.end($1) }
     }
 
-    /// The gates and circuits of the client, which the app can open early.
+    /// The gates and circuits of the client. The app can open them early.
     public var gates: ClientGates { ClientGates(middleware) }
 
     /// Sends a request and returns the response if it is a success, with its body as bytes.
     ///
-    /// Use it for bodies that are not JSON and for headers of the response. The verbs, such as
-    /// ``get(_:query:headers:options:context:)``, return values.
+    /// Use this method for bodies that are not JSON, and for headers of the response. To get a value, use a verb such as
+    /// ``get(_:query:headers:options:context:)``.
     /// - Parameters:
     ///   - method: The method.
     ///   - path: The path relative to the base URL. It begins with a slash, may have a query, is percent-encoded and has no fragment.
@@ -131,8 +131,8 @@ public struct APIClient: Sendable {
     ///   - headers: Further headers. `Accept` and `Accept-Language` replace the client's values. `Content-Type` replaces the body's value.
     ///   - options: The differences of the call from the policy of its endpoint.
     ///   - context: The operation of the app, such as `user_login`. Errors contain it.
-    /// - Throws: ``APIError`` for any other status, if no response is received, and for a success whose body is an error or a page of
-    ///   another server.
+    /// - Throws: ``APIError`` for any other status, or if no response is received. Also throws it for a success whose body is an error or a
+    ///   page of another server.
     public func send(
         _ method: HTTPRequest.Method,
         _ path: String,
@@ -166,7 +166,7 @@ extension APIClient {
         /// The operation of the app.
         let name: String?
         var body: RequestBody?
-        /// How the response is read; `nil` to read the whole response within the time of the attempt.
+        /// The settings for reading the response; `nil` to read the whole response within the time of the attempt.
         var transfer: Exchange.Transfer?
 
         init(
@@ -186,7 +186,7 @@ extension APIClient {
         }
     }
 
-    /// Makes a call. Reading the response is part of the call, so an unreadable response is a failed call.
+    /// Makes a call. Reading the response is part of the call, so a call with an unreadable response fails.
     func call<Result>(_ outgoing: Outgoing, read: (Call) throws -> Result) async throws(APIError) -> Result {
         var request = try makeRequest(outgoing)
         let endpoint = routes.endpoint(of: request)
@@ -241,7 +241,7 @@ extension APIClient {
             } else {
                 bytes = try await rest.collect(upTo: maximumBodySize).bytes
             }
-            // A middleware may have returned a response without the transport.
+            // A middleware may have returned a response without using the transport.
             let isSuccess = response.status.kind == .successful || (response.status == .notModified && request.isConditional)
             if !isSuccess { throw exchange.refusal(response, bytes: bytes, context: context) }
             let result = try read(Call(context: context, response: response, bytes: bytes, body: rest))

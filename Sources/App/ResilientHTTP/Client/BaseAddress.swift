@@ -22,7 +22,7 @@ struct BaseAddress: Hashable, Sendable {
         origin = "\(scheme)://\(authority)"
     }
 
-    /// The authority in lowercase, without the port if it is the default of the scheme.
+    /// The authority in lowercase, without a default port.
     var host: String {
         let (host, port) = (authority.lowercased(), scheme == "https" ? ":443" : ":80")
         return host.hasSuffix(port) ? String(host.dropLast(port.utf8.count)) : host
@@ -38,8 +38,8 @@ struct BaseAddress: Hashable, Sendable {
 }
 
 extension String {
-    /// Returns a path with items appended to its query. All characters except the unreserved ones of RFC 3986 §2.3 are percent-encoded. So
-    /// `+`, `&`, `=` and spaces reach every server unchanged.
+    /// Returns a path with items appended to its query. All characters except the unreserved ones of RFC 3986 §2.3 are percent-encoded.
+    /// Therefore, `+`, `&`, `=` and spaces reach every server unchanged.
     func appending(_ query: [URLQueryItem]) -> String {
         var text = self
         var separator = utf8.contains(UInt8(ascii: "?")) ? "&" : "?"

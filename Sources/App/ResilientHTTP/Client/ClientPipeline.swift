@@ -2,8 +2,8 @@ import HTTPTypes
 
 /// The middleware of a client in the right order, the outermost first.
 ///
-/// A call passes: idempotency key → retry( gate → throttle → breaker → authorization( transport → status → error decoding ) ). The call's
-/// deadline applies to all layers together.
+/// The order of the layers is: idempotency key → retry( gate → throttle → breaker → authorization( transport → status → error decoding ) ).
+/// The call's deadline applies to all layers together.
 public enum ClientPipeline {
     /// Returns the default middleware.
     ///
@@ -32,8 +32,8 @@ struct MiddlewareChain: Sendable {
 
     /// Passes a request to the layer at an index, and after the last layer to the transport. The layer at index 0 is the outermost.
     ///
-    /// The closure that a layer receives doesn't escape, so it needs no allocation. The function stays on the caller's executor, because a
-    /// switch at each layer would take time.
+    /// The closure that a layer receives doesn't escape, so the closure needs no allocation. The function stays on the caller's executor,
+    /// because switching the executor at each layer would take time.
     nonisolated(nonsending) func pass(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -52,7 +52,7 @@ struct MiddlewareChain: Sendable {
     }
 }
 
-/// The gates and circuits of a client. A gate delays calls while a server requests it. A circuit stops calls to a failing endpoint.
+/// The gates and circuits of a client. A gate delays calls while a server requests a delay. A circuit stops calls to a failing endpoint.
 public struct ClientGates: Sendable {
     let tables: [GateTable]
 
@@ -63,12 +63,12 @@ public struct ClientGates: Sendable {
     /// The number of gates and circuits that are not open.
     public var count: Int { tables.reduce(0) { $0 + $1.count } }
 
-    /// Opens the gates and circuits of a host early. The client sends one call at once as a probe. If the probe succeeds, the waiting calls
-    /// follow.
+    /// Opens the gates and circuits of a host early. The client then sends one call at once as a probe. If the probe succeeds, the waiting
+    /// calls follow.
     ///
-    /// Call it if the app knows that the host works again, such as after the user has fixed the network.
+    /// Call this method if the app knows that the host works again, for example after the user has fixed the network.
     ///
-    /// - Parameter host: The host, such as `api.example.com`; `nil` for all hosts. Add the port if it is not the default port.
+    /// - Parameter host: The host, such as `api.example.com`, with a port that is not the default port; `nil` for all hosts.
     public func reopen(host: String? = nil) {
         for table in tables { table.reopen { origin in host.map { origin.hasSuffix("://\($0)") } ?? true } }
     }

@@ -5,8 +5,8 @@ import Timekeeping
 
 /// The innermost step of a call: sends one request to the transport, reads the whole response, and decodes errors.
 ///
-/// It returns successes to the middleware, and throws everything else as `APIError`. Errors are: error statuses, successes whose body
-/// reports a failure, pages of other servers, and failures of the transport. Since errors are decoded here, all middleware works with one
+/// An exchange returns successes to the middleware, and throws everything else as `APIError`. Errors are: error statuses, successes whose
+/// body reports a failure, pages of other servers, and failures of the transport. Errors are decoded here, so all middleware works with one
 /// type of error. A 304 is a success only if the request was conditional.
 struct Exchange: Sendable {
     /// Sends the request.
@@ -15,10 +15,9 @@ struct Exchange: Sendable {
     let catalogue: ErrorCatalogue
     /// The maximum size of a success's body, in bytes. A larger body is an error of the kind `decoding`.
     let maximumBodySize: Int
-    /// Whether the body is left to code that reads responses itself. Successes are then returned with any body, and bodies of errors are
-    /// read completely.
+    /// Whether other code reads the responses. Successes are then returned with any body, and bodies of errors are read completely.
     var isVerbatim = false
-    /// How the body of the response is read; `nil` to read the whole body within the time of the attempt.
+    /// The settings for reading the body; `nil` to read the whole body within the time of the attempt.
     var transfer: Transfer?
 
     /// The settings of a call whose body may take longer than the time of one attempt, such as a download.
@@ -31,9 +30,10 @@ struct Exchange: Sendable {
 
     /// Sends one attempt, and records its beginning and end.
     ///
-    /// The timeout of the attempt applies only if the request may be repeated and its body is in memory. For any other request, ending the
+    /// The timeout of the attempt applies only if the request may be repeated and the body is in memory. For any other request, ending the
     /// attempt early would not help. The deadline of the call always applies.
-    /// - Throws: ``APIError`` with the number of attempts. If no time is left, its kind is `timeout`, and the request was not sent.
+    /// - Throws: ``APIError`` with the number of attempts. If no time is left, the error has the kind `timeout`, and the request was not
+    ///   sent.
     nonisolated(nonsending) func send(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -41,7 +41,7 @@ struct Exchange: Sendable {
     ) async throws(APIError) -> (HTTPResponse, ResponseBody) {
         let number = context.record.attempts + 1
         let begin = context.now
-        // An early timeout doesn't help a request that can't be retried, and a large body needs more time.
+        // An early timeout doesn't help a request that can't be retried. A large body needs more time.
         let mayGiveUp = request.isSafeToRepeat && (body?.isInMemory ?? true)
         let longest = mayGiveUp ? context.attemptTimeout : .seconds(Int64.max / 2)
         let timeout = min(longest, context.deadline - begin)

@@ -4,8 +4,8 @@ import Timekeeping
 
 /// The encoding of request values and the decoding of response values as JSON.
 ///
-/// Set it once per client. ``standard`` keeps the names of JSON members unchanged. ``snakeCase`` converts between JSON members such as
-/// `created_at` and Swift properties such as `createdAt`.
+/// Set the coding once per client. ``standard`` keeps the names of JSON members unchanged. ``snakeCase`` converts between JSON members such
+/// as `created_at` and Swift properties such as `createdAt`.
 ///
 /// ```swift
 /// var api = APIClient(baseURL: url)
@@ -13,8 +13,8 @@ import Timekeeping
 /// api.coding.dates = .millisecondsSince1970
 /// ```
 ///
-/// With ``snakeCase``, `user_id` becomes `userId`, not `userID`. A model that names its property `userID` declares
-/// `case userID = "userId"` in its `CodingKeys`.
+/// With ``snakeCase``, `user_id` becomes `userId`, not `userID`. For a property named `userID`, declare `case userID = "userId"` in the
+/// `CodingKeys` of the model.
 public struct JSONCoding: Sendable {
     /// The mapping between the names of members and of properties.
     public enum Keys: Hashable, Sendable {
@@ -24,7 +24,7 @@ public struct JSONCoding: Sendable {
         case snakeCase
     }
 
-    /// The format of dates. Dates are decoded in the same format, unless the description of a case says otherwise.
+    /// The format of dates. Dates are encoded and decoded in the same format, except as a case describes.
     public enum Dates: Sendable {
         /// Strings in ISO 8601, restricted by RFC 3339. Decoding accepts dates with and without fractional seconds. Encoding writes no
         /// fractional seconds.
@@ -117,7 +117,7 @@ public struct JSONCoding: Sendable {
 
 /// A successful response that is wrapped (`{"success":true,"data":{…}}`) or flat. The same model decodes from both formats.
 ///
-/// Before, ``ErrorDecoder/refusalInSuccess(status:headers:body:now:)`` determines whether the body is a success.
+/// ``ErrorDecoder/refusalInSuccess(status:headers:body:now:)`` has already checked that the body is a success.
 struct SuccessEnvelope<Value: Decodable>: Decodable {
     let value: Value
 

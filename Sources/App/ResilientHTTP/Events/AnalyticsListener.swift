@@ -3,8 +3,9 @@ public import Foundation
 
 /// Receives the events that product analytics needs: failed calls, failures of the server, and password resets.
 ///
-/// Implement it in the wrapper of an analytics SDK, with one call of the SDK per method. ``AnalyticsAdapter`` calls the methods for failed
-/// calls. `AccountAnalyticsAdapter` of `AccountKit` also calls the methods for password resets. By default, each method does nothing.
+/// Implement this protocol in the wrapper of an analytics SDK, with one call of the SDK per method. ``AnalyticsAdapter`` calls the methods
+/// for failed calls. `AccountAnalyticsAdapter` of `AccountKit` also calls the methods for password resets. By default, each method does
+/// nothing.
 ///
 /// ```swift
 /// struct FunnelAnalytics: AnalyticsListener {
@@ -15,12 +16,12 @@ public import Foundation
 /// api.listeners = [AnalyticsAdapter(FunnelAnalytics())]
 /// ```
 ///
-/// When an API call ends, the adapter calls these methods synchronously. They must return quickly.
+/// When an API call ends, the adapter calls these methods synchronously, so each method must return quickly.
 public protocol AnalyticsListener: Sendable {
     /// `api_error`: a call failed for any reason. Calls that the app canceled are not reported.
     func apiError(_ error: AnalyticsError)
 
-    /// `server_error`: a call failed with a status of 5xx, or 408. ``apiError(_:)`` is called for the same error.
+    /// `server_error`: a call failed with a status of 5xx, or 408. ``apiError(_:)`` is also called for this error.
     func serverError(_ error: AnalyticsError)
 
     /// `password_reset_requested`: the server accepted the request for a reset link.
@@ -30,7 +31,7 @@ public protocol AnalyticsListener: Sendable {
     func passwordResetCompleted()
 
     /// `password_reset_error`: a step of a password reset failed. The step is the request for a link, the validation of a link or the
-    /// confirmation. ``AnalyticsError/kind`` is the type of the error. ``apiError(_:)`` is called for the same error.
+    /// confirmation. ``AnalyticsError/kind`` is the type of the error. ``apiError(_:)`` is also called for this error.
     func passwordResetError(_ error: AnalyticsError)
 }
 
@@ -42,13 +43,13 @@ extension AnalyticsListener {
     public func passwordResetError(_ error: AnalyticsError) {}
 }
 
-/// A failed call, as analytics may store it. It contains no secret, no address, no user id, and no text of the server.
+/// A failed call, in a form that analytics may store. It contains no secret, no address, no user id, and no text of the server.
 public struct AnalyticsError: Hashable, Sendable {
     /// The kind of failure, such as `rateLimited`.
     public let kind: APIError.Kind
     /// The server's code, or a code of the client such as `NETWORK_ERROR`.
     public let code: ErrorCode
-    /// The text for the error in the client's language, without texts of the server, which may contain personal data.
+    /// The text for the error in the client's language. It contains no texts of the server, because these may contain personal data.
     public let message: String
     /// The method and the template of the route, such as `GET /api/lessons/{id}`.
     public let endpoint: Endpoint
@@ -61,7 +62,8 @@ public struct AnalyticsError: Hashable, Sendable {
     /// The id of the request in the server's log.
     public let requestID: String?
 
-    /// Creates the error of a failed call; `nil` if the event is not the end of a call, if the call succeeded, or if the app canceled it.
+    /// Creates the error of a failed call. `nil` if the event is not the end of a call, if the call succeeded, or if the app canceled the
+    /// call.
     public init?(_ event: CallEvent) {
         guard case .finished(let summary) = event.kind, let kind = summary.kind, let code = summary.code, kind != .cancelled
         else { return nil }

@@ -4,8 +4,8 @@ public import Timekeeping
 
 /// Counts the errors of a client's calls by code and endpoint over time, for a diagnostics screen or a report.
 ///
-/// It stores one count per minute of the last hour, for at most 200 pairs of code and endpoint. All further pairs share one count. Each
-/// pair takes about 0.3 kB of memory. Nothing is stored on disk.
+/// The tally stores one count per minute of the last hour, for at most 200 pairs of code and endpoint. All further pairs share one count.
+/// Each pair takes about 0.3 kB of memory. The tally stores nothing on disk.
 ///
 /// ```swift
 /// let tally = ErrorTally()
@@ -13,7 +13,7 @@ public import Timekeeping
 /// for (key, count) in tally.counts(lastMinutes: 10) { print(key.code?.rawValue ?? "others", count) }
 /// ```
 ///
-/// It is thread-safe. An event takes O(1).
+/// The tally is thread-safe. An event takes O(1).
 public final class ErrorTally: CallListener {
     /// The code and the endpoint whose errors are counted together.
     public struct Key: Hashable, Sendable {

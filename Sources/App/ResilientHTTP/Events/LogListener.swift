@@ -8,7 +8,7 @@ public import Logging
 /// ```
 ///
 /// The messages are constant. The metadata has the number of the call (`call`), its endpoint and operation, and the values of the event,
-/// such as `status`, `code`, `request.id` and `duration`. It contains no secret, no text of the server, and no address with ids.
+/// such as `status`, `code`, `request.id` and `duration`. The metadata contains no secret, no text of the server, and no address with ids.
 public struct LogListener: CallListener {
     private let logger: Logger
     private let failureLevel: Logger.Level

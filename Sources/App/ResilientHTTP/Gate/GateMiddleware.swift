@@ -8,15 +8,15 @@ import Timekeeping
 ///
 /// A gate delays calls to one host or one endpoint. A 503 closes the gate of the host, and a 429 closes the gate of the endpoint. The gate
 /// stays closed for the delay that the server requests, plus a random part. If the server requests no delay, the gate closes for 0.5 to 8
-/// s. A 503 with a delay of more than a minute is only accepted if the body confirms the header.
+/// s. If a 503 requests more than a minute, the delay only counts if the body contains the same delay as the header.
 ///
-/// While a gate is closed, a call waits if the gate opens within 2 s. Otherwise, the call fails at once, without a request and with the
-/// remaining time in the error. If a 429 closed the gate, the kind of the error is `throttled`. If a 503 closed it, the kind is
-/// `unavailable`. If a host serves some requests of a busy client and refuses others, the gate doesn't close. It limits the rate of the
-/// requests instead.
+/// While a gate is closed, a call waits if the gate opens within 2 s. Otherwise, the call fails at once without a request. The error
+/// contains the remaining time. The kind of the error is `throttled` if a 429 closed the gate, and `unavailable` if a 503 closed the gate.
+/// If a host serves some requests of a busy client and refuses others, the gate doesn't close. The gate then limits the rate of the
+/// requests (a paced gate).
 ///
-/// A gate also helps where a retry budget doesn't. For example, a client that sends one request every ten seconds never exhausts a retry
-/// budget, even if the server is overloaded.
+/// A gate helps in cases in which a retry budget doesn't. For example, a client that sends one request every ten seconds never exhausts a
+/// retry budget, even if the server is overloaded.
 public final class GateMiddleware: ClientMiddleware {
     /// The rules that determine how long gates stay closed, and how long calls wait.
     public let rules: GateRules
@@ -44,7 +44,7 @@ public final class GateMiddleware: ClientMiddleware {
         if let changes = context.environment.connectivity?.changes,
             networkChanges.exchange(changes, ordering: .relaxed) != changes
         {
-            // A host that refused requests on one network path may serve them on another one.
+            // A host may have refused requests on one network path. The same host may serve requests on another path.
             table.reopen { _ in true }
         }
         let passes = try await context.admitted(to: table, as: .gate, patience: patience(request, context))
@@ -66,7 +66,7 @@ public final class GateMiddleware: ClientMiddleware {
 
     /// Records the end of a failed request.
     ///
-    /// - Returns: The error, with the closure of the gate that it caused.
+    /// - Returns: The error. If the failure closed a gate, the error contains the duration.
     private func settle(_ thrown: any Error, _ passes: GateTable.Passes, _ context: CallContext) -> any Error {
         guard var error = thrown as? APIError, !error.isRefreshFailure else {
             table.update(context) { $0.noteNeutral(passes[$1]) }
@@ -87,7 +87,7 @@ public final class GateMiddleware: ClientMiddleware {
             guard scope == (isHost ? .host : .endpoint) else { return gate.noteNeutral(pass) }
             var opening: Duration?
             if let delay = believed(error, isHost: isHost) {
-                // The maximum of an unconfirmed delay includes the random extension.
+                // The maximum of a delay that the body doesn't confirm includes the random extension.
                 let isConfirmed = isHost && error.isRetryAfterConfirmed
                 let longest = isConfirmed ? nil : max(.zero, rules.longestClosure - delay)
                 opening = gate.noteRefusal(
@@ -108,7 +108,7 @@ public final class GateMiddleware: ClientMiddleware {
     }
 
     /// Returns the accepted part of the delay of a 503 or 429. A 429 may concern only one account or one address, so its delay is capped. A
-    /// long delay of a 503 is ignored unless the body confirms it, because it may come from a proxy in front of a healthy server.
+    /// long delay of a 503 may come from a proxy in front of a healthy server, so the delay is ignored unless the body confirms it.
     private func believed(_ error: APIError, isHost: Bool) -> Duration? {
         guard let delay = error.retryAfter, delay > rules.longestClosure else { return error.retryAfter }
         guard isHost else { return rules.longestClosure }
@@ -118,8 +118,8 @@ public final class GateMiddleware: ClientMiddleware {
 
 extension CallContext {
     /// Waits until the gates of a table admit the call.
-    /// - Throws: ``APIError`` of the kind `throttled` or `unavailable`, with the reason and the length of the delay; `CancellationError` if
-    ///   the task is canceled while it waits.
+    /// - Throws: ``APIError`` of the kind `throttled` or `unavailable`, with the reason and the length of the delay. `CancellationError` if
+    ///   the task is canceled while the call waits.
     func admitted(to table: GateTable, as source: LocalHold.Source, patience: GateTable.Patience) async throws -> GateTable.Passes
     {
         do {
@@ -154,14 +154,15 @@ extension APIError {
 
 /// The rules that determine how long gates stay closed, and how long calls wait.
 ///
-/// The defaults are the result of a search over policies for a server at a fifth of its capacity, see `docs/contributing/benchmarks.md`.
-/// With longer extensions, the server uses more of its capacity. With shorter extensions, clients detect its recovery earlier.
+/// The defaults are the result of a search over policies for a server at a fifth of its capacity; see `docs/contributing/benchmarks.md`.
+/// With longer extensions, the server uses more of its capacity. With shorter extensions, clients notice earlier that the server has
+/// recovered.
 public struct GateRules: Hashable, Sendable {
-    /// The random extension of a server's delay, as a fraction of the delay, so that many clients don't return at once.
+    /// The random extension of a server's delay, as a fraction of the delay. With an extension, many clients don't return at once.
     public struct Stretch: Hashable, Sendable {
         /// The minimum and the maximum extension. The actual extension is a random value in this range.
         public var range: ClosedRange<Double>
-        /// The maximum extension as a duration. It limits the extension of long delays.
+        /// The maximum extension as a duration, which limits the extension of long delays.
         public var longest: Duration
 
         /// Creates an extension.
@@ -178,21 +179,21 @@ public struct GateRules: Hashable, Sendable {
         }
     }
 
-    /// The extension when a 503 closes a host's gate that was open.
+    /// The extension when a 503 closes the open gate of a host.
     public var host = Stretch(2...3, longest: .seconds(6))
-    /// The extension when a 503 closes a host's gate again before the gate was fully open. In this case, the server's delay was too short.
+    /// The extension when a 503 closes a host's gate again before the gate was fully open. The server's delay was then too short.
     public var hostAgain = Stretch(4...4.5, longest: .seconds(9))
     /// The extension when a 429 closes an endpoint's gate.
     public var endpoint = Stretch(0...0.5, longest: .seconds(10))
-    /// The extension when a 429 closes an endpoint's gate again before it was fully open.
+    /// The extension when a 429 closes an endpoint's gate again before the gate was fully open.
     public var endpointAgain = Stretch(0.5...1, longest: .seconds(10))
     /// The time that a gate stays closed if the server requests no delay. The actual time is random, from 50 % to 100 % of this value.
     public var unnamed = Backoff(base: .seconds(1), cap: .seconds(8))
-    /// The maximum time that a gate stays closed. Only a 503 can close it for longer, if its body and its header contain the same delay.
+    /// The maximum time that a gate stays closed. A 503 can close a gate for longer only if its body and its header contain the same delay.
     public var longestClosure: Duration = .seconds(60)
-    /// The maximum time that a new call waits at a gate before it fails. A retry waits until the deadline of its call.
+    /// The maximum time that a new call waits at a gate before the call fails. A retry waits until the deadline of its call.
     public var patience: Duration = .seconds(2)
-    /// The maximum time that a new call waits at a gate that limits the rate (a paced gate) before it fails.
+    /// The maximum time that a new call waits at a paced gate before the call fails.
     public var pacedPatience: Duration = .milliseconds(250)
     /// The maximum number of calls that wait at gates.
     public var maximumWaiters = 1_024

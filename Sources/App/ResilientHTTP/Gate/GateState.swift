@@ -1,7 +1,7 @@
-/// The state of one gate: open, closed, half-open, or paced. A value type: time and randomness are arguments.
+/// The state of one gate: open, closed, half-open, or paced. The type is a value, and time and randomness are arguments.
 ///
 /// When the closure ends, the gate is half-open: it admits one request as a probe. Each success doubles the number of probes that may be in
-/// flight, until the gate is fully open. So the waiting callers don't all send their requests at once.
+/// flight, until the gate is fully open. The waiting callers therefore don't all send their requests at once.
 ///
 /// If the server serves some requests of a busy client and refuses others, the gate is paced instead. A paced gate admits requests at the
 /// rate at which the server serves them. The rate grows while the server refuses no request.
@@ -15,7 +15,7 @@ struct GateState: Sendable {
     enum Pass: Hashable, Sendable {
         /// An ordinary request.
         case free
-        /// A probe of one half-open phase, with the number of the phase. A later phase doesn't count it.
+        /// A probe of one half-open phase, with the number of the phase. A later phase ignores this probe.
         case probe(UInt64)
 
         var isProbe: Bool { self != .free }
@@ -23,7 +23,7 @@ struct GateState: Sendable {
 
     /// The decision about a request.
     enum Decision: Hashable {
-        /// The request may be sent. Its end must be recorded.
+        /// The request may be sent. The caller must record the end of the request.
         case admitted(Pass)
         /// The gate is closed for the duration.
         case closed(Duration)
@@ -35,14 +35,14 @@ struct GateState: Sendable {
 
     /// The instant until which no request is admitted; `nil` if the gate is not closed.
     private var closedUntil: Duration?
-    /// The end of the server's delay, without its extension. From this instant on, a vital request may be a probe. Other calls wait for a
-    /// vital request, such as the refresh of the session.
+    /// The end of the server's delay, without its extension. From this instant on, a vital request may be a probe. A vital request is a
+    /// request for which other calls wait, such as the refresh of the session.
     private var namedUntil: Duration?
     /// The maximum number of probes in flight; `nil` if the gate is fully open.
     private var allowance: Int?
     /// The number of probes in flight of the current half-open phase.
     private var probes = 0
-    /// The number of closures. Each probe has the number of its closure, so that a probe of an earlier half-open phase is recognized.
+    /// The number of closures. Each probe has the number of its closure, so the gate recognizes a probe of an earlier half-open phase.
     private(set) var opening: UInt64 = 0
     /// Whether the gate closed again before it was fully open.
     private var isClosedAgain = false
@@ -50,14 +50,14 @@ struct GateState: Sendable {
     private var unnamedClosures = 0
     /// The rate of requests; `nil` if the gate is not paced. A gate is never paced and half-open at the same time.
     private var pace: Pace?
-    /// Whether the client sent enough requests to be paced. Its many requests detect a recovery quickly, so short closures are sufficient.
+    /// Whether the client has sent enough requests for pacing. Many requests detect a recovery quickly, so short closures are sufficient.
     private var isBusy = false
     /// The rate at which the server served requests recently.
     private var served = ServedRate()
 
     /// Creates an open gate.
     ///
-    /// - Parameter number: A number that no earlier gate of the table had. The gate then ignores the results of probes of earlier gates.
+    /// - Parameter number: A number that no earlier gate of the table had. The gate then ignores the probes of earlier gates.
     init(number: UInt64 = 0) {
         opening = number << 32
     }
@@ -79,7 +79,7 @@ struct GateState: Sendable {
             if closedUntil <= now { self.closedUntil = nil }
         }
         if let allowance {
-            // Other calls wait for a vital request. The probe in flight may be one of them.
+            // Other calls wait for a vital request. One of these calls may be the probe in flight.
             guard isVital || probes < allowance else { return .opening }
             probes += 1
             return .admitted(.probe(opening))
@@ -100,7 +100,7 @@ struct GateState: Sendable {
         return max(0, allowance - probes)
     }
 
-    /// Returns the number of waiters to wake after a change. If the gate closed, all waiters wake, since most of them would wait in vain.
+    /// Returns the number of waiters to wake after a change. If the gate closed, all waiters wake, because most of them would wait in vain.
     /// Otherwise, only the waiters that may be admitted wake.
     func wakes(since known: UInt64, at now: Duration) -> Int { opening == known ? room(at: now) : .max }
 
@@ -116,7 +116,7 @@ struct GateState: Sendable {
         if self.allowance == nil { isBusy = false }
     }
 
-    /// Records that a request ended, but that its result shows nothing about the server's load.
+    /// Records the end of a request whose result shows nothing about the server's load.
     mutating func noteNeutral(_ pass: Pass) { leave(pass) }
 
     /// Records a 503 or 429 whose response contains a delay.
@@ -151,7 +151,7 @@ struct GateState: Sendable {
         note(closing: now)
         let pause = unnamed.ceiling(beforeRetry: isClosed ? max(0, unnamedClosures - 1) : unnamedClosures) * (0.5 + 0.5 * chance)
         if !isClosed { unnamedClosures += 1 }
-        // The request was sent before the gate closed, so its refusal brings no new information.
+        // The request was sent before the gate closed, so the refusal brings no new information.
         return isClosed ? closedUntil ?? now : close(until: now + pause)
     }
 
@@ -179,7 +179,7 @@ struct GateState: Sendable {
     private func isClosed(at now: Duration) -> Bool { closedUntil.map { $0 > now } ?? false }
 
     private mutating func note(closing now: Duration) {
-        // The request was sent before the gate closed, so its refusal brings no new information.
+        // The request was sent before the gate closed, so the refusal brings no new information.
         guard !isClosed(at: now) else { return }
         isClosedAgain = allowance != nil
         namedUntil = nil
@@ -210,10 +210,10 @@ struct GateState: Sendable {
 
 /// The rate of requests to a server that refuses some of them.
 ///
-/// The rate starts below the rate at which the server serves requests. It is cut when the server refuses a request. It grows slowly after a
-/// refusal. If no request was refused for 0.75 s, it grows threefold per second.
+/// The rate starts below the rate at which the server serves requests. A refusal reduces the rate. After a refusal, the rate grows slowly.
+/// If no request was refused for 0.75 s, the rate grows threefold per second.
 struct Pace: Hashable, Sendable {
-    /// The minimum served rate, per second, for pacing. If the server serves fewer requests, the gate closes instead.
+    /// The minimum served rate for pacing, in requests per second. If the server serves fewer requests, the gate closes instead.
     static let leastRate = 3.0
     /// The number of consecutive refusals after which the gate closes.
     static let mostRefusals = 10
@@ -262,7 +262,7 @@ struct Pace: Hashable, Sendable {
     /// Records that a request was served.
     mutating func noteSuccess() { refusalsInARow = 0 }
 
-    /// Records a refusal. The rate is cut at most twice per second.
+    /// Records a refusal. The rate is reduced at most twice per second.
     ///
     /// - Returns: Whether pacing continues; `false` if the server no longer serves any request.
     mutating func refuse(served: Double, at now: Duration) -> Bool {
@@ -295,7 +295,7 @@ struct ServedRate: Hashable, Sendable {
         return Double(previous + current) / (0.5 + 0.5 * min(1, max(0, elapsed)))
     }
 
-    /// Changes to the bucket of an instant. After a gap, the earlier bucket counts as empty.
+    /// Changes to the bucket of an instant. After a gap without requests, the earlier bucket counts as empty.
     private mutating func advance(to now: Duration) {
         let (seconds, attoseconds) = now.components
         let present = seconds * 2 + attoseconds / 500_000_000_000_000_000

@@ -16,12 +16,12 @@ enum GateKey: Hashable {
     }
 }
 
-/// A call that waits at a gate, with the priority by which waiters are ordered.
+/// A call that waits at a gate. Its priority determines its place in the line.
 struct GateWaiter {
     var key: GateKey
     var priority: CallPriority
 
-    /// Whether this waiter has precedence over a new call with a priority.
+    /// Whether this waiter comes before a new call with a priority.
     func waits(before other: CallPriority, at gate: GateKey) -> Bool { key == gate && priority >= other }
 }
 
@@ -29,19 +29,19 @@ extension WaiterLine<GateWaiter> {
     /// Adds a waiter after all waiters with at least its priority.
     mutating func enter(_ waiter: GateWaiter) -> UInt64 { enter(waiter) { $0.priority >= waiter.priority } }
 
-    /// Wakes the first waiters at a gate. Each of them tries again.
+    /// Wakes the first waiters at a gate. Each woken waiter tries again to be admitted.
     mutating func wakeFirst(_ count: Int, at key: GateKey) -> [Wake] { wakeFirst(count) { $0.key == key } }
 }
 
 /// The gates of all hosts and endpoints of a client, and the calls that wait at them.
 ///
-/// Two middlewares use it. ``GateMiddleware`` closes gates when a server requests a delay. ``BreakerMiddleware`` closes gates after
+/// Two middlewares use this table. ``GateMiddleware`` closes gates when a server requests a delay. ``BreakerMiddleware`` closes gates after
 /// failures.
 ///
 /// A call passes two gates: the gate of its host and the gate of its endpoint. One decision under the lock takes a pass from both gates or
-/// from none. An endpoint's gate is stored only while it is not fully open. So usually no gate is closed, and two atomic reads replace the
-/// lock. If a woken waiter isn't admitted, it must wake the next waiter. Otherwise, the line would stall. Continuations are resumed outside
-/// the lock.
+/// from none. An endpoint's gate is stored only while it is not fully open. Usually no gate is closed, and two atomic reads replace the
+/// lock. If a woken waiter isn't admitted, it must wake the next waiter, because otherwise no other waiter would wake. Continuations are
+/// resumed outside the lock.
 final class GateTable: Sendable {
     /// The maximum number of stored endpoint gates. At the maximum, idle gates are removed. If no gate is idle, new endpoints have no gate.
     static let capacity = 1_024
@@ -51,7 +51,7 @@ final class GateTable: Sendable {
     /// One of the two gates of a call.
     enum Scope { case host, endpoint }
 
-    /// The passes of one call: one of its host's gate, and one of its endpoint's gate.
+    /// The passes of one call: a pass of its host's gate, and a pass of its endpoint's gate.
     struct Passes: Sendable {
         var host = GateState.Pass.free
         var endpoint = GateState.Pass.free
@@ -59,7 +59,7 @@ final class GateTable: Sendable {
         subscript(scope: Scope) -> GateState.Pass { scope == .host ? host : endpoint }
     }
 
-    /// An error that reports that a gate refused a request.
+    /// The error of a call that a gate refused.
     struct Refusal: Error {
         /// The time until a request may be sent.
         var wait: Duration
@@ -81,7 +81,7 @@ final class GateTable: Sendable {
 
     /// The gates and the line of waiters, guarded by the mutex.
     private struct State {
-        /// Clients usually have one host, so a comparison is faster than hashing.
+        /// A client usually has one host, so an array is faster than a dictionary.
         var hosts: [(origin: String, gate: GateState)] = []
         /// The gates of endpoints that are not fully open.
         var endpoints: [GateKey: GateState] = [:]
@@ -89,7 +89,7 @@ final class GateTable: Sendable {
         /// The number of gates that were created.
         var gates: UInt64 = 0
 
-        /// Returns a new gate with a unique number, so that the gate ignores probes of a removed gate.
+        /// Returns a new gate with a unique number. With this number, the gate ignores probes of a removed gate.
         mutating func makeGate() -> GateState {
             gates += 1
             return GateState(number: gates)
@@ -111,9 +111,9 @@ final class GateTable: Sendable {
     }
 
     private let state = Mutex(State())
-    /// The number of stored gates. If it is zero, the end of a request doesn't change any gate.
+    /// The number of stored gates. If the number is zero, the end of a request doesn't change any gate.
     private let stored = Atomic<Int>(0)
-    /// The number of gates that are not fully open. If it is zero, all requests are admitted.
+    /// The number of gates that are not fully open. If the number is zero, all requests are admitted.
     private let narrow = Atomic<Int>(0)
     private let maximumWaiters: Int
 
@@ -128,12 +128,12 @@ final class GateTable: Sendable {
     /// The number of calls that wait at gates.
     var waiting: Int { state.withLock(\.line.count) }
 
-    /// Admits a call, at once or after it has waited.
+    /// Admits a call, at once or after a wait.
     ///
     /// - Parameters:
     ///   - context: The call.
     ///   - patience: The maximum waiting time. A vital call, and a call with ``EndpointPolicy/waitsInLine``, waits until its deadline.
-    /// - Throws: ``Refusal``; `CancellationError` if the task is canceled while it waits.
+    /// - Throws: ``Refusal``; `CancellationError` if the task is canceled while the call waits.
     func admit(_ context: CallContext, patience: Patience) async throws -> Passes {
         guard narrow.load(ordering: .acquiring) > 0 else { return Passes() }
         let now = context.now
@@ -147,7 +147,7 @@ final class GateTable: Sendable {
         return try await admit(context, after: first, latest: latest)
     }
 
-    /// Waits until the call is admitted or refused. The call is decided again each time it wakes.
+    /// Waits until the call is admitted or refused. Each time the call wakes, it is decided again.
     private func admit(_ context: CallContext, after first: Step, latest: Patience) async throws -> Passes {
         var step = first
         var isNoted = false
@@ -174,7 +174,7 @@ final class GateTable: Sendable {
                 }
                 state.withLock { _ = $0.line.leave(id) }
                 step = self.step(context, at: context.now, latest: latest)
-                // The call was woken but not admitted, so the next waiter is woken.
+                // The call was woken but not admitted, so it wakes the next waiter.
                 switch step {
                 case .refused: wakeNext(context)
                 case .waits(_, at: let next, until: _) where next != key: wakeNext(at: key)
@@ -218,7 +218,7 @@ final class GateTable: Sendable {
         }
     }
 
-    /// Adds a call to the line of waiters. The call is refused if it would be admitted too late, or if too many calls wait.
+    /// Adds a call to the line of waiters. The call is refused if it would be admitted too late or if too many calls wait.
     private func blocked(
         _ context: CallContext,
         by decision: GateState.Decision,

@@ -2,7 +2,7 @@ public import ErrorContract
 public import Foundation
 public import HTTPTypes
 
-/// How the address of the next page is derived from a page.
+/// The rule that derives the address of the next page from a page.
 ///
 /// ```swift
 /// for try await orders: [Order] in api.pages("/orders", by: .link) { show(orders) }
@@ -13,7 +13,7 @@ public struct Paging<Page: Sendable>: Sendable {
         var path: String
         var query: [URLQueryItem]
 
-        /// Returns the address with an item of the query. The item replaces the items with the same name.
+        /// Returns the address with an item of the query. The item replaces all items with the same name.
         func setting(_ name: String, to value: String) -> Address {
             Address(path: path, query: query.filter { $0.name != name } + [URLQueryItem(name: name, value: value)])
         }
@@ -23,11 +23,11 @@ public struct Paging<Page: Sendable>: Sendable {
     /// Returns the next address; `nil` after the last page.
     let next: @Sendable (APIResponse<Page>, Address, _ number: Int, APIClient) throws -> Address?
 
-    /// Each page contains the address of the next page in a header `Link` with `rel="next"` (RFC 8288), like the pages of GitHub and
-    /// WordPress.
+    /// Each page contains the address of the next page in a header `Link` with `rel="next"` (RFC 8288). GitHub and WordPress use such
+    /// pages.
     ///
-    /// Only the path and the query of the link are used, so a request with the session's token never goes to another server. A link to
-    /// another host ends the sequence with an error.
+    /// Only the path and the query of the link are used, so the client never sends the session's token to another server. A link to another
+    /// host ends the sequence with an error.
     public static var link: Paging {
         Paging {
             $0
@@ -70,7 +70,7 @@ public struct Paging<Page: Sendable>: Sendable {
     /// - Parameters:
     ///   - parameter: The name of the query item with the offset.
     ///   - limit: The name of the query item with the size; `nil` if the server determines the size.
-    ///   - size: The size of a page. A page with fewer items is the last one.
+    ///   - size: The size of a page. A page with fewer items is the last page.
     ///   - count: Returns the number of items of a page.
     /// - Precondition: `size` is positive.
     public static func offset(
@@ -90,13 +90,13 @@ public struct Paging<Page: Sendable>: Sendable {
 }
 
 extension Paging where Page: Collection {
-    /// Pages are lists that begin at an offset. A list with fewer items than `size` is the last one.
+    /// Pages are lists that begin at an offset. A list with fewer items than `size` is the last page.
     /// - Precondition: `size` is positive.
     public static func offset(_ parameter: String = "offset", limit: String? = "limit", size: Int) -> Paging {
         offset(parameter, limit: limit, size: size) { $0.count }
     }
 
-    /// Pages are lists that have numbers. An empty list is the last one.
+    /// Pages are lists that have numbers. An empty list is the last page.
     public static func number(_ parameter: String = "page", from first: Int = 1) -> Paging {
         number(parameter, from: first) { $0.isEmpty }
     }
@@ -147,7 +147,7 @@ extension Substring {
     }
 }
 
-/// The pages of a list. The next page is requested when the reader reaches it. Each iteration begins with the first page.
+/// The pages of a list. The sequence requests the next page when the reader reaches it. Each iteration begins with the first page.
 ///
 /// ```swift
 /// struct OrderPage: Decodable { var results: [Order]; var nextCursor: String? }
@@ -158,7 +158,7 @@ extension Substring {
 public struct PageSequence<Page: Decodable & Sendable>: AsyncSequence, Sendable {
     /// A page.
     public typealias Element = Page
-    /// The error with which a page can fail. It ends the sequence.
+    /// The error of a page. An error ends the sequence.
     public typealias Failure = APIError
 
     let client: APIClient
@@ -196,7 +196,7 @@ public struct PageSequence<Page: Decodable & Sendable>: AsyncSequence, Sendable 
             } catch {
                 throw APIError(error, context: sequence.context)
             }
-            // If the next address is the address of this page, the iteration would never end.
+            // If the next address equals the address of this page, the iteration would never end.
             if address == present { throw APIError(.decoding, context: sequence.context) }
             return response.value
         }
@@ -215,11 +215,11 @@ extension PageSequence {
     }
 }
 
-/// The items of all pages of a list as one sequence. Pages are requested as their items are read.
+/// The items of all pages of a list as one sequence. The sequence requests a page when the reader reaches its items.
 public struct PageItems<Page: Decodable & Sendable, Item: Sendable>: AsyncSequence, Sendable {
     /// An item.
     public typealias Element = Item
-    /// The error with which a page can fail. It ends the sequence.
+    /// The error of a page. An error ends the sequence.
     public typealias Failure = APIError
 
     let pages: PageSequence<Page>
@@ -246,14 +246,14 @@ public struct PageItems<Page: Decodable & Sendable, Item: Sendable>: AsyncSequen
 }
 
 extension APIClient {
-    /// Returns the pages of a list. The next page is requested when the reader reaches it.
+    /// Returns the pages of a list. The sequence requests the next page when the reader reaches it.
     ///
     /// By default, a request waits until its deadline if the server limits the rate. To request several pages at once, use
     /// ``allPages(_:of:numbers:parameter:atOnce:query:headers:options:context:)``.
     /// - Parameters:
     ///   - path: The path of the list, as for ``get(_:query:headers:options:context:)``.
     ///   - type: The type of a page.
-    ///   - paging: How the address of the next page is derived from a page.
+    ///   - paging: The rule that derives the address of the next page.
     ///   - query: Items that are appended to the query of the path.
     ///   - headers: Further headers.
     ///   - options: The differences of the calls from the policy of their endpoint.
@@ -279,8 +279,8 @@ extension APIClient {
 
     /// Requests several pages at once and returns them in the order of their numbers. The numbers or offsets of the pages must be known.
     ///
-    /// By default, a request waits until its deadline if the server limits the rate. The first error is thrown, and cancels the requests in
-    /// flight.
+    /// By default, a request waits until its deadline if the server limits the rate. The method throws the first error and cancels the
+    /// requests in flight.
     ///
     /// ```swift
     /// let pages: [[Order]] = try await api.allPages("/orders", numbers: 1...50, atOnce: 5)
@@ -334,7 +334,7 @@ extension APIClient {
         return pages.compactMap(\.self)
     }
 
-    /// Returns the address of a page from a link. The scheme of the link is ignored, because servers behind proxies often write `http`.
+    /// Returns the address of a page from a link. The scheme of the link is ignored, because servers behind proxies often send `http`.
     ///
     /// - Throws: ``APIError`` of the kind `invalidRequest` if the link leads to another host or outside of the base URL.
     func address<Page>(of link: String, from present: Paging<Page>.Address) throws(APIError) -> Paging<Page>.Address {

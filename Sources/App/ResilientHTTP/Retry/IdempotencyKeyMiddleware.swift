@@ -1,23 +1,23 @@
 import ErrorContract
 public import HTTPTypes
 
-/// Adds an `Idempotency-Key` to POST and PATCH requests, so that they may be repeated. The policy of the endpoint must require the key.
+/// Adds an `Idempotency-Key` to POST and PATCH requests if the policy of the endpoint requires the key. Such requests may be repeated.
 ///
-/// The key is created once per call, and all attempts of the call send it. It is sent as a quoted string
-/// (draft-ietf-httpapi-idempotency-key-header). A request that already has a key is not changed. The server must support the key: it
-/// performs the request once, and sends the same response to each repetition.
+/// The key is created once per call, and all attempts of the call send the same key. The header contains the key as a quoted string
+/// (draft-ietf-httpapi-idempotency-key-header). A request that already has a key is not changed. The server must support the key: it must
+/// perform the request once, and send the same response to each repetition.
 ///
-/// The caller doesn't know a key that the middleware creates. If all responses are lost, the server may have performed the request, but
-/// another call would have another key. The call therefore fails with the kind `unknownOutcome`. A caller with its own key can repeat the
-/// request safely, so it gets the error of the last attempt.
+/// The caller doesn't know a key that the middleware creates, and another call would have another key. If all responses are lost, the
+/// server may have performed the request. The call then fails with the kind `unknownOutcome`. A caller with its own key can repeat the
+/// request safely, so this caller gets the error of the last attempt.
 ///
 /// Place the middleware outside of ``RetryMiddleware``, so that all attempts share the key.
 public struct IdempotencyKeyMiddleware: ClientMiddleware {
     private let makeKey: @Sendable () -> String
 
     /// Creates the middleware.
-    /// - Parameter makeKey: Returns a new unique key. The key needs at least 128 random bits, so that the keys of different devices never
-    ///   collide. It must not contain quotation marks or backslashes.
+    /// - Parameter makeKey: Returns a new unique key. The key needs at least 128 random bits, so that different devices never create the
+    ///   same key. The key must not contain quotation marks or backslashes.
     public init(makeKey: @escaping @Sendable () -> String = { IdempotencyKeyMiddleware.randomKey() }) {
         self.makeKey = makeKey
     }

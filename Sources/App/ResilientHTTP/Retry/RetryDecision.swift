@@ -9,7 +9,7 @@ enum RetryDecision: Hashable {
     case abandon(GiveUpReason)
 }
 
-/// The facts about a failed attempt that decide whether it is repeated.
+/// The facts about a failed attempt that decide whether the attempt is repeated.
 struct FailedAttempt {
     /// The error.
     var error: APIError
@@ -28,16 +28,16 @@ struct FailedAttempt {
 }
 
 extension RetryPolicy {
-    /// Returns the step after a failed attempt. Pure: time and randomness are arguments.
+    /// Returns the step after a failed attempt. The function is pure: time and randomness are arguments.
     func decide(_ attempt: FailedAttempt, chance: () -> Double) -> RetryDecision {
         let error = attempt.error
         if error.kind == .unknownOutcome { return .abandon(.notSafe) }
-        // The session has already repeated the refresh until the deadline of this call.
+        // The session has already repeated the refresh until the deadline of the call.
         if error.isRefreshFailure, error.kind != .noInternet { return .abandon(.sessionRefresh) }
         guard isWorthRepeating(error) else { return .abandon(.notRetryable) }
         if error.isHeldLocally {
-            // The client itself refused the attempt, so the attempt is not counted as a retry. A new call has already waited for its
-            // maximum time. A retry continues to wait.
+            // The client itself refused the attempt, so the attempt doesn't count as a retry. A new call has already waited for its maximum
+            // time. A retry continues to wait.
             guard attempt.retries > 0 || attempt.waitsInLine, let wait = error.retryAfter else { return .abandon(.heldBack) }
             return wait < attempt.timeLeft
                 ? .wait(wait, error.hold?.source == .throttle ? .throttle : .gate) : .abandon(.deadline)
@@ -52,15 +52,15 @@ extension RetryPolicy {
         let pause = backoff.pause(beforeRetry: attempt.retries, chance: chance())
         var (wait, reason) = (pause, WaitReason.backoff)
         if let named = error.retryAfter, named > .zero {
-            // The random extension is added later, so it doesn't decide whether the delay is too long.
+            // The random extension is added later. It doesn't decide whether the delay is too long.
             guard named <= longestWait else { return .abandon(.waitTooLong) }
-            // One probe is sent for all calls. If every call repeated it, the server would be busy with refusals.
+            // One probe is sent for all calls. If every call repeated the probe, the server would be busy with refusals.
             if error.hold?.isProbe == true, !isLimited { return .abandon(.refusedAgain) }
             wait = max(pause, named) + named * (stretch * chance())
             reason = .retryAfter
         }
-        // The gate admits no call earlier. If this call was the probe, it waits a little longer than the other calls. Otherwise, the next
-        // refusal would use another of its retries.
+        // The gate admits no call earlier. If this call was the probe, it waits a little longer than the other calls. Otherwise, the call
+        // would lose another retry at the next refusal.
         if let hold = error.hold, hold.wait > wait || hold.isProbe {
             (wait, reason) = (max(wait, hold.isProbe ? hold.wait * 1.1 : hold.wait), .gate)
         }
@@ -78,11 +78,11 @@ extension RetryPolicy {
     }
 }
 
-/// Ends all retries of a client while too many of its requests fail, so that retries can't multiply the load of a server in trouble.
+/// Ends all retries of a client while too many of its requests fail. Retries then can't multiply the load of an overloaded server.
 ///
-/// It follows gRPC's retry throttling (proposal A6). The budget begins with 10 tokens. A retryable failure that reached a server decrements
-/// the tokens by 1, a timeout by 2.5. A success increments them by 0.1. If half of the tokens or fewer are left, no call is retried. A
-/// refusal that closed a gate doesn't change the budget, because the gate limits the number of following requests.
+/// The budget follows gRPC's retry throttling (proposal A6). It begins with 10 tokens. A retryable failure that reached a server decrements
+/// the tokens by 1, and a timeout decrements them by 2.5. A success increments the tokens by 0.1. If half of the tokens or fewer are left,
+/// no call is retried. A refusal that closed a gate doesn't change the budget, because the gate limits the number of following requests.
 ///
 /// With the defaults, the fifth failure in a row ends the retries. The first attempts of calls are always sent.
 ///
@@ -111,7 +111,7 @@ public final class RetryBudget: Sendable {
 
     /// Records a success.
     func noteSuccess() {
-        // Usually the budget is full, and then nothing is written.
+        // Usually the budget is full, and then the function writes nothing.
         guard tokens.load(ordering: .relaxed) < capacity else { return }
         update { min(capacity, $0 + refund) }
     }

@@ -2,17 +2,17 @@ import ErrorContract
 public import HTTPTypes
 import Timekeeping
 
-/// Repeats failed calls if a repetition is safe and may succeed.
+/// Repeats failed calls if repeating is safe and may succeed.
 ///
-/// A repetition is safe in three cases: for GET, HEAD, OPTIONS, PUT and DELETE, for any method with an `Idempotency-Key`, and if no byte of
+/// Repeating is safe in three cases: for GET, HEAD, OPTIONS, PUT and DELETE; for any method with an `Idempotency-Key`; and if no byte of
 /// the request was sent. A body that can be read only once is not sent again.
 ///
-/// The middleware waits for the full delay that the server requests, plus a random part. If the delay exceeds the deadline or
-/// ``RetryPolicy/longestWait``, the call ends at once, with the delay in its error. If the server requests no delay, the middleware waits
-/// by ``RetryPolicy/backoff``.
+/// The middleware waits for the full delay that the server requests, plus a random part. If the delay would end after the deadline, or
+/// exceeds ``RetryPolicy/longestWait``, the call ends at once with the delay in its error. If the server requests no delay, the delay comes
+/// from ``RetryPolicy/backoff``.
 ///
-/// A repeated request has the header `X-Retry-Attempt` with the number of the retry. The middleware sends a request that already has this
-/// header only once. So two clients in a chain don't multiply their attempts.
+/// A repeated request has the header `X-Retry-Attempt` with the number of the retry. If a request already has this header, the middleware
+/// sends it only once. Two clients in a chain therefore don't multiply their attempts.
 ///
 /// The policy of an endpoint (``EndpointPolicy/retry``) replaces the policy of the middleware. For operations that are not requests of a
 /// client, use ``withRetry(_:timeout:context:environment:isolation:_:)``.
@@ -24,8 +24,8 @@ public struct RetryMiddleware: ClientMiddleware {
     /// Creates the middleware.
     /// - Parameters:
     ///   - policy: The number of retries and the delays between them.
-    ///   - budget: The budget that ends all retries while too many calls fail. All calls of the middleware share it. Clients of the same
-    ///     server may share it, too.
+    ///   - budget: The budget that ends all retries while too many calls fail. All calls of the middleware share the budget. Clients of the
+    ///     same server may also share it.
     public init(_ policy: RetryPolicy = RetryPolicy(), budget: RetryBudget = RetryBudget()) {
         self.policy = policy
         self.budget = budget
@@ -114,8 +114,8 @@ public struct RetryMiddleware: ClientMiddleware {
 }
 
 extension HTTPRequest {
-    /// Whether sending the request twice has the same effect as sending it once. This depends on the method (RFC 9110 §9.2.2) or on an
-    /// idempotency key.
+    /// Whether sending the request twice has the same effect as sending it once. The method (RFC 9110 §9.2.2) or an idempotency key
+    /// decides.
     public var isSafeToRepeat: Bool {
         switch method {
         case .get, .head, .options, .put, .delete: true

@@ -2,16 +2,16 @@ public import ErrorContract
 import Logging
 import Timekeeping
 
-/// Repeats any operation like a client repeats a request: with backoff and full jitter, with the delay that an error contains, and until a
-/// deadline.
+/// Repeats any operation until a deadline, as a client repeats a request: with backoff and full jitter, or with the delay that an error
+/// contains.
 ///
-/// Use it for operations that are not requests of an `APIClient`. An `APIClient` repeats its requests itself. The operation is repeated if
-/// its error maps to a retryable `APIError`, even if an attempt had an effect. So pass only operations that may be executed twice. The
-/// function has no retry budget: many concurrent callers can multiply the load.
+/// Use this function for operations that are not requests of an `APIClient`, because an `APIClient` repeats its requests itself. The
+/// operation is repeated if its error maps to a retryable `APIError`, even if an attempt had an effect. Pass only operations that may be
+/// executed twice. The function has no retry budget, so many concurrent callers can multiply the load.
 /// - Parameters:
 ///   - policy: The number of retries, and the delays before them.
-///   - timeout: The time from the call to its deadline. A delay that would end after the deadline doesn't begin. An attempt may exceed the
-///     deadline.
+///   - timeout: The time from the call to its deadline. If a delay would end after the deadline, the delay doesn't begin. An attempt may
+///     exceed the deadline.
 ///   - context: The part of the app that makes the call. The log and the error contain it.
 ///   - environment: The clock, randomness and logger. Each failed attempt is logged at debug level.
 ///   - isolation: The actor that the operation runs on; the caller's by default.

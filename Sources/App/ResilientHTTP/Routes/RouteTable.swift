@@ -1,27 +1,27 @@
 public import HTTPTypes
 
-/// The known routes of an app, from which the endpoint of a request is derived. Policies, quotas, gates and analytics use the endpoint,
-/// such as `GET /orders/{id}`. They never use the address with its ids.
+/// The known routes of an app. The table derives the endpoint of a request, such as `GET /orders/{id}`, from these routes. Policies,
+/// quotas, gates and analytics use the endpoint, and never the address with its ids.
 ///
 /// ```swift
 /// let routes = RouteTable(["/orders/{id}", "/orders/recent"])
 /// ```
 ///
-/// Register a route if the automatic replacement of ids is wrong for it: if a word in it resembles an id, or if an id in it resembles a
-/// word. In all other paths, segments that are probably ids become `{id}`. A value without locks.
+/// Outside of registered routes, segments that are probably ids become `{id}`. Register a route if this replacement is wrong: if a word in
+/// the route resembles an id, or if an id resembles a word. The table is a value without locks.
 public struct RouteTable: Sendable {
     /// A template and its segments.
     private struct Route: Sendable {
         var template: RouteTemplate
         var segments: [Substring]
 
-        /// Whether each segment is a parameter or equals the path's segment. Both have the same number of segments.
+        /// Whether each segment is a parameter or equals the path's segment. The route and the path must have the same number of segments.
         func matches(_ path: ArraySlice<Substring>) -> Bool {
             zip(segments, path).allSatisfy { RouteTemplate.isParameter($0) || $0 == $1 }
         }
 
-        /// Whether this route is more specific: at the first difference from the left, it has a literal segment and the other route has a
-        /// parameter.
+        /// Whether this route is more specific than another route: at the first difference from the left, this route has a literal segment,
+        /// and the other route has a parameter.
         func isMoreParticular(than other: Route) -> Bool {
             for (own, others) in zip(segments, other.segments)
             where RouteTemplate.isParameter(own) != RouteTemplate.isParameter(others) {
@@ -79,8 +79,8 @@ enum PathFolding {
         return path.utf8[..<end].split(separator: UInt8(ascii: "/")).map { unescaped(Substring($0)) }
     }
 
-    /// Returns the template of a path. The result equals the template of the path's ``segments(of:)``. It takes only one pass, since every
-    /// call needs it.
+    /// Returns the template of a path. The result equals the template of the path's ``segments(of:)``. This function reads the path only
+    /// once, because every call uses it.
     static func template(of path: String) -> RouteTemplate {
         var path = path
         let folded = path.withUTF8 { bytes -> String? in
@@ -93,7 +93,7 @@ enum PathFolding {
 
     /// Returns a path without query and escapes, with its ids replaced. O(n).
     private static func folded(_ path: UnsafeBufferPointer<UInt8>) -> String {
-        // An id may be one character, and `{id}` is longer: the two bytes of a slash and a character become five bytes.
+        // An id may be one character, and `{id}` is longer. The two bytes of a slash and a character become five bytes.
         String(unsafeUninitializedCapacity: path.count * 5 / 2 + 16) { text in
             var (length, segments, start) = (0, 0, 0)
             func append(_ bytes: some Collection<UInt8>) {
@@ -127,8 +127,8 @@ enum PathFolding {
         return RouteTemplate(segments: segments.count > maximumSegments ? folded + ["{rest}"] : folded)
     }
 
-    /// Whether a segment is an id rather than a word: digits, a UUID, sixteen or more hexadecimal digits, a long mixture of
-    /// letters and digits, an address with `@`, or a segment that is too long or unusual for a word.
+    /// Whether a segment is an id rather than a word. Ids are: digits, a UUID, sixteen or more hexadecimal digits, a long mixture of
+    /// letters and digits, an address with `@`, and a segment that is too long or unusual for a word.
     static func isIdentifier(_ bytes: some Collection<UInt8>) -> Bool {
         let count = bytes.count
         guard count <= longestWord else { return true }
@@ -149,13 +149,13 @@ enum PathFolding {
             }
             if (0x30...0x39).contains(byte) || (0x41...0x46).contains(byte & 0xDF) { hexadecimals += 1 }
         }
-        // A word may contain special characters and escapes. The only escape that makes it an id is the one of `@`.
+        // A word may contain special characters and escapes. Only the escape of `@` makes a segment an id.
         if signs > 0 { return String(decoding: bytes, as: UTF8.self).contains("%40") }
         if digits == count { return true }
         guard count >= 16 else { return false }
         if hexadecimals >= 16, hexadecimals + hyphens == count { return true }
         guard digits > 0 else { return false }
-        // Words may be joined by separators and end with a year. Ids with letters of one case contain no separators.
+        // Words may be joined by separators and end with a year. Ids with letters of a single case contain no separators.
         return upper > 0 && lower > 0 || count >= 20 && hyphens + others == 0
     }
 

@@ -1,7 +1,7 @@
 public import HTTPTypes
 
-/// The name of a request in quotas, logs and events: its method and the template of its route. It contains no id, no query and
-/// no host.
+/// The name of a request in quotas, logs and events: its method and the template of its route. The name contains no id, no query and no
+/// host.
 public struct Endpoint: Hashable, Sendable {
     /// The method.
     public let method: HTTPRequest.Method
@@ -21,13 +21,13 @@ extension Endpoint: CustomStringConvertible {
 
 /// A path with placeholders for its variable parts: `/api/activities/{id}`.
 ///
-/// A template identifies a route without ids, so that it can be logged and used as a key. Each `{name}` stands for one segment.
-/// A trailing slash is ignored.
+/// A template identifies a route without ids, so the template can be logged and used as a key. Each `{name}` represents one segment. A
+/// trailing slash is ignored.
 public struct RouteTemplate: Hashable, Sendable {
     /// The template without a trailing slash.
     private let text: String
 
-    /// Parses a template from an external source; `nil` if it is invalid.
+    /// Parses a template from an external source. Returns `nil` if the template is invalid.
     ///
     /// - Parameter text: A path that begins with a slash, of at most 2,048 printable ASCII characters, without query, fragment
     ///   and empty segments. A `{name}` is a whole segment, and its name consists of letters, digits and underscores.
@@ -68,7 +68,7 @@ public struct RouteTemplate: Hashable, Sendable {
 extension RouteTemplate: ExpressibleByStringLiteral {
     /// Creates a template from a literal.
     ///
-    /// - Precondition: The literal is a valid template, see ``init(parsing:)``.
+    /// - Precondition: The literal is a valid template; see ``init(parsing:)``.
     public init(stringLiteral text: String) {
         guard let template = RouteTemplate(parsing: text) else {
             preconditionFailure("not a route template: \(text)")

@@ -2,18 +2,19 @@ import ErrorContract
 public import HTTPTypes
 import Timekeeping
 
-/// Adds the session's access token to requests. Refreshes the session when the code of a response requires it.
+/// Adds the session's access token to requests. Refreshes the session if the code of a response requires a refresh.
 ///
-/// After a refresh, a call is repeated at most once. If a fresh token also gets a 401, the 401 is thrown. A request that already has
+/// After a refresh, a call is repeated at most once. If a fresh token also gets a 401, the call throws this 401. A request that already has
 /// `Authorization` is sent unchanged. The error code decides about a refresh, not the status. For example, an invalid API key also causes a
-/// 401, but it neither refreshes the session nor signs the user out.
+/// 401, but such a 401 neither refreshes the session nor signs the user out.
 ///
-/// If a refresh fails for a temporary reason (a 503, a lost connection), it is repeated until the deadline of the call. A token that is
-/// about to expire is refreshed before the call. If this refresh fails for a temporary reason, the call is sent with the present token.
+/// If a refresh fails for a temporary reason (a 503, a lost connection), the refresh is repeated until the deadline of the call. A token
+/// that is about to expire is refreshed before the call. If this refresh fails for a temporary reason, the call is sent with the present
+/// token.
 ///
-/// A call belongs to the session that authorized its first attempt. It is never sent with the tokens of a user who signed in later. A call
-/// for an account, such as a call of an offline queue, is sent only with a token of that account. Each attempt checks this. Such a call
-/// never prompts the user to sign in.
+/// A call belongs to the session that authorized its first attempt. The call is never sent with the tokens of a user who signed in later. A
+/// call for an account, such as a call of an offline queue, is sent only with a token of that account. Each attempt checks the account.
+/// Such a call never prompts the user to sign in.
 public struct AuthorizeMiddleware: ClientMiddleware {
     /// The session whose access token requests carry.
     public let session: Session
@@ -57,7 +58,7 @@ public struct AuthorizeMiddleware: ClientMiddleware {
         throw error.named(context)
     }
 
-    /// The credentials to send, refreshed if they are about to expire; `nil` if no user is signed in.
+    /// The credentials to send; `nil` if no user is signed in. Credentials that are about to expire are refreshed first.
     private func current(_ context: CallContext) async throws -> SessionState.Held? {
         guard let held = try await session.held() else { return nil }
         guard session.isEnding(held) else { return held }
@@ -69,13 +70,13 @@ public struct AuthorizeMiddleware: ClientMiddleware {
         }
     }
 
-    /// Renews the session, and waits until the deadline of the call at most. The renewal itself continues after the deadline, for other
-    /// calls.
+    /// Renews the session. The call waits for the renewal at most until its deadline. The renewal itself continues after the deadline, for
+    /// other calls.
     /// - Parameters:
     ///   - stale: The credentials to be replaced; `nil` if the request had no token.
     ///   - way: The required renewal.
-    ///   - refusal: The server's refusal of the present credentials. With `nil`, the credentials are replaced before they expire, and one
-    ///     attempt is enough.
+    ///   - refusal: The server's refusal of the present credentials. With `nil`, the credentials are replaced before they expire. One
+    ///     attempt is then enough.
     /// - Returns: `nil` if the call should continue with the present credentials.
     private func renewed(
         after stale: SessionState.Held?,
@@ -100,7 +101,7 @@ public struct AuthorizeMiddleware: ClientMiddleware {
             return renewal.held
         } catch let error as APIError {
             guard error.kind == .unauthorized else { throw error.named(context) }
-            // The server's refusal of the call, which contains its message.
+            // The server's refusal of the call, with the server's message.
             var final = refusal ?? error
             final.recovery = error.recovery
             throw final.named(context)
@@ -118,7 +119,7 @@ extension HTTPRequest {
 }
 
 extension APIError {
-    /// The renewal of the session that is needed before the call is repeated; `nil` if a renewal does not help.
+    /// The renewal that is needed before the call is repeated; `nil` if a renewal does not help.
     var renewal: Renewal? {
         switch retry {
         case .afterRefresh, .afterRefreshOrSignIn: .refresh

@@ -3,20 +3,20 @@ import Synchronization
 
 /// The tokens of a session.
 ///
-/// Two values are equal if their tokens and their expiry are equal. Descriptions and reflection hide the tokens, so that a log never
-/// contains them. Encoding includes the tokens.
+/// Two values are equal if their tokens and their expiry are equal. Descriptions and reflection hide the tokens, so a log never contains
+/// tokens. Encoded credentials contain the tokens.
 public struct Credentials: Sendable, Codable {
     /// The token that calls carry as `Authorization: Bearer`.
     public var accessToken: String
     /// The token that refreshes the session; `nil` if the session can't be refreshed.
     public var refreshToken: String?
-    /// The time at which the access token expires, on the local wall clock; `nil` if the server did not report it.
+    /// The time at which the access token expires, by the local wall clock; `nil` if the server did not report the time.
     public var expiresAt: Date?
     /// The identifier of the user, if the app knows it. With an identifier, a call of one user never continues with the tokens of another
     /// user. An offline queue can store requests only for a known user.
     public var userID: String?
-    /// Identifies the sign-in of these tokens. ``Session`` sets it at sign-in and preserves it in refreshes. So a call that began in one
-    /// session never has a token of another session.
+    /// The identifier of the sign-in to which the tokens belong. ``Session`` sets the identifier at sign-in and preserves it in refreshes.
+    /// A call that began in one session therefore never has a token of another session.
     var sessionID: String?
 
     /// Creates credentials from the response of a sign-in or a refresh.
@@ -47,8 +47,8 @@ extension Credentials: Hashable {
         hasher.combine(expiresAt)
     }
 
-    /// Returns the same credentials with a session identifier. Without a known identifier, it is derived from the tokens. So two processes
-    /// that load the same credentials derive the same identifier.
+    /// Returns the same credentials with a session identifier. Without a known identifier, the identifier is derived from the tokens. Two
+    /// processes that load the same credentials therefore derive the same identifier.
     func identified(as known: String? = nil) -> Credentials {
         var credentials = self
         credentials.sessionID = known ?? sessionID ?? Self.fingerprint(refreshToken ?? accessToken)
@@ -74,25 +74,25 @@ extension Credentials: CustomStringConvertible, CustomReflectable {
 /// Use ``KeychainCredentialStore`` in apps for Apple platforms, ``FileCredentialStore`` in command-line tools and on Linux, and
 /// ``MemoryCredentialStore`` in tests.
 ///
-/// A store must return credentials with all members that were saved. If several processes share a store, such as an app and its extension,
-/// ``Session`` relies on ``save(_:replacing:)`` and ``exclusively(_:)``. Implement both methods in such a store.
+/// A store must return all members of the credentials that were saved. If several processes share a store, such as an app and its
+/// extension, ``Session`` needs ``save(_:replacing:)`` and ``exclusively(_:)``. Implement both methods in such a store.
 public protocol CredentialStore: Sendable {
     /// Returns the credentials, or `nil` if no user is signed in.
-    /// - Throws: Any error if the credentials can't be read now, such as on a locked device. The call that needs them fails, and the user
-    ///   stays signed in.
+    /// - Throws: Any error if the credentials can't be read now, such as on a locked device. The call that needs the credentials then
+    ///   fails, and the user stays signed in.
     func load() async throws -> Credentials?
     /// Stores credentials in place of the earlier credentials; `nil` removes them.
     func save(_ credentials: Credentials?) async throws
-    /// Stores credentials if the store still has the expected credentials; `nil` stands for no credentials. The method compares and writes
-    /// in one step, so that no process overwrites the credentials of another process.
+    /// Stores credentials if the store still has the expected credentials; `nil` means no credentials. The method compares and writes in
+    /// one step, so no process overwrites the credentials of another process.
     /// - Returns: Whether the credentials were stored.
     func save(_ credentials: Credentials?, replacing expected: Credentials?) async throws -> Bool
-    /// Runs a closure under a lock that all processes with this store share. A refresh loads, calls the server and saves in one such
-    /// closure. The closure calls the other methods of the store, so these methods must not wait for the same lock.
+    /// Runs a closure under a lock that all processes with this store share. A refresh runs in such a closure: it loads, calls the server
+    /// and saves. The closure calls the other methods of the store, so these methods must not wait for the same lock.
     func exclusively<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value
-    /// Returns a store for another secret, which stays when the credentials are removed. If the credentials survive the end of the process,
-    /// the secret must survive it, too.
-    /// - Parameter name: Distinguishes the secrets of an app: lowercase letters and hyphens.
+    /// Returns a store for another secret, which stays when the credentials are removed. The secret must survive the end of the process if
+    /// the credentials survive it.
+    /// - Parameter name: The name that distinguishes the secrets of an app: lowercase letters and hyphens.
     func secretStore(named name: String) -> any SecretStore
 }
 
@@ -100,12 +100,12 @@ extension CredentialStore {
     /// Returns a store in memory.
     public func secretStore(named name: String) -> any SecretStore { MemorySecretStore() }
 
-    /// Runs the closure at once. A store that no other process shares needs no lock.
+    /// Runs the closure at once, without a lock. This is correct for a store that no other process shares.
     public func exclusively<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
         try await body()
     }
 
-    /// Loads, compares and saves. Another process that saves between these steps is not noticed.
+    /// Loads, compares and saves. The method doesn't notice another process that saves between these steps.
     public func save(_ credentials: Credentials?, replacing expected: Credentials?) async throws -> Bool {
         guard try await load().hasTokens(of: expected) else { return false }
         try await save(credentials)
@@ -113,7 +113,7 @@ extension CredentialStore {
     }
 }
 
-/// Stores credentials in memory, until the process ends. Use it for tests and for tools that sign in at each start.
+/// Stores credentials in memory, until the process ends. Use this store for tests and for tools that sign in at each start.
 public final class MemoryCredentialStore: CredentialStore {
     private let credentials: Mutex<Credentials?>
 

@@ -10,14 +10,14 @@ public import Timekeeping
     import Darwin
 #endif
 
-/// Stores credentials in a file that only its owner can read. Use it in command-line tools and on Linux.
+/// Stores credentials in a file that only its owner can read. Use this store in command-line tools and on Linux.
 ///
 /// ```swift
 /// let store = FileCredentialStore(file: folder.appending(path: "session.json"))
 /// ```
-/// The file is replaced as a whole, so that neither a reader nor a crash sees half of it. Several processes may share the file. Their
-/// refreshes run one after another under a lock beside the file. After the first refresh, the other processes find its credentials in the
-/// file. The system releases the locks of a process that was killed. The tokens are not encrypted.
+/// The file is replaced as a whole, so no reader and no crash sees half of the file. Several processes may share the file. A lock beside
+/// the file makes their refreshes run one after another. After the first refresh, the other processes find the new credentials in the file.
+/// The system releases the locks of a process that was killed. The tokens are not encrypted.
 public struct FileCredentialStore: CredentialStore {
     private let file: URL
     private let clock: MonotonicClock
@@ -26,16 +26,16 @@ public struct FileCredentialStore: CredentialStore {
     /// Creates a store.
     /// - Parameters:
     ///   - file: The file. Its folder must exist. Two files beside it, ending in `.lock` and `.write-lock`, are locks. Other files beside
-    ///     it, such as the one ending in `.device-tokens`, contain secrets that stay when the session ends.
-    ///   - clock: The clock for the wait for the lock of another process. The store polls every 20 ms.
-    ///   - lockTimeout: The maximum wait for the lock of another process. It must be longer than a refresh.
+    ///     it, such as the file that ends in `.device-tokens`, contain secrets that stay when the session ends.
+    ///   - clock: The clock for the wait for the lock of another process. The store polls the lock every 20 ms.
+    ///   - lockTimeout: The maximum wait for the lock of another process. The wait must be longer than a refresh.
     public init(file: URL, clock: MonotonicClock = .continuous, lockTimeout: Duration = .seconds(30)) {
         self.file = file
         self.clock = clock
         self.lockTimeout = lockTimeout
     }
 
-    /// Returns the credentials, or `nil` if there is no file or it contains no credentials. The method takes no lock.
+    /// Returns the credentials; `nil` if there is no file, or if the file contains no credentials. The method takes no lock.
     /// - Throws: `POSIXError` if the file exists and can't be read.
     public func load() async throws -> Credentials? { try read() }
 
@@ -46,7 +46,7 @@ public struct FileCredentialStore: CredentialStore {
         try await locked(".write-lock") { try write(credentials) }
     }
 
-    /// Stores credentials if the file still has the expected credentials. It doesn't matter which process wrote them.
+    /// Stores credentials if the file still has the expected credentials. Any process may have written the expected credentials.
     /// - Throws: `POSIXError`, such as `EWOULDBLOCK` if another process holds the lock for longer than the timeout.
     public func save(_ credentials: Credentials?, replacing expected: Credentials?) async throws -> Bool {
         try await locked(".write-lock") {
@@ -56,13 +56,13 @@ public struct FileCredentialStore: CredentialStore {
         }
     }
 
-    /// Runs a closure while no other process, and no other store of this file in this process, runs such a closure.
+    /// Runs a closure while no other process and no other store of this file in this process run such a closure.
     /// - Throws: `POSIXError` with `EWOULDBLOCK` if the other closure doesn't end before the timeout.
     public func exclusively<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
         try await locked(".lock", body)
     }
 
-    /// Returns a store for a file beside this file. Its name ends in the given name. The file is not encrypted.
+    /// Returns a store for a file beside this file. The name of the new file ends in the given name. The new file is not encrypted.
     public func secretStore(named name: String) -> any SecretStore {
         SecretFile(url: URL(fileURLWithPath: file.path + "." + name))
     }
@@ -75,14 +75,14 @@ public struct FileCredentialStore: CredentialStore {
         try SecretFile(url: file).write(try credentials.map { try JSONEncoder().encode($0) })
     }
 
-    /// Runs a closure under a lock of the file system (`flock`) on a file beside the credentials. Each call opens the file again, so that
+    /// Runs a closure under a lock of the file system (`flock`) on a file beside the credentials. Each call opens the lock file again, so
     /// callers in one process also exclude each other.
     private func locked<Value: Sendable>(_ suffix: String, _ body: @Sendable () async throws -> Value) async throws -> Value {
         let descriptor = open(file.path + suffix, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw POSIXError.last }
         defer { close(descriptor) }
         let deadline = clock.now + lockTimeout
-        // The lock is polled, because a thread that waits in the kernel can't run another task.
+        // The function polls the lock, because a thread that waits in the kernel can't run another task.
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             guard errno == EWOULDBLOCK || errno == EINTR, clock.now < deadline else { throw POSIXError.last }
             try await clock.sleep(until: min(deadline, clock.now + .milliseconds(20)))

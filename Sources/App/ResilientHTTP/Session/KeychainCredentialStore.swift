@@ -8,25 +8,25 @@
     /// let store = KeychainCredentialStore(service: "com.example.app", accessGroup: "ABCDE12345.com.example.shared")
     /// ```
     ///
-    /// **Accessibility.** By default, the item can be read after the first unlock since the device started, also in the background. It
-    /// doesn't move to another device, also not with a backup. Before the first unlock, ``load()`` throws a ``Failure`` whose
-    /// ``Failure/isLocked`` is `true`. The user is still signed in, so try again when protected data is available.
+    /// **Accessibility.** By default, the item can be read after the first unlock since the device started, even in the background. The
+    /// item doesn't move to another device, not even with a backup. Before the first unlock, ``load()`` throws a ``Failure`` whose
+    /// ``Failure/isLocked`` is `true`. The user is still signed in. Try again when protected data is available.
     ///
     /// **Access group.** An app and its extensions share the session if both list the group in their entitlement `keychain-access-groups`
-    /// and pass it here. The keychain has no lock. Therefore `exclusively(_:)` does not exclude other processes, and `save(_:replacing:)`
-    /// compares and writes in two steps. If two processes refresh at the same time, both send the same refresh token.
+    /// and pass the group to this store. The keychain has no lock. Therefore, `exclusively(_:)` does not exclude other processes, and
+    /// `save(_:replacing:)` compares and writes in two steps. If two processes refresh at the same time, both send the same refresh token.
     ///
-    /// **macOS.** The default is the data-protection keychain. It works only in an app that is signed with a keychain access group. A
-    /// command-line tool or a test without a signature gets status −34018 (`errSecMissingEntitlement`) from every call. Such a program can
-    /// use ``Keychain/fileBased``, which is the login keychain. It has neither accessibility nor access groups. It prompts the user before
-    /// another program reads the item, or before a rebuilt program without a signature does.
+    /// **macOS.** The default is the data-protection keychain, which works only in an app that is signed with a keychain access group. For
+    /// a command-line tool or a test without a signature, every call returns the status −34018 (`errSecMissingEntitlement`). Such a program
+    /// can use ``Keychain/fileBased``, which is the login keychain. The login keychain has neither accessibility nor access groups. It
+    /// prompts the user before another program reads the item. It also prompts the user after a program without a signature was rebuilt.
     public struct KeychainCredentialStore: CredentialStore {
         /// An error of keychain services.
         public struct Failure: Error, Hashable, CustomStringConvertible {
             /// The status of the failed call (`OSStatus`), as in `SecBase.h`.
             public let status: Int32
-            /// Whether the item can't be read now, but may be readable later. Either the device is locked, or the system would have to
-            /// prompt the user.
+            /// Whether the item can't be read now, but may be readable later. The cause is a locked device, or a prompt for the user that
+            /// the system could not show.
             public var isLocked: Bool { status == SecItemStatus.interactionNotAllowed.rawValue }
             /// The status and, for common statuses, the cause; for a log.
             public var description: String { SecItemStatus(rawValue: status).description }
@@ -34,7 +34,7 @@
 
         /// The time at which the item can be read (`kSecAttrAccessible`).
         ///
-        /// If an item was stored with another value, it gets this value when credentials are saved next.
+        /// If an item was stored with another value, the next save of credentials changes the item to this value.
         public struct Accessibility: Hashable, Sendable {
             let value: SecItemAttributes.Accessibility
 
@@ -56,7 +56,7 @@
 
             /// The keychain of iOS, which also exists on macOS. On macOS, the app must be signed with a keychain access group.
             public static let dataProtection = Keychain(isDataProtection: true)
-            /// The login keychain of macOS, for tools and tests without a signature. It ignores accessibility and access group.
+            /// The login keychain of macOS, for tools and tests without a signature. This keychain ignores accessibility and access group.
             @available(iOS, unavailable)
             @available(tvOS, unavailable)
             @available(watchOS, unavailable)
@@ -72,7 +72,7 @@
         ///   - service: The name under which the app stores its session, such as its bundle identifier.
         ///   - account: A name that distinguishes several sessions of one app.
         ///   - accessGroup: The group that the app shares with its extensions, with its team prefix; `nil` for the app's default group.
-        ///   - accessibility: When the item can be read.
+        ///   - accessibility: The time at which the item can be read.
         ///   - keychain: The keychain that holds the item.
         public init(
             service: String,
@@ -91,7 +91,7 @@
             item = KeychainItem(attributes, functions: KeychainServices())
         }
 
-        /// Returns the credentials, or `nil` if there is no item or it contains something else.
+        /// Returns the credentials; `nil` if there is no item, or if the item contains other data.
         /// - Throws: ``Failure``.
         public func load() async throws -> Credentials? {
             try await reportingFailure { try await item.credentials() }
@@ -103,7 +103,7 @@
             try await reportingFailure { try await item.store(credentials) }
         }
 
-        /// Returns a store for another item of the same service. The account of the item ends in the name.
+        /// Returns a store for another item of the same service. The account name of this item ends in the given name.
         public func secretStore(named name: String) -> any SecretStore {
             var other = attributes
             other.account += "." + name

@@ -3,15 +3,15 @@ import Foundation
 
 /// Reads, writes and removes one item of a keychain, a generic password.
 ///
-/// It is separate from keychain services, so that its decisions can be tested on every system.
+/// The type is separate from keychain services, so that its decisions can be tested on every system.
 struct KeychainItem: Sendable {
     /// A status of keychain services other than success.
     struct Failure: Error, Hashable {
         var status: SecItemStatus
     }
 
-    /// Keychain calls block while another process uses the keychain. With the file-based keychain of macOS, they even block until the user
-    /// responds to a prompt. They must not block a thread of the cooperative pool.
+    /// The queue of all keychain calls. A call blocks while another process uses the keychain. With the file-based keychain of macOS, a
+    /// call even blocks until the user responds to a prompt. Keychain calls must therefore not block a thread of the cooperative pool.
     private static let queue = DispatchQueue(label: "holdfast.keychain")
 
     private let attributes: SecItemAttributes
@@ -36,7 +36,7 @@ struct KeychainItem: Sendable {
         return data
     }
 
-    /// Replaces the item's data and accessibility; adds the item if there is none.
+    /// Replaces the item's data and accessibility. If there is no item, adds it.
     func write(_ data: Data) async throws(Failure) {
         let attributes = attributes
         let status = await onQueue { functions in
@@ -65,13 +65,13 @@ struct KeychainItem: Sendable {
 }
 
 extension KeychainItem {
-    /// The credentials in the item, or `nil` if there is no item or it contains something else.
+    /// The credentials in the item; `nil` if there is no item, or if the item contains other data.
     func credentials() async throws(Failure) -> Credentials? {
         guard let data = try await read() else { return nil }
         return try? JSONDecoder().decode(Credentials.self, from: data)
     }
 
-    /// Writes credentials to the item; `nil` removes it.
+    /// Writes credentials to the item; `nil` removes the item.
     func store(_ credentials: Credentials?) async throws {
         guard let credentials else { return try await remove() }
         try await write(JSONEncoder().encode(credentials))
@@ -87,13 +87,13 @@ extension KeychainItem: SecretStore {
     }
 }
 
-/// The four functions of keychain services, such as `SecItemAdd`. Tests replace the system with another implementation.
+/// The four functions of keychain services, such as `SecItemAdd`. Tests use another implementation of this protocol.
 protocol SecItemFunctions: Sendable {
     /// Adds an item.
     func add(_ attributes: SecItemAttributes, data: Data) -> SecItemStatus
     /// Returns the data of the one item that matches.
     func copyMatching(_ query: SecItemAttributes) -> (SecItemStatus, Data?)
-    /// Replaces the data of the items that match. Also replaces their accessibility, unless it is `nil`.
+    /// Replaces the data of the items that match. Also replaces the accessibility of the items, unless `accessibility` is `nil`.
     func update(_ query: SecItemAttributes, accessibility: SecItemAttributes.Accessibility?, data: Data) -> SecItemStatus
     /// Removes the items that match.
     func delete(_ query: SecItemAttributes) -> SecItemStatus
@@ -136,7 +136,7 @@ struct SecItemAttributes: Hashable, Sendable {
         self.accessibility = usesDataProtection ? accessibility : nil
     }
 
-    /// The attributes that find the item. They also find an item with another accessibility.
+    /// The attributes that find the item, whatever accessibility the item has.
     var query: SecItemAttributes {
         var query = self
         query.accessibility = nil

@@ -7,7 +7,7 @@ import Timekeeping
 
 /// The renewal that a 401 requires.
 enum Renewal: Hashable {
-    /// Refresh the session. If that is impossible, prompt the user to sign in.
+    /// Refresh the session. If a refresh is impossible, prompt the user to sign in.
     case refresh
     /// Prompt the user to sign in.
     case signIn
@@ -21,11 +21,11 @@ extension Session {
     /// - Parameters:
     ///   - stale: The credentials that were refused; `nil` if the request had no token.
     ///   - way: The renewal that the refusal requires.
-    ///   - deadline: The time until which a refresh with a temporary failure is repeated; `nil` for one attempt.
+    ///   - deadline: The instant until which a refresh with a temporary failure is repeated; `nil` for one attempt.
     ///   - mayPrompt: Whether the user may be prompted to sign in.
-    /// - Returns: The credentials, and whether another caller started the renewal; `nil` if so many renewals succeeded recently that
-    ///   another renewal would not help.
-    /// - Throws: ``APIError``: `unauthorized` if there are no credentials, or the error of the refresh if it failed for a temporary reason.
+    /// - Returns: The credentials, and whether another caller started the renewal. `nil` if many renewals succeeded recently; another
+    ///   renewal would then not help.
+    /// - Throws: ``APIError``: `unauthorized` if there are no credentials, or the error of a refresh that failed for a temporary reason.
     func renewed(
         after stale: SessionState.Held?,
         by way: Renewal,
@@ -38,7 +38,7 @@ extension Session {
                     unless: { [self] in state.withLock { $0.entrance(after: stale, at: environment.clock.now) } },
                     { [self] in try await renew(by: way, mayPrompt: mayPrompt) }
                 )
-                // The renewal may have begun for an earlier session and ended after another sign-in.
+                // The renewal may have begun for an earlier session, and may have ended after another sign-in.
                 guard let stale, !mayContinue(stale.sessionID, as: held.sessionID) else { return (held, isShared) }
                 continue
             } catch let failure as SessionFailure {
@@ -51,10 +51,10 @@ extension Session {
                 case .superseded: continue
                 case .excessive: return nil
                 case .promptNeeded(let refusal):
-                    // Another caller, which may not prompt, started this renewal.
+                    // Another caller started this renewal, and that caller may not prompt.
                     guard mayPrompt else { throw refusal ?? .signedOut }
                 case .paused(let error, let instant):
-                    // A wait that would end after the deadline doesn't begin.
+                    // If a wait would end after the deadline, the wait doesn't begin.
                     guard let deadline, instant < deadline, error.isRetryable, error.kind != .noInternet else { throw error }
                     try await environment.clock.sleep(until: instant)
                 }
@@ -62,7 +62,7 @@ extension Session {
         }
     }
 
-    /// Renews the session for all callers. It refreshes the session, and prompts the user if a refresh is impossible.
+    /// Renews the session for all callers. The renewal refreshes the session. If a refresh is impossible, it prompts the user to sign in.
     /// - Throws: ``SessionFailure`` or the error of the refresh.
     private func renew(by way: Renewal, mayPrompt: Bool) async throws -> SessionState.Held {
         var generation = state.withLock(\.generation)
@@ -96,24 +96,24 @@ extension Session {
         case ended
         /// The session changed while the refresh was in flight.
         case superseded
-        /// The session of a generation can't be refreshed. The error is the server's refusal, if there was one.
+        /// The session of a generation can't be refreshed. The error is the server's refusal, if the server refused.
         case impossible(UInt64, APIError?)
     }
 
-    /// Refreshes the session once, while no other process does.
+    /// Refreshes the session once, while no other process refreshes it.
     ///
-    /// First, the present credentials are written to the store, if this was not done before. Then, under the lock of the store, the stored
-    /// credentials are compared with the credentials of this process. If they differ, another process has refreshed or signed in, and this
-    /// process uses its credentials. Otherwise, this process calls the server and stores the new credentials.
+    /// First, the present credentials are written to the store, if they were not written before. The next steps run under the lock of the
+    /// store. The stored credentials are compared with the credentials of this process. If they differ, another process has refreshed or
+    /// signed in, and this process uses the stored credentials. Otherwise, this process calls the server and stores the new credentials.
     private func refreshed() async throws -> Refreshed {
-        // The comparison below requires that the store has the credentials of this process.
+        // The comparison below requires that the store contains the credentials of this process.
         let isPersisted = await persistQuietly(state.withLock(\.generation))
         let known = state.withLock(\.generation)
         do {
             return try await store.exclusively { [self] in
                 let (before, generation, isStored) = state.withLock { ($0.credentials, $0.generation, $0.isStored) }
-                // The session changed after the write. So if the store has other credentials, this doesn't prove that another process
-                // changed them.
+                // The session changed after the write. Different credentials in the store then don't prove that another process has changed
+                // them.
                 if !isStored, isPersisted { return .superseded }
                 if isStored {
                     let found = try await store.load()
@@ -136,7 +136,8 @@ extension Session {
         }
     }
 
-    /// Uses the credentials that another process has stored. If they belong to another session, the end of this session is reported.
+    /// Uses the credentials that another process has stored. If the credentials belong to another session, the observers are notified of
+    /// the end of the present session.
     private func adopt(_ found: Credentials?, basedOn generation: UInt64) async -> Refreshed {
         let (adopted, before, after) = state.withLock { state -> (Refreshed, String?, String?) in
             guard state.generation == generation else { return (.superseded, nil, nil) }
@@ -144,7 +145,7 @@ extension Session {
             let adopted = state.replace(with: found?.identified())
             state.endWrite(of: adopted)
             guard let held = state.held else { return (.ended, session, nil) }
-            // Another user signed in, so the waiting calls belong to the earlier session.
+            // Another user signed in. The waiting calls belong to the earlier session.
             return (held.sessionID == session ? .renewed(held) : .superseded, session, held.sessionID)
         }
         await noteEnd(of: before, unless: after)
@@ -152,10 +153,10 @@ extension Session {
         return adopted
     }
 
-    /// Stores the credentials of a refresh. If the session changed meanwhile in this process or in another process, the credentials are
-    /// revoked instead.
+    /// Stores the credentials of a refresh. If this process or another process changed the session meanwhile, the credentials are revoked
+    /// instead.
     ///
-    /// If the store fails, the credentials are used until the app ends. Without them, the user would be signed out.
+    /// If the store fails, the credentials are used until the app ends. Otherwise, the user would be signed out.
     private func keep(
         _ fresh: Credentials,
         replacing before: Credentials?,
@@ -185,7 +186,7 @@ extension Session {
         return await adopt(try await store.load(), basedOn: held.generation)
     }
 
-    /// Ends the session, unless it changed. If another process has stored credentials meanwhile, they stay in the store.
+    /// Ends the session, unless the session changed. Credentials that another process has stored meanwhile stay in the store.
     /// - Returns: Whether the session was ended.
     private func end(basedOn generation: UInt64) async throws -> Bool {
         let (before, isStored, ended) = state.withLock { ($0.credentials, $0.isStored, $0.end(basedOn: generation)) }
@@ -215,13 +216,13 @@ extension Session {
         }
     }
 
-    /// Records a temporary failure, and computes when the next attempt may begin. If the server requested a delay, the next attempt begins
-    /// after the delay, extended by up to a tenth. Otherwise, it begins after the backoff. Half of the backoff is random.
+    /// Records a temporary failure, and computes when the next attempt may begin. If the server requested a delay, the delay is extended by
+    /// up to a tenth. Otherwise, the next attempt begins after the backoff. Half of the backoff is random.
     /// - Returns: The failure for all callers that share this renewal.
     private func paused(by error: APIError, basedOn known: UInt64) -> SessionFailure {
         var error = error
         if error.kind == .unknownOutcome {
-            // The server accepts the refresh token again for a short time. So a refresh whose response was lost can be repeated.
+            // The server accepts a used refresh token again for a short time, so a refresh with a lost response can be repeated.
             let transport = error.underlying as? TransportError
             error =
                 transport.map { APIError($0, isSafeToRepeat: true, context: error.context) }
@@ -246,8 +247,8 @@ extension Session {
         return .paused(failure, until: instant)
     }
 
-    /// Runs one attempt to refresh with a timeout. The timeout is ``Timing/attemptTimeout``. After three failures in a row, it is three
-    /// times as long.
+    /// Runs one attempt to refresh with a timeout. The timeout is ``Timing/attemptTimeout``. After three failures in a row, the timeout is
+    /// three times as long.
     private func limited(_ body: @escaping @Sendable () async throws -> Credentials) async throws -> Credentials {
         let clock = environment.clock
         let isSlow = state.withLock(\.failures) >= 3
@@ -268,15 +269,15 @@ extension Session {
 }
 
 extension APIError {
-    /// The error of a call that needs a signed-in user when there is none.
+    /// The error of a call that needs a signed-in user while no user is signed in.
     static var signedOut: APIError {
         APIError(kind: .unauthorized, code: .authTokenMissing, retry: .afterSignIn, recovery: .signIn, attempts: 0)
     }
 
-    /// Whether a server refused the credentials. A server that could not check them did not refuse them.
+    /// Whether a server refused the credentials. A server that could not check the credentials did not refuse them.
     ///
-    /// A 400 or 403 counts only if the body has the format of the API, because proxies and rate limits also use these statuses. If the
-    /// server refused another credential, such as an API key, the session is not concerned.
+    /// A 400 or 403 counts only if the body has the format of the API, because proxies and rate limits also use these statuses. A refusal
+    /// of another credential, such as an API key, doesn't concern the session.
     fileprivate var isRefusalOfCredentials: Bool {
         guard let status, [400, 401, 403].contains(status), kind != .notAPI, retryAfter == nil else { return false }
         let isOtherCredential = code.rawValue.hasPrefix("API_KEY_") || code.rawValue.hasPrefix("SOCIAL_")

@@ -11,41 +11,42 @@ import Timekeeping
 /// of a caller has been replaced meanwhile, the caller uses the new token. If the app and its extensions share a store, their refreshes run
 /// one after another.
 ///
-/// **Failures.** If a refresh fails for a temporary reason (no response, a timeout, 429, 5xx), it is repeated, one attempt at a time. The
-/// repetitions end with the last deadline of the waiting calls. The session ends only if the server refuses the refresh token. After 5
-/// successful refreshes within 30 s, no other refresh begins: if fresh tokens are refused again and again, the server has an error.
+/// **Failures.** If a refresh fails for a temporary reason (no response, a timeout, 429, 5xx), the refresh is repeated, one attempt at a
+/// time. The repetitions end with the last deadline of the waiting calls. The session ends only if the server refuses the refresh token.
+/// After 5 successful refreshes within 30 s, no further refresh begins, because a server that refuses fresh tokens again and again has an
+/// error.
 ///
-/// **Sign-out.** A session that has ended never continues. If a refresh completes after a sign-out, or after another user signed in, its
-/// tokens are revoked and not stored. Calls of one session never carry the tokens of another session.
+/// **Sign-out.** A session that has ended never continues. A refresh may complete after a sign-out, or after another user signed in. The
+/// tokens of this refresh are then revoked and not stored. Calls of one session never carry the tokens of another session.
 ///
 /// **Crashes.** New credentials are written to the store as soon as the refresh completes. If the process is killed between the response
-/// and the write, the old refresh token is sent again after the next start. The server must accept it for a short time. A Holdfast server
-/// does.
+/// and the write, the old refresh token is sent again after the next start. The server must accept the old token for a short time, as a
+/// Holdfast server does.
 ///
 /// All methods may be called from any task at the same time.
 public final class Session: Sendable {
     /// Exchanges a refresh token for new credentials. If the result has no refresh token or no user, the present value is preserved.
     /// - Throws: `APIError`. An error that refuses the token (400, 401, 403) ends the session. Every other error counts as temporary.
     public typealias Refresh = @Sendable (_ refreshToken: String) async throws -> Credentials
-    /// Prompts the user to sign in. Returns `nil` if the user declines. The session calls it once for all waiting calls. Their deadlines
-    /// continue meanwhile.
+    /// Prompts the user to sign in. Returns `nil` if the user declines. The session calls the closure once for all waiting calls. The
+    /// deadlines of the calls continue meanwhile.
     public typealias SignInPrompt = @Sendable () async -> Credentials?
     /// Revokes credentials at the server. The closure must handle failures itself.
     public typealias Revoke = @Sendable (Credentials) async -> Void
 
     /// The durations of refreshes, and the delays between repeated refreshes.
     public struct Timing: Hashable, Sendable {
-        /// A token is replaced this long before it expires; 30 s by default. The time should exceed the difference between the clocks of
-        /// the device and the server.
+        /// The time before the expiry at which a token is replaced; 30 s by default. The time should exceed the difference between the
+        /// clocks of the device and the server.
         public var skew: Duration = .seconds(30)
         /// The time limit of one refresh attempt; 5 s by default. After three failures in a row, the limit is three times as long, because
         /// the network may be slow.
         public var attemptTimeout: Duration = .seconds(5)
-        /// The delay between two attempts if the server requests no delay. It is at least half of the exponential value, and at most 8 s by
-        /// default.
+        /// The delay between two attempts if the server requests no delay. The delay is at least half of the exponential value, and at most
+        /// 8 s by default.
         public var backoff = Backoff(base: .milliseconds(500), cap: .seconds(8))
-        /// The longest delay requested by the server that calls wait for; 60 s by default. With a longer delay, the waiting calls fail with
-        /// an error that contains the delay.
+        /// The longest server delay for which calls wait; 60 s by default. With a longer delay, the waiting calls fail with an error that
+        /// contains the delay.
         public var longestWait: Duration = .seconds(60)
 
         /// Creates the default timing.
@@ -63,22 +64,23 @@ public final class Session: Sendable {
     let renewal = SingleFlight<SessionState.Held>()
     /// The first read of the store, shared by its callers.
     private let loading = SingleFlight<Void>()
-    /// The write in flight. Callers share it if it includes their change.
+    /// The write in flight. If the write includes the change of a caller, the caller shares this write.
     private let writing = SingleFlight<Void>()
-    /// The closures that run when a session has ended, by the object that registered them.
+    /// The closures that run when a session has ended, by the object that registered the closure.
     private let endings = Mutex<[ObjectIdentifier: @Sendable (_ sessionID: String) async -> Void]>([:])
-    /// The closures that run when another account may be signed in, by the object that registered them.
+    /// The closures that run when another account may be signed in, by the object that registered the closure.
     private let observers = Mutex<[ObjectIdentifier: @Sendable (SessionChange) async -> Void]>([:])
     /// Only one write runs at a time, because a store may compare and write in two steps.
     let writes = ConcurrencyLimiter(1, maximumWaiters: .max)
 
     /// Creates a session.
     /// - Parameters:
-    ///   - store: The store of the credentials. It is read when the first call needs them.
+    ///   - store: The store of the credentials. The session reads the store when the first call needs credentials.
     ///   - timing: The durations of refreshes, and the delays between repeated refreshes.
     ///   - environment: The clocks, randomness and logger.
     ///   - refresh: Exchanges a refresh token for new credentials.
-    ///   - revoke: Revokes credentials that arrive after the session ended. With `nil`, they stay valid at the server until they expire.
+    ///   - revoke: Revokes credentials that arrive after the session ended. With `nil`, such credentials stay valid at the server until
+    ///     they expire.
     ///   - prompt: Prompts the user to sign in when the session has ended. With `nil`, the calls fail with the kind `unauthorized`.
     public init(
         store: any CredentialStore,
@@ -102,8 +104,8 @@ public final class Session: Sendable {
         get async throws { try await held()?.credentials }
     }
 
-    /// The account that is signed in, as ``Credentials/userID``. It is `nil` if no user is signed in, or if the credentials don't contain
-    /// the account.
+    /// The account that is signed in, as ``Credentials/userID``. `nil` if no user is signed in, or if the credentials don't contain the
+    /// account.
     ///
     /// An offline queue stores authorized requests only for a known account, and sends them only with tokens of that account.
     /// - Throws: The store's error.
@@ -111,13 +113,13 @@ public final class Session: Sendable {
         get async throws { try await held()?.credentials.userID }
     }
 
-    /// Refreshes the session now, such as after the user's permissions changed. If a refresh is in flight, the method waits for it.
+    /// Refreshes the session now, for example after the user's permissions changed. If a refresh is in flight, the method waits for it.
     ///
-    /// After a sign-out, the method uses the credentials that another process has stored since, if there are any.
+    /// If the user was signed out, and another process has stored credentials since, the method uses these credentials.
     /// - Parameter timeout: The time within which a refresh with a temporary failure is repeated. With the default, zero, there is one
     ///   attempt.
-    /// - Throws: `APIError`: the server's refusal if it ended the session, the kind `unauthorized` if no user is signed in, or the
-    ///   temporary failure. The store's error if the store can't be read.
+    /// - Throws: `APIError`: the server's refusal if this refusal ended the session, the kind `unauthorized` if no user is signed in, or
+    ///   the temporary failure. The store's error if the store can't be read.
     public func refreshNow(timeout: Duration = .zero) async throws {
         guard let held = try await held() else {
             guard try await joinOtherProcess() else { throw APIError.signedOut }
@@ -126,7 +128,7 @@ public final class Session: Sendable {
         _ = try await renewed(after: held, by: .refresh, until: environment.clock.now + timeout)
     }
 
-    /// Uses the session that another process began after this process was signed out.
+    /// Uses the session that another process began after the sign-out in this process.
     /// - Returns: Whether the store has credentials.
     private func joinOtherProcess() async throws -> Bool {
         let (generation, isStored) = state.withLock { ($0.generation, $0.isStored) }
@@ -139,19 +141,19 @@ public final class Session: Sendable {
         return true
     }
 
-    /// Begins a session with the credentials of a sign-in, or ends it with `nil`.
+    /// Begins a session with the credentials of a sign-in. With `nil`, ends the session.
     ///
-    /// The earlier session ends in memory even if the store fails. From then on, no call carries its tokens. The change is written to the
-    /// store even if the caller is canceled. Changes are written in their order.
+    /// The earlier session ends in memory even if the store fails. From then on, no call carries the tokens of the earlier session. The
+    /// change is written to the store even if the caller is canceled. Several changes are written in their order.
     ///
     /// The method does not call the server. To revoke the returned credentials, call the server.
     /// - Parameter credentials: The new credentials; `nil` signs the user out.
     /// - Returns: The credentials that were replaced; `nil` if there were none.
-    /// - Throws: The store's error. After a failed sign-out, the store may still have the tokens. Repeat the call. Otherwise, the user is
-    ///   signed in after a restart of the app.
+    /// - Throws: The store's error. After a failed sign-out, the store may still contain the tokens. Repeat the call. Otherwise, the user
+    ///   is signed in again after a restart of the app.
     @discardableResult
     public func setCredentials(_ credentials: Credentials?) async throws -> Credentials? {
-        // Caches may contain responses of a session that this process has not loaded yet. It is loaded, so that its end is reported.
+        // Caches may contain responses of a session that this process has not loaded yet. Loading the session makes its end known.
         if endings.withLock({ !$0.isEmpty }) { _ = try? await held() }
         let (replaced, generation, session) = state.withLock { state in
             (state.credentials, state.replace(with: credentials?.identified()), state.held?.sessionID)
@@ -163,11 +165,11 @@ public final class Session: Sendable {
         return replaced
     }
 
-    /// Registers a closure that runs each time a session ends. A session ends if the user signed out, if another user signed in, or if the
-    /// server ended it.
+    /// Registers a closure that runs each time a session ends: the user signed out, another user signed in, or the server ended the
+    /// session.
     /// - Parameters:
-    ///   - object: The object that registers the closure. The closure runs as long as the object exists. It replaces an earlier closure of
-    ///     the same object.
+    ///   - object: The object that registers the closure. The closure runs as long as the object exists. A new closure of the same object
+    ///     replaces the earlier closure.
     ///   - body: The closure. Its second argument identifies the session that ended.
     func onEnd<Object: AnyObject & Sendable>(of object: Object, _ body: @escaping @Sendable (Object, String) async -> Void) {
         endings.withLock { endings in
@@ -177,8 +179,8 @@ public final class Session: Sendable {
 
     /// Registers a closure that runs when another account may be signed in, or none.
     /// - Parameters:
-    ///   - object: The object that registers the closure. The closure runs as long as the object exists. It replaces an earlier closure of
-    ///     the same object.
+    ///   - object: The object that registers the closure. The closure runs as long as the object exists. A new closure of the same object
+    ///     replaces the earlier closure.
     ///   - body: The closure.
     package func onChange<Object: AnyObject & Sendable>(
         of object: Object,
@@ -201,7 +203,7 @@ public final class Session: Sendable {
         for end in endings.withLock({ Array($0.values) }) { await end(session) }
     }
 
-    /// Revokes credentials that no call will use. They are revoked one after another in a separate task, so that no refresh waits.
+    /// Revokes credentials that no call will use. A separate task revokes them one after another, so that no refresh waits.
     func discard(_ credentials: Credentials) {
         guard let revoke, state.withLock({ $0.beginRevocation(of: credentials) }) else { return }
         Task { [self] in
@@ -216,7 +218,7 @@ extension Session {
     /// Whether no call waits for the session, and nothing is in flight.
     var isIdle: Bool { loading.isIdle && renewal.isIdle && writing.isIdle }
 
-    /// Returns the present credentials with their generation, and reads the store the first time.
+    /// Returns the present credentials with their generation. The first call reads the store.
     func held() async throws -> SessionState.Held? {
         let known = state.withLock { $0.isLoaded ? Optional($0.held) : nil }
         if let known { return known }
@@ -230,15 +232,15 @@ extension Session {
     /// Whether calls that began in one session may use the tokens of another session.
     func mayContinue(_ session: String?, as other: String?) -> Bool { state.withLock { $0.mayContinue(session, as: other) } }
 
-    /// Returns whether a token expires so soon that it should be replaced before it is used. The result is `false` if there is no refresh
-    /// token or no expiry.
+    /// Returns whether a token expires so soon that the token should be replaced before its use. `false` if there is no refresh token or no
+    /// expiry.
     func isEnding(_ held: SessionState.Held) -> Bool {
         guard held.credentials.refreshToken != nil, let end = held.credentials.expiresAt else { return false }
         return end.timeIntervalSince(environment.wallClock()) <= timing.skew / .seconds(1)
     }
 
-    /// Writes the present state, unless a write has already included the generation. Writes run one after another. Each write stores the
-    /// state at its beginning, so that an earlier state never overwrites a later one.
+    /// Writes the present state, unless an earlier write already included the generation. Writes run one after another. Each write stores
+    /// the state at its beginning, so an earlier state never overwrites a later state.
     func persist(_ generation: UInt64) async throws {
         while state.withLock({ $0.stored < generation }) {
             do {
@@ -264,14 +266,14 @@ extension Session {
 
 /// A change of the account that is signed in.
 package struct SessionChange: Sendable {
-    /// The account that the app signed out; `nil` if there was no sign-out. If the server ended the session, this is not a sign-out.
+    /// The account that the app signed out; `nil` if there was no sign-out. The end of a session by the server is not a sign-out.
     package var signedOut: String?
 }
 
-/// The state of a session, a value that the session's lock guards.
+/// The state of a session. The state is a value that the session's lock guards.
 ///
-/// `generation` grows with every change of the credentials. An operation that waits stores the generation at its beginning. It has an
-/// effect only if the generation has not changed. So a response that arrives after a sign-out changes nothing.
+/// `generation` grows with every change of the credentials. An operation that waits remembers the generation of its beginning. The
+/// operation has an effect only if the generation has not changed. A response that arrives after a sign-out therefore changes nothing.
 struct SessionState {
     /// Credentials with the generation that identifies them.
     struct Held: Hashable {
@@ -285,18 +287,18 @@ struct SessionState {
     static let mostRenewals = 5
     static let renewalWindow: Duration = .seconds(30)
 
-    /// Whether the store was read. A sign-in or sign-out makes reading the store unnecessary, and then the value is also `true`.
+    /// Whether the store need not be read. `true` after the store was read, and after a sign-in or a sign-out.
     private(set) var isLoaded = false
     private(set) var credentials: Credentials?
-    /// Grows with every change, so that a write or a response of an earlier state is recognized.
+    /// The number of the present state. It grows with every change, so that a write or a response of an earlier state is recognized.
     private(set) var generation: UInt64 = 0
-    /// The latest generation that the store has, as far as this process knows.
+    /// The latest generation in the store, as far as this process knows.
     private(set) var stored: UInt64 = 0
     /// The latest generation for which a write began.
     private(set) var attempted: UInt64 = 0
     /// The times of the last successful renewals, oldest first.
     private var renewals: [Duration] = []
-    /// If the user signed in at the client's prompt: the session that ended, and the session with which its calls continue.
+    /// After a sign-in at the client's prompt: the session that ended, and the session with which its calls continue.
     private var continuation: (from: String, to: String)?
     /// The credentials to be revoked, and whether a revocation is running.
     private var revocations: (waiting: [Credentials], isRunning: Bool) = ([], false)
@@ -357,8 +359,8 @@ struct SessionState {
         return revocations.waiting.isEmpty ? nil : revocations.waiting.removeFirst()
     }
 
-    /// Uses the credentials of a sign-in at the client's prompt. The calls of the ended session continue with these credentials, unless
-    /// another user is known to have signed in.
+    /// Uses the credentials of a sign-in at the client's prompt. The calls of the ended session continue with these credentials, unless the
+    /// app knows that another user has signed in.
     /// - Returns: The new generation.
     mutating func `continue`(_ ended: Held?, with new: Credentials) -> UInt64 {
         // A sign-in screen may have already begun the session.
@@ -408,7 +410,7 @@ struct SessionState {
             return mayContinue(stale.sessionID) ? .ready(held) : .hopeless(SessionFailure.replaced)
         }
         if stale == nil, let held { return .ready(held) }
-        // The server refused several fresh tokens in a row, so it would also refuse the next one.
+        // The server refused several fresh tokens in a row, so the server would also refuse the next token.
         let isExcessive = renewals.count >= Self.mostRenewals && now - renewals[0] < Self.renewalWindow
         if isExcessive { return .hopeless(SessionFailure.excessive) }
         if let pause, pause.until > now { return .hopeless(SessionFailure.paused(pause.failure, until: pause.until)) }
@@ -418,7 +420,7 @@ struct SessionState {
 
 /// The reason why a caller got no credentials.
 enum SessionFailure: Error {
-    /// The session has ended. The error is the server's refusal, if there was one.
+    /// The session has ended. The error is the server's refusal, if the server refused.
     case ended(APIError?)
     /// Another session has begun.
     case replaced
@@ -426,7 +428,7 @@ enum SessionFailure: Error {
     case superseded
     /// Too many renewals succeeded in a short time.
     case excessive
-    /// The user must sign in, but the caller may not prompt the user. The error is the server's refusal, if there was one.
+    /// The user must sign in, but the caller may not prompt the user. The error is the server's refusal, if the server refused.
     case promptNeeded(APIError?)
     /// A refresh failed for a temporary reason. The next refresh begins at the instant.
     case paused(APIError, until: Duration)

@@ -9,12 +9,12 @@ import Timekeeping
 extension APIClient {
     /// Downloads a response into a file, and resumes an interrupted download.
     ///
-    /// The bytes are written to a partial file beside the target (`NAME.partial`). When the partial file is complete, it replaces the
-    /// target. After a lost connection, the download resumes automatically. The retry policy of the endpoint limits the number of
-    /// consecutive retries without a new byte.
+    /// The method writes the bytes to a partial file beside the target (`NAME.partial`). The complete partial file replaces the target.
+    /// After a lost connection, the download resumes automatically. The retry policy of the endpoint limits the number of consecutive
+    /// retries without a new byte.
     ///
-    /// After an error or a restart of the process, call the method again with the same path and target. The download then continues at the
-    /// end of the partial file, if the server sent a strong `ETag` or a `Last-Modified` (RFC 9110 §13.1.5). If the resource has changed
+    /// After an error or a restart of the process, call the method again with the same path and target. If the server sent a strong `ETag`
+    /// or a `Last-Modified` (RFC 9110 §13.1.5), the download then continues at the end of the partial file. If the resource has changed
     /// since, the download starts again.
     ///
     /// ```swift
@@ -24,14 +24,14 @@ extension APIClient {
     ///   - path: The path, optionally with a query. It is percent-encoded and has no fragment.
     ///   - query: Items that are percent-encoded and appended to the query of the path.
     ///   - target: The file. Its folder must exist. Concurrent downloads must not have the same target.
-    ///   - headers: Further headers. Without an `Accept` the request accepts any content.
+    ///   - headers: Further headers. The default of `Accept` is any content.
     ///   - options: The differences of the call from the policy of its endpoint.
     ///   - idleTimeout: The maximum time without a byte.
     ///   - context: The operation of the app.
     ///   - progress: Called after each chunk is written. If the download starts again, the progress starts again at 0.
     /// - Returns: The head of the last response.
-    /// - Throws: ``APIError`` of the last attempt. If the file system failed, its error is the `underlying` error. The partial file
-    ///   remains.
+    /// - Throws: ``APIError`` of the last attempt. If the file system failed, the `underlying` error is the error of the file system. The
+    ///   partial file remains.
     @discardableResult
     public func download(
         _ path: String,
@@ -65,7 +65,7 @@ extension APIClient {
             do throws(APIError) {
                 return try await download.run(into: file, progress: progress)
             } catch {
-                // If the connection transferred bytes that can be resumed, the attempt made progress.
+                // The attempt made progress if the connection transferred bytes that can be resumed.
                 failures = file.length > begin && file.validator != nil ? 0 : failures
                 guard [.network, .timeout, .noInternet].contains(error.kind), error.retry != .never, file.hasBegun,
                     failures < policy.maximumRetries
@@ -81,7 +81,7 @@ extension APIClient {
         }
     }
 
-    /// Returns the retry policy of the options, or the policy of the download's endpoint if the options have none.
+    /// Returns the retry policy of the options. If the options have none, returns the policy of the download's endpoint.
     private func retryPolicy(for path: String, options: CallOptions) -> RetryPolicy {
         let request = HTTPRequest(method: .get, scheme: nil, authority: nil, path: baseURL.path(percentEncoded: true) + path)
         return options.retry ?? policies[routes.endpoint(of: request)].retry ?? RetryPolicy()
@@ -99,8 +99,8 @@ private struct Download: Sendable {
 
     /// Sends one request and writes its body.
     ///
-    /// A 206 continues the partial file if its range begins at the end of the file and its validator is unchanged. Any other success
-    /// contains the whole resource, and the file starts again.
+    /// A 206 continues the partial file if the range begins at the end of the file and the validator is unchanged. A validator, such as an
+    /// `ETag`, identifies a version. Any other success contains the whole resource, and the file starts again.
     /// - Returns: The head of the response.
     /// - Throws: ``APIError`` of the attempt. The received bytes remain in the file.
     func run(
@@ -164,14 +164,14 @@ private struct Download: Sendable {
         return stream.response
     }
 
-    /// The error of a body that ends before its announced length, without another error.
+    /// The error of a body that ends without an error before its announced length.
     private static let broken = TransportError(
         .connectionLost,
         message: "the body has another length than announced",
         wasSent: true
     )
 
-    /// Handles the response that the requested range begins after the end. Either the file is complete, or it belongs to another version.
+    /// Handles the response that the requested range is beyond the end. Either the file is complete, or it belongs to another version.
     private func outOfRange(
         _ file: PartialFile,
         _ error: APIError,
@@ -215,8 +215,9 @@ struct ContentRange: Hashable {
 }
 
 extension HTTPResponse {
-    /// The strong validator of this version of the resource, for `If-Range` (RFC 9110 §8.8). It is a strong `ETag`, or a `Last-Modified` at
-    /// least a second before the `Date`. A compressed body has no validator, because its ranges differ from the ranges of the file.
+    /// The strong validator of this version of the resource, for `If-Range` (RFC 9110 §8.8). The validator is a strong `ETag`, or a
+    /// `Last-Modified` at least a second before the `Date`. A compressed body has no validator, because its ranges differ from the ranges
+    /// of the file.
     func strongValidator(now: Date) -> String? {
         guard headerFields[.contentEncoding].map({ $0 == "identity" }) ?? true else { return nil }
         if let tag = headerFields[.eTag] { return tag.hasPrefix("\"") && tag.hasSuffix("\"") && tag.count > 1 ? tag : nil }
@@ -229,12 +230,12 @@ extension HTTPResponse {
 
 /// The partial file of a download, in the folder of its target. Only one task uses it.
 ///
-/// Three files are involved: the target, `NAME.partial` with the received bytes, and `NAME.partial.origin`. The origin contains the address
-/// of the resource, and the validator (such as the `ETag`) of the version that is being downloaded. Before bytes of another version are
-/// written, the origin is removed, the partial file is emptied, and the new origin is stored. So if the process ends at any moment, the
-/// partial file either matches its origin, or has no origin and is not used.
+/// A download uses three files: the target, `NAME.partial` with the received bytes, and `NAME.partial.origin`. The origin file contains the
+/// address of the resource, and the validator (such as the `ETag`) of the downloaded version. Before bytes of another version are written,
+/// the origin file is removed, the partial file is emptied, and the new origin file is stored. If the process ends at any moment, the
+/// partial file therefore matches its origin file, or has no origin file and is not used.
 ///
-/// Files are read and written on a separate queue, because the calls block.
+/// Files are read and written on a separate queue, because reading and writing block.
 final class PartialFile: Sendable {
     /// The data that a later process needs to resume.
     private struct Origin: Codable, Hashable {
@@ -257,7 +258,7 @@ final class PartialFile: Sendable {
     private let (target, partial, origin): (URL, URL, URL)
     private let source: String
 
-    /// Opens the partial file of a target, if it has the same source and can be resumed.
+    /// Opens the partial file of a target if the file has the same source and can be resumed.
     init(_ target: URL, source: String) async throws {
         self.target = target
         self.source = source
@@ -299,8 +300,8 @@ final class PartialFile: Sendable {
         }
     }
 
-    /// Appends bytes to the file. They are not flushed to the disk. After a power failure, the length of the file shows how many bytes were
-    /// stored.
+    /// Appends bytes to the file. The bytes are not flushed to the disk. After a power failure, the length of the file shows how many bytes
+    /// were stored.
     func append(_ chunk: [UInt8]) async throws {
         try await perform { file, state in
             try file.handle(&state).write(contentsOf: chunk)

@@ -3,12 +3,13 @@ public import Foundation
 public import HTTPTypes
 
 extension APIClient {
-    /// Sends a request and returns the response when its head has arrived. The body may have any size. It is read as it arrives.
+    /// Sends a request and returns the response when its head has arrived. The body may have any size, and is read as it arrives.
     ///
-    /// Use it for responses that are large, slow or endless. ``send(_:_:query:body:headers:options:context:)`` reads the whole body. Up to
-    /// the first byte of the body, the call uses the session, the gate, the breaker and retries like any other call. The deadline of the
-    /// call applies until the head of a success. From then on, `idleTimeout` applies. A slow reader slows the server down. The connection
-    /// closes if the stream is released before its end, or if the task that reads it is canceled.
+    /// Use this method for responses that are large, slow or endless. To read the whole body at once, use
+    /// ``send(_:_:query:body:headers:options:context:)``. Before the first byte of the body, the call uses the session, the gate, the
+    /// breaker and retries like any other call. The deadline of the call applies until the head of a success. Afterwards, `idleTimeout`
+    /// applies. A slow reader slows the server down. The connection closes if the stream is released before its end, or if the reading task
+    /// is canceled.
     ///
     /// ```swift
     /// let export = try await api.stream(.get, "/exports/7")
@@ -19,12 +20,12 @@ extension APIClient {
     ///   - path: The path, optionally with a query. It is percent-encoded and has no fragment.
     ///   - query: Items that are percent-encoded and appended to the query of the path.
     ///   - body: The body.
-    ///   - headers: Further headers. Without an `Accept` the request accepts any content.
+    ///   - headers: Further headers. The default of `Accept` is any content.
     ///   - options: The differences of the call from the policy of its endpoint.
     ///   - idleTimeout: The maximum time without a byte in either direction. The time in which the reader takes no bytes doesn't count.
     ///   - context: The operation of the app.
-    /// - Throws: ``APIError`` for any status that isn't a success, or if no response is received. If an error occurs within the body, the
-    ///   stream throws it.
+    /// - Throws: ``APIError`` for any status that isn't a success, or if no response is received. Errors within the body are thrown by the
+    ///   stream.
     public func stream(
         _ method: HTTPRequest.Method,
         _ path: String,
@@ -48,8 +49,8 @@ extension APIClient {
     /// for try await line in try await api.lines("/logs/today") { print(line) }
     /// ```
     ///
-    /// For `text/event-stream`, use ``events(_:query:headers:options:lastEventID:reconnection:idleTimeout:context:)``. It reconnects when a
-    /// connection ends. This method doesn't.
+    /// This method doesn't reconnect when a connection ends. For `text/event-stream`, use
+    /// ``events(_:query:headers:options:lastEventID:reconnection:idleTimeout:context:)``, which reconnects.
     /// - Parameters:
     ///   - path: The path, optionally with a query. It is percent-encoded and has no fragment.
     ///   - query: Items that are percent-encoded and appended to the query of the path.
@@ -57,8 +58,8 @@ extension APIClient {
     ///   - options: The differences of the call from the policy of its endpoint.
     ///   - idleTimeout: The maximum time without a byte.
     ///   - context: The operation of the app.
-    /// - Throws: ``APIError`` for any status that isn't a success, or if no response is received. If an error occurs within the body, the
-    ///   sequence throws it.
+    /// - Throws: ``APIError`` for any status that isn't a success, or if no response is received. Errors within the body are thrown by the
+    ///   sequence.
     public func lines(
         _ path: String,
         query: [URLQueryItem] = [],
@@ -82,9 +83,9 @@ extension APIClient {
 extension APIClient {
     /// Sends a large body, such as a file, a stream or a form, and returns the value of the response.
     ///
-    /// Unlike `post(_:_:query:headers:options:context:)`, an upload has no deadline of 30 s. It fails when no byte was sent or received for
-    /// `idleTimeout`. If the call is retried, a file or a stream is sent again from its beginning, and the progress starts again at 0. A
-    /// stream that can only be read once is never retried.
+    /// Unlike `post(_:_:query:headers:options:context:)`, an upload has no deadline of 30 s. An upload fails when no byte was sent or
+    /// received for `idleTimeout`. If the call is retried, a file or a stream is sent again from its beginning, and the progress starts
+    /// again at 0. A stream that can only be read once is never retried.
     ///
     /// ```swift
     /// let photo = RequestBody(file: url, contentType: "image/jpeg")
@@ -97,7 +98,7 @@ extension APIClient {
     ///   - query: Items that are percent-encoded and appended to the query of the path.
     ///   - headers: Further headers.
     ///   - options: The differences of the call from the policy of its endpoint.
-    ///   - timeout: The maximum duration of all attempts together. It replaces the timeout of the client.
+    ///   - timeout: The maximum duration of all attempts together, instead of the timeout of the client.
     ///   - idleTimeout: The maximum time without a byte in either direction.
     ///   - context: The operation of the app.
     ///   - progress: Called as the transport sends the body, on any thread.
@@ -127,7 +128,7 @@ extension APIClient {
     ///   - query: Items that are percent-encoded and appended to the query of the path.
     ///   - headers: Further headers.
     ///   - options: The differences of the call from the policy of its endpoint.
-    ///   - timeout: The maximum duration of all attempts together. It replaces the timeout of the client.
+    ///   - timeout: The maximum duration of all attempts together, instead of the timeout of the client.
     ///   - idleTimeout: The maximum time without a byte in either direction.
     ///   - context: The operation of the app.
     ///   - progress: Called as the transport sends the body, on any thread.
@@ -160,7 +161,7 @@ extension APIClient {
 }
 
 extension HTTPFields {
-    /// Returns the fields. If they contain no `Accept`, it is added.
+    /// Returns the fields, with an `Accept` if the fields contain none.
     func accepting(_ types: String) -> HTTPFields {
         guard !contains(.accept) else { return self }
         var fields = self

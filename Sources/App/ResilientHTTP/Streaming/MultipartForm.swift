@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A form with files: `multipart/form-data` (RFC 7578). Names are escaped as browsers do (WHATWG HTML §4.10.21.8).
+/// A form with files: `multipart/form-data` (RFC 7578). Names are escaped as in browsers (WHATWG HTML §4.10.21.8).
 ///
 /// Files are read while the form is sent, so large files don't need more memory. The request has a `Content-Length`, unless the size of a
 /// file can't be read. A form can be sent several times, and an upload of a form can be retried.
@@ -59,7 +59,7 @@ public struct MultipartForm: Sendable {
         append(bytes, disposition: Self.disposition(name, filename: filename), contentType: contentType)
     }
 
-    /// Appends a file. It is read while the form is sent. It must not change before that.
+    /// Appends a file. The file is read while the form is sent, and must not change before the end.
     /// - Parameters:
     ///   - file: The file.
     ///   - name: The name of the field.
@@ -75,7 +75,7 @@ public struct MultipartForm: Sendable {
         parts.append(Part(head: head(disposition, contentType: contentType), content: .file(file)))
     }
 
-    /// The form as the body of a request. The body is a stream. Its length is known unless the size of a file can't be read.
+    /// The form as the body of a request. The body is a stream. The length of the stream is unknown if the size of a file can't be read.
     public var body: RequestBody {
         let (parts, end) = (parts, Array("--\(boundary)--\r\n".utf8))
         var length: Int64? = Int64(end.count)
@@ -129,7 +129,7 @@ public struct MultipartForm: Sendable {
         return filename.map { "\(field); filename=\"\(escaped($0))\"" } ?? field
     }
 
-    /// Escapes CR, LF and quotation marks with percent signs, as browsers do.
+    /// Escapes CR, LF and quotation marks with percent signs, as in browsers.
     private static func escaped(_ name: String) -> String {
         name.unicodeScalars.reduce(into: "") { text, scalar in
             switch scalar {

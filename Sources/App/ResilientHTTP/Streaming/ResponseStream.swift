@@ -9,8 +9,8 @@ public import HTTPTypes
 /// ```
 ///
 /// Only one reader can read the stream, and only once. The connection closes if the stream is released before its end, or if its reader is
-/// canceled. A reader that pauses slows the server down, so the memory use is limited. Use ``bytes`` or ``lines`` for other units, and
-/// ``APIClient/download(_:query:to:headers:options:idleTimeout:context:progress:)`` for a file.
+/// canceled. A slow reader slows the server down, so the memory use is limited. To read other units, use ``bytes`` or ``lines``. To store a
+/// file, use ``APIClient/download(_:query:to:headers:options:idleTimeout:context:progress:)``.
 public struct ResponseStream: AsyncSequence, Sendable {
     /// A chunk of the body.
     public typealias Element = [UInt8]
@@ -27,13 +27,13 @@ public struct ResponseStream: AsyncSequence, Sendable {
         (self.response, self.body, self.context, self.api) = (response, body, context, api)
     }
 
-    /// The number of bytes of the body, if the server sent it and the body is not compressed.
+    /// The number of bytes of the body; `nil` if the server didn't send it or if the body is compressed.
     public var length: Int64? {
         response.headerFields[.contentEncoding].map { $0 == "identity" } ?? true
             ? response.headerFields[.contentLength].flatMap { Int64($0) } : nil
     }
 
-    /// The body as single bytes. They are easier to parse than chunks, but slower to read.
+    /// The body as single bytes. Single bytes are easier to parse than chunks, but slower to read.
     public var bytes: Bytes { Bytes(stream: self) }
 
     /// The body as lines of text, as they arrive.
@@ -43,8 +43,7 @@ public struct ResponseStream: AsyncSequence, Sendable {
     ///
     /// - Parameter limit: The maximum number of bytes.
     /// - Returns: The bytes.
-    /// - Throws: ``APIError`` of the kind `decoding` if the body is larger than the limit. If the body ends early, the error has another
-    ///   kind.
+    /// - Throws: ``APIError`` of the kind `decoding` if the body is larger than the limit, or of another kind if the body ends early.
     public func collect(upTo limit: Int) async throws(APIError) -> [UInt8] {
         var bytes: [UInt8] = []
         var chunks = makeAsyncIterator()
@@ -68,7 +67,7 @@ public struct ResponseStream: AsyncSequence, Sendable {
         public mutating func next() async throws(APIError) -> [UInt8]? {
             do {
                 guard let chunk = try await chunks.next() else {
-                    // If its reader is canceled, a stream may end without an error. The body would then appear to be complete.
+                    // If the reader is canceled, a stream may end without an error. The body would then appear to be complete.
                     try Task.checkCancellation()
                     return nil
                 }
@@ -98,7 +97,7 @@ extension APIClient {
 }
 
 extension ResponseStream {
-    /// The body of a response as single bytes. Most bytes come from a chunk in memory, so reading them doesn't suspend.
+    /// The body of a response as single bytes. Most bytes come from a chunk in memory, so reading a byte rarely suspends.
     public struct Bytes: AsyncSequence, Sendable {
         /// A byte.
         public typealias Element = UInt8
@@ -132,7 +131,7 @@ extension ResponseStream {
     ///
     /// A line ends with LF, CR, CRLF, VT, FF, or one of the Unicode separators U+0085, U+2028 and U+2029, as in
     /// `URLSession.AsyncBytes.lines`. Unlike `URLSession`, this type returns an empty line as an empty string. Invalid UTF-8 is replaced by
-    /// U+FFFD. A line of more than 16 MiB is an error of the kind `decoding`.
+    /// U+FFFD. If a line exceeds 16 MiB, the sequence throws an error of the kind `decoding`.
     public struct Lines: AsyncSequence, Sendable {
         /// A line.
         public typealias Element = String
@@ -172,10 +171,10 @@ extension ResponseStream {
     }
 }
 
-/// Splits a stream of bytes into lines. A value type; O(1) per byte.
+/// Splits a stream of bytes into lines. The type is a value. O(1) per byte.
 ///
-/// The bytes of `buffer` from `start` on were not returned yet. The bytes before `position` were already searched, so that a long line is
-/// not searched again with each chunk. A CR ends a line at once. The next byte shows whether a LF belongs to it.
+/// The bytes of `buffer` from `start` on were not returned yet. The bytes before `position` were already searched, so a long line is not
+/// searched again with each chunk. A CR ends a line at once. The next byte shows whether an LF belongs to the CR.
 struct LineSplitter {
     /// The bytes that end a line.
     enum Separators {
@@ -194,7 +193,7 @@ struct LineSplitter {
     private var start = 0
     /// The index of the first byte that was not searched.
     private var position = 0
-    /// Whether the last line ended with CR. A following LF then belongs to it.
+    /// Whether the last line ended with CR. A following LF then belongs to the same line end.
     private var skipsLineFeed = false
     private var hasEnded = false
 

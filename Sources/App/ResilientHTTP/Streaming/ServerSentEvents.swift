@@ -5,9 +5,9 @@ import Timekeeping
 
 /// The events of an endpoint that sends `text/event-stream`, over several connections.
 ///
-/// The first read connects. The connection may end, break, or have no bytes for too long. The next read then waits and connects again, with
-/// the id of the last event in `Last-Event-ID`. The sequence ends when the server responds with 204. It throws if the server refuses
-/// permanently, such as with 404. Each connection is a call of the client, with the session, the gate, the breaker and retries.
+/// The first read connects. The connection may end, break, or have no bytes for too long. The next read then waits and connects again with
+/// the id of the last event in `Last-Event-ID`. The sequence ends when the server responds with 204. If the server refuses permanently,
+/// such as with 404, the sequence throws. Each connection is a call of the client, with the session, the gate, the breaker and retries.
 ///
 /// ```swift
 /// for try await event in api.events("/notifications") where event.type == "order" {
@@ -25,11 +25,10 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
 
     /// The rules for reconnections.
     public struct Reconnection: Hashable, Sendable {
-        /// The delay before a reconnection if the server doesn't send a delay as `retry:`. It is extended by a random part of up to a
-        /// quarter.
+        /// The delay before a reconnection if the server sends no delay as `retry:`. A random part of up to a quarter extends the delay.
         public var delay: Duration
-        /// The maximum delay after failed connections. The delay doubles with each failure, and a random part of up to a half is
-        /// subtracted. If the server requests a longer delay with `retry:` or `Retry-After`, that delay applies.
+        /// The maximum delay after failed connections. The delay doubles with each failure. A random part of up to a half is then
+        /// subtracted. If the server requests a longer delay with `retry:` or `Retry-After`, the server's delay applies.
         public var cap: Duration
         /// The number of consecutive failed connections after which the sequence throws; `nil` for no limit.
         public var maximumFailures: Int?
@@ -50,7 +49,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         ///   - named: The delay that the server sent as `retry:`.
         ///   - chance: A random number from 0 to 1.
         func pause(failures: Int, named: Duration?, chance: Double) -> Duration {
-            // Without a minimum, all clients would reconnect without pause to a server that sends a delay of zero.
+            // A server may send a delay of zero. Without a minimum, all clients would then reconnect without a pause.
             let delay = named.map { Swift.min(Swift.max($0, .milliseconds(500)), .seconds(3_600)) } ?? delay
             let stretched = delay * (1 + chance / 4)
             guard failures > 0 else { return stretched }
@@ -140,8 +139,8 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             parser = EventStreamParser(lastEventID: parser.lastEventID, retry: parser.retry)
         }
 
-        /// Waits before a reconnection. The delay is the longer one of the rules' delay and the server's delay. The first connection isn't
-        /// delayed.
+        /// Waits before a reconnection, for the longer of two delays: the delay of the rules and the delay of the server. The first
+        /// connection isn't delayed.
         private mutating func pause() async throws(APIError) {
             defer { (isFirst, retryAfter) = (false, nil) }
             guard !isFirst else { return }
@@ -156,7 +155,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
 
         /// Opens a connection.
         /// - Returns: The stream; `nil` if the server has ended the sequence with 204.
-        /// - Throws: ``APIError`` if the response is no success or no event stream.
+        /// - Throws: ``APIError`` if the response is not a success, or not an event stream.
         private mutating func connect() async throws(APIError) -> ResponseStream? {
             var headers = events.headers.accepting("text/event-stream")
             headers[.cacheControl] = "no-store"
@@ -202,7 +201,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
                 hasEnded = true
                 throw error
             }
-            // If a connection worked before it broke, this is not a failure.
+            // The end of a connection that worked is not a failure.
             if !wasConnected { failures += 1 }
             retryAfter = error.retryAfter
             if let most = events.reconnection.maximumFailures, failures >= most {
@@ -224,8 +223,8 @@ extension APIClient {
     ///   - options: The differences of the calls from the policy of their endpoint.
     ///   - lastEventID: The id after which the events begin, such as an id that an earlier run of the app stored; empty for none.
     ///   - reconnection: The rules for reconnections.
-    ///   - idleTimeout: The maximum time without a byte, after which the sequence reconnects. The server should send comments more often
-    ///     than this.
+    ///   - idleTimeout: The maximum time without a byte. After this time, the sequence reconnects. The server should send comments more
+    ///     often.
     ///   - context: The operation of the app.
     public func events(
         _ path: String,
@@ -256,7 +255,7 @@ public struct ServerSentEvent: Hashable, Sendable {
     public var type: String
     /// The data, with its lines joined by LF.
     public var data: String
-    /// The last id that the server sent, in this event or an earlier one; empty if the server sent no id.
+    /// The last id that the server sent, in this event or an earlier event; empty if the server sent no id.
     public var id: String
 
     /// Creates an event.
@@ -265,7 +264,7 @@ public struct ServerSentEvent: Hashable, Sendable {
     }
 }
 
-/// A parser of `text/event-stream`, as defined in WHATWG HTML §9.2.6. A value without I/O.
+/// A parser of `text/event-stream`, as defined in WHATWG HTML §9.2.6. The parser is a value without I/O.
 struct EventStreamParser {
     /// The id for `Last-Event-ID`.
     private(set) var lastEventID: String

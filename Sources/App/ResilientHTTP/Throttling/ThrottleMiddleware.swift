@@ -4,17 +4,17 @@ public import HTTPTypes
 import RateLimiting
 import Timekeeping
 
-/// Admits calls by the decisions of a ``Throttler``, and reports their results to it. A throttler limits the rate of calls by quotas.
+/// Admits calls by the decisions of a ``Throttler``, and reports the results of the calls to it. A throttler limits the rate of calls.
 ///
-/// A call that exceeds a quota waits if it can be sent within the permitted waiting time and before its deadline. Otherwise, it fails at
-/// once with an `APIError` of the kind `throttled`, whose `retryAfter` is the delay.
+/// If a call exceeds a quota, the call waits if it can be sent within the permitted waiting time and before its deadline. Otherwise, the
+/// call fails at once with an `APIError` of the kind `throttled`. The `retryAfter` of this error is the delay.
 ///
 /// ```swift
 /// let middleware = ClientPipeline.standard(throttle: ThrottleMiddleware(throttler, waitingUpTo: .seconds(2)))
 /// ```
 ///
-/// If the quotas need not survive a restart and no call should wait, use the parameter `throttle` of `APIClient` instead. In the standard
-/// order, the middleware is inside the retries. So each attempt counts against the quotas, as it does on the server.
+/// In the standard order, the middleware is inside the retries, so each attempt counts against the quotas, as on the server. If the quotas
+/// need not survive a restart and no call should wait, use the parameter `throttle` of `APIClient` instead.
 public struct ThrottleMiddleware: ClientMiddleware {
     /// Decides about calls, and learns limits from responses.
     private let throttler: Throttler
@@ -23,9 +23,9 @@ public struct ThrottleMiddleware: ClientMiddleware {
 
     /// Creates a middleware.
     /// - Parameters:
-    ///   - throttler: The throttler that decides. Several clients can share one.
+    ///   - throttler: The throttler that decides. Several clients can share a throttler.
     ///   - longestWait: The maximum time that a call waits before it is sent; zero by default.
-    ///   - user: Returns the user whose quotas a call counts against. The name must stay the same after a restart.
+    ///   - user: Returns the user whose quotas a call uses. The name must stay the same after a restart.
     public init(
         _ throttler: Throttler,
         waitingUpTo longestWait: Duration = .zero,
@@ -36,8 +36,8 @@ public struct ThrottleMiddleware: ClientMiddleware {
         self.user = user
     }
 
-    /// Waits until a call may be sent, sends it, and reports its result. If a returned response contains a delay of the server, the count
-    /// is saved first, so that the delay survives a restart. If the call throws, its result is counted, but saved only with the next call.
+    /// Waits until a call may be sent, sends the call, and reports its result. If the server refuses the call or requests a delay, the
+    /// count is saved before this method ends, so that the delay survives a restart. Any other result is saved with the next call.
     /// - Throws: `APIError` of the kind `throttled` with a `LocalHold`, or the error of the call.
     public func intercept(
         _ request: HTTPRequest,
@@ -62,7 +62,7 @@ public struct ThrottleMiddleware: ClientMiddleware {
         do {
             response = try await next(request, body)
         } catch {
-            // The client's pipeline throws refusals of the server, too.
+            // The client's pipeline also throws refusals of the server.
             await throttler.finish(call, with: CallEnd(error, now: now()), savingFor: user)
             throw error
         }
@@ -82,9 +82,9 @@ extension Throttler {
 }
 
 extension CallEnd {
-    /// Creates the end of a call from a response. It contains the server's limits, in all drafts and dialects of the headers, and the delay
-    /// that the server requests.
-    /// - Parameter now: The local wall clock, used when the response carries no `Date`.
+    /// Creates the end of a call from a response. The end contains the delay that the server requests, and the server's limits in all
+    /// drafts and vendor formats of the headers.
+    /// - Parameter now: The local wall clock, for a response without `Date`.
     init(_ response: HTTPResponse, now: Date) {
         let (status, headers) = (response.status.code, response.headerFields)
         // A response from a cache contains an old count (draft-ietf-httpapi-ratelimit-headers-10 §5).
@@ -95,7 +95,7 @@ extension CallEnd {
             return
         }
         let retryAfter = RetryAfter.delay(status: status, headers: headers, now: now)
-        // A 403 is only a refusal by a limit if it contains a delay.
+        // A 403 only counts as a refusal by a limit if it contains a delay.
         let isRefusal = status == 429 || status == 403 && retryAfter != nil
         self =
             isRefusal

@@ -15,7 +15,7 @@ public struct ThrottlePolicy: Hashable, Sendable {
     public private(set) var others: [RateLimitPolicy]
     /// The additional delay for callers that are refused repeatedly; `nil` for no additional delay.
     public var penalty: RefusalPenalty?
-    /// The number of consecutive refusals at one endpoint after which the app should inform the user. The app should do this only once.
+    /// The number of consecutive refusals at one endpoint after which the app should inform the user, once.
     public var refusalsWorthReporting = 5
     /// The maximum number of callers that wait at one endpoint.
     public var maximumWaiters = 100
@@ -69,10 +69,10 @@ public struct ThrottlePolicy: Hashable, Sendable {
 
 /// A throttler's decision about one call.
 public enum ThrottleDecision: Hashable, Sendable {
-    /// The call may be made, and is counted.
+    /// The call may be made, and the throttler has counted it.
     /// - remaining: The number of further calls that would be admitted now.
     case allowed(remaining: Int)
-    /// The call must not be made now, and is not counted.
+    /// The call must not be made now, and the throttler has not counted it.
     case held(Hold)
 
     /// Whether the call may be made.
@@ -90,7 +90,7 @@ public enum ThrottleDecision: Hashable, Sendable {
 public struct ThrottleStatus: Hashable, Sendable {
     /// The endpoint.
     public var endpoint: Endpoint
-    /// The number of counted calls of the quota that has the fewest calls left.
+    /// The number of counted calls of the quota with the fewest calls left.
     public var count: Int
     /// The maximum number of calls of that quota.
     public var limit: Int
@@ -121,13 +121,13 @@ public struct ThrottleRefusal: Hashable, Sendable {
     public var endpoint: Endpoint
     /// The reason and the delay.
     public var hold: Hold
-    /// The number of calls in the window of the quota that has the fewest left.
+    /// The number of calls in the window of the quota with the fewest calls left.
     public var count: Int
     /// The maximum number of calls in that window.
     public var limit: Int
     /// The number of consecutive refusals at this endpoint, including this one.
     public var inARow: Int
-    /// Whether the app should inform the user now. The value is `true` once per series of refusals, see
+    /// Whether the app should inform the user now. The value is `true` once per series of refusals; see
     /// ``ThrottlePolicy/refusalsWorthReporting``.
     public var isWorthReporting: Bool
 }

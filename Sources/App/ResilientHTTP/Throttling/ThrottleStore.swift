@@ -4,15 +4,15 @@ import HTTPTypes
 import PrivateFiles
 import RateLimiting
 
-/// A store in which a throttler's counts survive a restart.
+/// A store for a throttler's counts, which then survive a restart.
 ///
-/// A throttler loads the snapshot of a user once, before that user's first call. It saves a snapshot before each call is sent. A later
-/// snapshot replaces the earlier one. Only one save runs at a time, and concurrent calls share a save.
+/// A throttler loads the snapshot of a user once, before that user's first call. The throttler saves a snapshot before each call is sent. A
+/// later snapshot replaces the earlier one. Only one save runs at a time, and concurrent calls share a save.
 public protocol ThrottleStore: Sendable {
-    /// Returns the saved snapshot of a user, or `nil` if there is none.
+    /// Returns the saved snapshot of a user; `nil` if no snapshot is saved.
     ///
-    /// - Throws: Any error if a snapshot exists and can't be read. For each endpoint of the user, the throttler then counts the shortest
-    ///   quota as used up.
+    /// - Throws: Any error if a snapshot exists and can't be read. For each endpoint of the user, the throttler then counts the quota with
+    ///   the shortest window as used up.
     func load(user: String?) async throws -> ThrottleSnapshot?
     /// Saves a snapshot and replaces the earlier one.
     ///
@@ -20,7 +20,7 @@ public protocol ThrottleStore: Sendable {
     func save(_ snapshot: ThrottleSnapshot, user: String?) async throws
 }
 
-/// The usage and the learned limits of one user's endpoints, in a form that can be saved. It contains templates of routes. It contains
+/// The usage and the learned limits of one user's endpoints, in a form that can be saved. The snapshot contains templates of routes, but
 /// neither the user nor ids.
 public struct ThrottleSnapshot: Hashable, Sendable, Codable {
     /// The state of one endpoint.
@@ -52,28 +52,28 @@ extension ThrottleTable {
     }
 }
 
-/// Stores a throttler's counts in a folder, in one small file per user that only its owner can read.
+/// Stores a throttler's counts in a folder. Each user has one small file, which only its owner can read.
 ///
-/// A file is replaced atomically. If the process is killed, either the old or the new file remains. The file isn't flushed to the disk, so
-/// a power loss can lose the latest changes. Only one process at a time may use a folder. The names of the files are digests of the users'
-/// names.
+/// A file is replaced atomically: if the process is killed, either the old or the new file remains. The file isn't flushed to the disk, so
+/// a power failure can lose the latest changes. Only one process at a time may use a folder. The names of the files are digests of the
+/// users' names.
 public final class ThrottleFile: ThrottleStore {
     /// The maximum size of a file that is read, in bytes.
     static let maximumSize = 4 * 1024 * 1024
 
     private let folder: URL
-    /// The queue on which files are read and written. These calls block.
+    /// The queue on which files are read and written, because reading and writing block.
     private let queue = DispatchQueue(label: "holdfast.throttle-file")
 
     /// Creates a store.
-    /// - Parameter folder: A folder of the app, such as one in Application Support. If it doesn't exist, it is created with
-    ///   access for its owner only.
+    /// - Parameter folder: A folder of the app, such as one in Application Support. A missing folder is created with access for its owner
+    ///   only.
     public init(folder: URL) {
         self.folder = folder
     }
 
-    /// Returns the saved snapshot of a user, or `nil` if there is none.
-    /// - Throws: `POSIXError` if the file can't be read, with `EIO` if it is too large. `DecodingError` if it isn't a snapshot.
+    /// Returns the saved snapshot of a user; `nil` if no snapshot is saved.
+    /// - Throws: `POSIXError` if the file can't be read, with `EIO` if the file is too large. `DecodingError` if the file isn't a snapshot.
     public func load(user: String?) async throws -> ThrottleSnapshot? {
         let path = path(of: user)
         return try await onQueue {

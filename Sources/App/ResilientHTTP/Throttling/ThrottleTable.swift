@@ -9,12 +9,12 @@ struct ThrottleKey: Hashable, Sendable {
 }
 
 /// The limits of all users and endpoints. Each pair of user and endpoint has a slot. The number of slots is limited. Each insertion checks
-/// two other slots and removes them if they have expired, so that no operation scans the whole table.
+/// two other slots and removes expired ones, so no operation scans the whole table.
 ///
-/// A value type, guarded by the mutex of the throttler. Invariants: `rotation` contains each key of `slots` once. A slot with waiting
-/// callers is never removed. When the table is full, all new keys share the slot ``overflow``, so their calls are counted together.
+/// The table is a value, guarded by the mutex of the throttler. Invariants: `rotation` contains each key of `slots` once. A slot with
+/// waiting callers is never removed. When the table is full, all new keys share the slot ``overflow``, so their calls are counted together.
 struct ThrottleTable: Sendable {
-    /// The key that new keys share when the table is full. It is not saved.
+    /// The key that new keys share when the table is full. The key is not saved.
     static let overflow = ThrottleKey(user: nil, endpoint: Endpoint(.init("ANY") ?? .get, "/{any}"))
 
     /// The quotas by endpoint.
@@ -40,8 +40,8 @@ struct ThrottleTable: Sendable {
     /// Returns the slot of a key. If the key has no slot, a new slot is returned, but not stored.
     func slot(of key: ThrottleKey) -> Slot { slots[key] ?? newcomer(key) }
 
-    /// Returns the key under which a key's calls are counted, and creates its slot. This is the key itself, or the shared key if the table
-    /// is full.
+    /// Returns the key under which a key's calls are counted, and creates its slot. The result is the key itself. If the table is full, the
+    /// result is the shared key.
     mutating func admitKey(_ key: ThrottleKey, at now: Int64) -> ThrottleKey {
         if slots[key] != nil { return key }
         dropFresh(at: now)
@@ -59,7 +59,7 @@ struct ThrottleTable: Sendable {
         return body(&slots.values[index])
     }
 
-    /// Returns a new slot. If the user's saved counts could not be read, its shortest quota counts as used up.
+    /// Returns a new slot. If the saved counts of the user could not be read, the quota with the shortest window counts as used up.
     private func newcomer(_ key: ThrottleKey) -> Slot {
         var limit = AdaptiveLimit(policy.adaptive(for: key.endpoint))
         if let instant = spent[key.user] { limit.spendShortest(at: instant) }
@@ -85,10 +85,10 @@ extension ThrottleTable {
     /// The state of one user and endpoint: the limit, and the callers that wait until they may send.
     ///
     /// Callers are admitted in the order of their arrival. Only the first waiter sleeps until an instant. The other waiters sleep until
-    /// they are woken. Call ``wakeChanged(at:)`` after each change of the limit, because it may change when waiters are admitted.
+    /// they are woken. Call ``wakeChanged(at:)`` after each change of the limit, because a change may admit waiters earlier or later.
     struct Slot: Sendable {
         var limit: AdaptiveLimit
-        /// The waiting callers, each with the latest instant at which it must be admitted.
+        /// The waiting callers, each with the latest instant for its admission.
         var line = WaiterLine<Int64>()
         /// The instant until which the first waiter sleeps.
         private var firstTurn = Int64.max
@@ -146,7 +146,7 @@ extension ThrottleTable {
         }
 
         /// Wakes the waiters that must decide again. If the first waiter may proceed earlier, only this waiter is woken. Otherwise, the
-        /// waiters that would now be admitted too late are also woken. O(1), or O(waiters) in the latter case.
+        /// waiters that would now be admitted too late are also woken. O(1), or O(waiters) in the second case.
         mutating func wakeChanged(at now: Int64) -> [WaiterLine<Int64>.Wake] {
             guard !line.isEmpty else { return [] }
             let turn = now + (limit.hold(at: now)?.wait.wholeNanoseconds ?? 0)
@@ -175,7 +175,7 @@ extension ThrottleTable {
             Throttler.Call(key: key, admitted: limit.begin(at: now))
         }
 
-        /// Counts a refusal. If a caller ignores its delays, its delay may increase.
+        /// Counts a refusal. The delay may increase for a caller that ignores its delays.
         private mutating func refuse(_ key: ThrottleKey, _ hold: Hold, at now: Int64, policy: ThrottlePolicy) -> ThrottleRefusal {
             var hold = hold
             // The penalty may increase the delay.

@@ -10,15 +10,15 @@ extension Throttler {
         case admitted(Call)
         /// The call must not be sent.
         case refused(ThrottleRefusal)
-        /// The call waits. It has a number and a latest instant at which it must be admitted.
+        /// The call waits. It has a number, and a latest instant for its admission.
         case inLine(ThrottleKey, id: UInt64, latest: Int64)
     }
 
-    /// Admits a call when it may be sent. The count is saved before the function returns.
+    /// Waits until a call may be sent, and admits the call. The count is saved before the function returns.
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint of the call.
-    ///   - user: The user whose quotas the call counts against; `nil` for none.
+    ///   - user: The user whose quotas the call uses; `nil` for none.
     ///   - longest: The maximum waiting time. A call that would wait for longer is refused at once.
     /// - Throws: ``APIError`` of the kind `throttled` with the delay. `CancellationError` if the task is canceled before the call is
     ///   admitted. In both cases, the call is not counted.
@@ -30,7 +30,7 @@ extension Throttler {
         }
     }
 
-    /// Ends a call, learns from its result, and wakes waiting calls. It must be called once for each admitted call.
+    /// Ends a call, learns from its result, and wakes waiting calls. Call this function once for each admitted call.
     func finish(_ call: Call, with end: CallEnd) {
         let woken = state.withLock { state in
             let now = nanoseconds
@@ -68,8 +68,8 @@ extension Throttler {
         }
     }
 
-    /// Waits until the call is admitted, or until it would be admitted too late. Each time the caller wakes, it decides again under the
-    /// lock. If the caller is canceled, it leaves the line and wakes the next caller.
+    /// Waits until the call is admitted, or until the admission would be too late. Each time the caller wakes, it decides again under the
+    /// lock. A canceled caller leaves the line and wakes the next caller.
     private func turn(of id: UInt64, at key: ThrottleKey, latest: Int64) async throws -> Call {
         while true {
             let (step, next) = state.withLock { state in

@@ -10,17 +10,17 @@ extension Throttler {
         var changes: UInt64 = 0
         /// The number of changes at the beginning of the last successful save.
         var saved: UInt64 = 0
-        /// Whether the last save failed, so that the next failure is not logged.
+        /// Whether the last save failed. If so, the next failure is not logged.
         var isFailing = false
     }
 
-    /// Returns the usage and the learned limits of a user. Use it to save them with other data of the app. O(endpoints).
+    /// Returns the usage and the learned limits of a user, for an app that saves them with other data. O(endpoints).
     /// - Parameter user: The user; `nil` for calls without a user.
     public func snapshot(user: String? = nil) -> ThrottleSnapshot {
         state.withLock { $0.table.snapshot(of: user, at: nanoseconds, time: snapshotTime()) }
     }
 
-    /// Adds saved usage to the current usage of a user, so that calls since the start are counted, too. O(endpoints).
+    /// Adds saved usage to the current usage of a user. Calls since the start also count. O(endpoints).
     /// - Parameters:
     ///   - snapshot: The saved usage. A snapshot of another version is ignored. Usage that is older than its quota's window is not counted.
     ///   - user: The user; `nil` for calls without a user.
@@ -37,8 +37,8 @@ extension Throttler {
         }
     }
 
-    /// Removes the usage and the learned limits of an endpoint, for tests. Don't call it after a failed call, because the server still
-    /// counts the earlier calls.
+    /// Removes the usage and the learned limits of an endpoint, for tests. Don't call this method after a failed call, because the server
+    /// still counts the earlier calls.
     /// - Parameters:
     ///   - endpoint: The endpoint.
     ///   - user: The user; `nil` for calls without a user.
@@ -75,8 +75,8 @@ extension Throttler {
 
 extension Throttler {
     /// Loads a user's saved counts once. The first call of the user loads them automatically. Call this method earlier if the app shows the
-    /// counts before that. Concurrent calls share one load. If the counts can't be read, a warning is logged, and the shortest quotas count
-    /// as used up.
+    /// counts before the first call. Concurrent calls share one load. If the counts can't be read, a warning is logged, and the quotas with
+    /// the shortest window count as used up.
     ///
     /// - Parameter user: The user; `nil` for calls without a user.
     /// - Throws: `CancellationError` if the task is canceled before the end.
@@ -108,8 +108,8 @@ extension Throttler {
         state.withLock { $0.saved[user]?.changes += 1 }
     }
 
-    /// Saves a user's state, unless a save that began after the last change has already done so. Of several consecutive errors, only the
-    /// first is logged.
+    /// Saves a user's state. Does nothing if a save that began after the last change has already succeeded. Of several consecutive errors,
+    /// only the first error is logged.
     ///
     /// - Throws: `CancellationError` if the task is canceled before the end.
     func save(_ user: String?) async throws {
@@ -133,7 +133,7 @@ extension Throttler {
         }
     }
 
-    /// Saves the count of an admitted call before it is sent, so that it is known after a restart.
+    /// Saves the count of an admitted call before the call is sent, so that the count survives a restart.
     func saved(_ call: Call) async throws -> Call {
         do {
             try await save(call.key.user)

@@ -6,10 +6,10 @@ import Synchronization
 import Timekeeping
 
 /// Limits the rate of an app's calls by the app's own quotas and by the limits of the server. Calls are counted exactly, per user and
-/// endpoint, and the counts can survive a restart.
+/// endpoint. The counts can survive a restart.
 ///
-/// Add a ``ThrottleMiddleware`` with this throttler to the client. The other members are for displays in the app, and for calls that the
-/// client doesn't make. A decision takes O(log n) in the number of calls that still count.
+/// Add a ``ThrottleMiddleware`` with this throttler to the client. The other members are for displays in the app, and for calls that are
+/// not made by the client. A decision takes O(log n) in the number of calls that still count.
 ///
 /// ```swift
 /// let throttler = Throttler(policy: policy, store: ThrottleFile(folder: folder))
@@ -44,14 +44,15 @@ public final class Throttler: Sendable {
     /// Creates a throttler.
     /// - Parameters:
     ///   - policy: The quotas by endpoint.
-    ///   - routes: Further routes of the app. Requests to them are distinguished by their templates.
-    ///   - basePath: The path of the client's base URL, such as `/v2`. Templates are relative to it.
+    ///   - routes: Further routes of the app. The template of a route is the endpoint of all requests to the route.
+    ///   - basePath: The path of the client's base URL, such as `/v2`. Templates are relative to this path.
     ///   - capacity: The maximum number of endpoints with separate quotas, for all users together. All further endpoints share one quota.
     ///   - store: The store in which the counts survive a restart; `nil` for none.
     ///   - logger: Logs every decision at debug level: the endpoint, the count and the limit, or the delay.
     ///   - clock: A monotonic clock.
     ///   - randomness: The source of the jitter.
-    ///   - snapshotTime: Returns the time on the wall clock and on the clock of the boot, which continue after a restart of the process.
+    ///   - snapshotTime: Returns the time on the wall clock and on the clock of the boot. Both clocks continue after a restart of the
+    ///     process.
     /// - Precondition: `capacity` is positive.
     public init(
         policy: ThrottlePolicy = .appsInTheField,
@@ -111,7 +112,7 @@ public final class Throttler: Sendable {
         }.sorted { $0.endpoint.description < $1.endpoint.description }
     }
 
-    /// Returns a stream of the refusals from now on. If the consumer is slow, it loses the oldest refusals.
+    /// Returns a stream of the refusals from now on. A slow consumer loses the oldest refusals.
     ///
     /// - Parameter size: The number of refusals that are buffered for a slow consumer.
     public func refusals(buffering size: Int = 100) -> AsyncStream<ThrottleRefusal> {
@@ -148,7 +149,7 @@ public final class Throttler: Sendable {
     }
 }
 
-/// Passes refusals to all listeners. If a listener is slow, it loses the oldest refusals.
+/// Passes refusals to all listeners. A slow listener loses the oldest refusals.
 final class RefusalStreams: Sendable {
     private typealias Listener = AsyncStream<ThrottleRefusal>.Continuation
     private let listeners = Mutex<(next: UInt64, all: [UInt64: Listener])>((0, [:]))

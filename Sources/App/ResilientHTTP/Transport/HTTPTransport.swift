@@ -10,8 +10,8 @@ public protocol HTTPTransport: Sendable {
     /// - Parameters:
     ///   - request: The request without its body, with scheme, authority and path.
     ///   - body: The body, if there is one.
-    ///   - timeout: The maximum duration of the exchange, from the call to the last byte of the response's body. When it has passed, the
-    ///     transport ends the exchange. This function or the body then throws the code ``TransportError/Code/timeout``.
+    ///   - timeout: The maximum duration of the exchange, from the call to the last byte of the response's body. After this time, the
+    ///     transport ends the exchange, and this function or the body throws the code ``TransportError/Code/timeout``.
     /// - Returns: The head of the response with any status, and the body as it arrives.
     /// - Throws: ``TransportError`` if no head of a response is received.
     func send(
@@ -22,13 +22,12 @@ public protocol HTTPTransport: Sendable {
 
     /// Sends a request once and returns the response when its head has arrived. The body may have any size, be read slowly, or never end.
     ///
-    /// The transport buffers only a limited part of the body, so a reader that pauses also pauses the server. If the body is released
-    /// before its end, the connection closes. The default implementation calls ``send(_:body:timeout:)``. In this case, `timeout` also
-    /// limits the body.
+    /// The transport buffers only a limited part of the body, so a slow reader also slows the server down. If the body is released before
+    /// its end, the connection closes. The default implementation calls ``send(_:body:timeout:)``, and `timeout` then also limits the body.
     /// - Parameters:
     ///   - request: The request without its body, with scheme, authority and path.
-    ///   - body: The body, if there is one. The whole body is sent before the response is returned, unless the server refuses the request
-    ///     earlier.
+    ///   - body: The body, if there is one. The response is returned after the whole body was sent. If the server refuses the request
+    ///     earlier, the response is returned at once.
     ///   - timeout: The maximum time until the head of a success, or until the last byte of any other response.
     ///   - idleTimeout: The maximum time without a byte in either direction. The time in which the reader of the response takes no bytes
     ///     doesn't count.
@@ -55,10 +54,10 @@ extension HTTPTransport {
 
 /// The rules for redirects, which all transports follow.
 ///
-/// Only GET and HEAD requests are redirected. For any other request, the caller must decide whether it may be sent twice. `Authorization`
-/// and `Cookie` are only sent to the same origin (RFC 9110 §15.4).
+/// Only GET and HEAD requests are redirected. For any other request, the caller must decide whether the request may be sent twice.
+/// `Authorization` and `Cookie` are only sent to the same origin (RFC 9110 §15.4).
 public enum Redirection {
-    /// The maximum number of redirects of one request. After them, the next redirect is returned as the response.
+    /// The maximum number of redirects of one request. The next redirect is returned as the response.
     public static let most = 10
 
     /// Returns the redirected request.

@@ -4,7 +4,7 @@ import Synchronization
 
 /// The body of a request: bytes in memory, a file, or a stream.
 ///
-/// A file and a stream are sent in chunks, so that the memory use doesn't depend on the size of the body.
+/// A file and a stream are sent in chunks, so the memory use doesn't depend on the size of the body.
 ///
 /// ```swift
 /// let photo = RequestBody(file: url, contentType: "image/jpeg").reportingProgress { print($0.completed, $0.total ?? 0) }
@@ -14,8 +14,8 @@ public struct RequestBody: Sendable {
     /// Writes a body chunk by chunk.
     ///
     /// `write` returns when the transport accepts the next chunk. If `write` throws, the transport accepts no more chunks, and the function
-    /// must rethrow the error. The function throws another error if the body can't be produced. It must end when its task is canceled,
-    /// because the call waits for it.
+    /// must rethrow the error. If the body can't be produced, the function throws another error. The function must end when its task is
+    /// canceled, because the call waits for the function.
     public typealias Writer = @Sendable (_ write: @Sendable ([UInt8]) async throws -> Void) async throws -> Void
 
     /// The source of the bytes.
@@ -33,10 +33,10 @@ public struct RequestBody: Sendable {
     public var content: Content
     /// The value of `Content-Type`.
     public var contentType: String
-    /// Whether the body must not or can't be sent a second time. For example, a one-time code must not, and a stream that can be read only
-    /// once can't. A call with such a body is never retried.
+    /// Whether the body must not be sent twice, or can't be sent twice. For example, a one-time code must not be sent twice. A stream that
+    /// can be read only once can't be sent twice. A call with such a body is never retried.
     public var isOneShot: Bool
-    /// Called as the transport takes the bytes, on any thread. If the body is sent again, the progress starts again at 0.
+    /// A closure that is called as the transport takes the bytes, on any thread. If the body is sent again, the progress starts again at 0.
     public var progress: (@Sendable (TransferProgress) -> Void)?
 
     /// Creates a body from bytes in memory.
@@ -86,7 +86,7 @@ public struct RequestBody: Sendable {
     /// Whether the bytes are in memory and no progress is reported.
     var isInMemory: Bool { if case .bytes = content { progress == nil } else { false } }
 
-    /// The number of bytes, if it is known before the body is sent. The length of a file is read from the file system.
+    /// The number of bytes, if the number is known before the body is sent. The length of a file is read from the file system.
     public var length: Int64? {
         switch content {
         case .bytes(let bytes): Int64(bytes.count)
@@ -95,7 +95,7 @@ public struct RequestBody: Sendable {
         }
     }
 
-    /// Returns the same body with a function that is called as the transport takes its bytes.
+    /// Returns the same body with a progress closure. The closure is called as the transport takes the bytes of the body.
     public func reportingProgress(_ progress: @escaping @Sendable (TransferProgress) -> Void) -> RequestBody {
         var body = self
         body.progress = progress
@@ -105,7 +105,7 @@ public struct RequestBody: Sendable {
 
 /// The progress of a transfer.
 public struct TransferProgress: Hashable, Sendable {
-    /// The number of transferred bytes. If a download was resumed, the bytes of the earlier download are included.
+    /// The number of transferred bytes. For a resumed download, this number includes the bytes of the earlier download.
     public var completed: Int64
     /// The number of bytes of the whole transfer; `nil` if it is unknown.
     public var total: Int64?
@@ -125,13 +125,13 @@ extension RequestBody {
     public static let chunkSize = 65_536
 
     /// Writes the body for one attempt, for a transport whose engine accepts chunks. The method doesn't report progress, because the
-    /// transport knows better which bytes its engine has sent.
+    /// transport knows more exactly which bytes its engine has sent.
     ///
     /// - Throws: ``TransportError`` with the code ``TransportError/Code/invalidRequest`` if the body can't be read or has another length
     ///   than specified. Otherwise, the error of `write`.
     public func write(to write: @escaping @Sendable ([UInt8]) async throws -> Void) async throws {
         let written = Atomic<Int64>(0)
-        // Distinguishes the engine's errors from the body's errors.
+        // This state separates the engine's errors from the body's errors.
         let refusal = Mutex<(any Error)?>(nil)
         let length = length
         let count: @Sendable ([UInt8]) async throws -> Void = { chunk in
@@ -170,7 +170,7 @@ extension RequestBody {
     }
 }
 
-/// Reads the bytes of a file in chunks on a separate queue, because reading a file blocks the thread.
+/// Reads the bytes of a file in chunks. The reads run on a separate queue, because reading a file blocks the thread.
 public final class FileChunks: Sendable {
     private let queue = DispatchQueue(label: "holdfast.file", autoreleaseFrequency: .workItem)
     private let handle: Mutex<FileHandle>

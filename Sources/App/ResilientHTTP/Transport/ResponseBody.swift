@@ -18,7 +18,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
     /// Creates a body from a function that returns the next chunk, or `nil` at the end.
     ///
-    /// This is cheaper than a stream. Only one reader at a time calls the function. The function should throw ``TransportError``.
+    /// A function is cheaper than a stream. Only one reader at a time calls it. The function should throw ``TransportError``.
     public init(next: @escaping @Sendable () async throws -> [UInt8]?) {
         source = .pull(next)
     }
@@ -61,8 +61,8 @@ public struct ResponseBody: AsyncSequence, Sendable {
         }
     }
 
-    /// Returns the bytes of a body that is in memory and has at most `limit` bytes. For any other body it returns `nil`, and the body must
-    /// be collected.
+    /// Returns the bytes of a body that is in memory and has at most `limit` bytes. For any other body, the function returns `nil`, and the
+    /// caller must collect the body.
     func whole(upTo limit: Int) -> [UInt8]? {
         if case .whole(let bytes) = source, bytes.count <= limit { bytes } else { nil }
     }
@@ -82,10 +82,10 @@ public struct ResponseBody: AsyncSequence, Sendable {
                 bytes.append(contentsOf: chunk.prefix(limit - bytes.count))
                 return (bytes, true)
             }
-            // A small body has one chunk, which need not be copied.
+            // A small body has one chunk, which is used without a copy.
             if bytes.isEmpty { bytes = chunk } else { bytes.append(contentsOf: chunk) }
         }
-        // If its reader is canceled, a stream ends without an error. The body would then appear to be complete.
+        // If the reader is canceled, a stream ends without an error. The body would then appear to be complete.
         try Task.checkCancellation()
         return (bytes, false)
     }

@@ -1,6 +1,6 @@
 public import ErrorContract
 
-/// An error that reports that no response was received.
+/// The error of a request for which no response was received.
 public struct TransportError: Error, Sendable, CustomStringConvertible {
     /// The reason why no response was received.
     public struct Code: RawRepresentable, Hashable, Sendable {
@@ -34,7 +34,7 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
     public var code: Code
     /// The engine's description, for a log.
     public var message: String
-    /// Whether a byte of the request may have reached the server. The value is `false` only if certainly no byte has.
+    /// Whether a byte of the request may have reached the server. The value is `false` only if the server certainly received no byte.
     public var wasSent: Bool
     /// The engine's error.
     public var cause: (any Error)?
@@ -56,8 +56,8 @@ extension APIError {
     ///
     /// - Parameters:
     ///   - error: The transport's error.
-    ///   - isSafeToRepeat: Whether the request can be sent again without side effects. If it can't, and a byte of it may have been sent,
-    ///     the outcome of the request is unknown.
+    ///   - isSafeToRepeat: Whether the request can be sent again without side effects. If `false`, and a byte of the request may have been
+    ///     sent, the outcome of the request is unknown.
     ///   - context: The operation of the app.
     public init(_ error: TransportError, isSafeToRepeat: Bool, context: String? = nil) {
         let kind: Kind =
@@ -70,11 +70,11 @@ extension APIError {
             }
         let isUnknown = error.wasSent && !isSafeToRepeat && (kind == .network || kind == .timeout)
         self.init(isUnknown ? .unknownOutcome : kind, context: context, underlying: error)
-        // The server would send the same certificate for a retry. On another network, the certificate may be valid.
+        // The server would send the same certificate again. On another network, the certificate may be valid.
         if error.code == .untrusted { retry = .never }
     }
 
-    /// Creates the error for any error thrown by a call.
+    /// Creates the error of a call from any thrown error.
     init(_ error: any Error, isSafeToRepeat: Bool, context: String?) {
         if let error = error as? TransportError {
             self.init(error, isSafeToRepeat: isSafeToRepeat, context: context)
@@ -94,7 +94,7 @@ extension APIError {
 }
 
 extension TransportError: APIErrorConvertible {
-    /// Returns the error for a request whose outcome doesn't matter. It describes the failure of the transport.
+    /// Returns the error of a request whose outcome doesn't matter. The error describes the failure of the transport.
     public func apiError(context: String?) -> APIError {
         APIError(self, isSafeToRepeat: true, context: context)
     }

@@ -54,12 +54,17 @@ public struct Account: Hashable, Sendable, Identifiable {
     /// The time of the registration or import.
     public var createdAt: Date
 
-    /// Whether the password may be reset: if the account is active or locked. A reset must not undo a decision of the operator.
-    public var isRecoverable: Bool { state == .active || state == .locked }
+    /// Whether the password may be reset: if the account is active or locked, and not deleted. A reset must not undo a decision of the
+    /// operator.
+    public var isRecoverable: Bool { (state == .active || state == .locked) && purgeAt == nil }
 
-    /// Whether the owner has proven access to the mailbox: the claim `email_verified` of access tokens. All accounts count as verified
-    /// in this version.
-    public var isEmailVerified: Bool { true }
+    /// Whether the user has proven access to the mailbox of ``email``: the claim `email_verified` of access tokens.
+    public var isEmailVerified: Bool
+    /// The time at which a deleted account and its data are removed; `nil` if the account is not deleted.
+    public var purgeAt: Date?
+
+    /// Whether the user can sign in: the account is active and not deleted.
+    public var isUsable: Bool { state == .active && purgeAt == nil }
 
     /// Creates an account.
     /// - Parameters:
@@ -71,6 +76,8 @@ public struct Account: Hashable, Sendable, Identifiable {
     ///   - language: The language of its emails.
     ///   - epoch: 0 for a new account.
     ///   - createdAt: The time of the registration or import.
+    ///   - isEmailVerified: Whether the user has proven access to the mailbox.
+    ///   - purgeAt: The time at which a deleted account is removed; `nil` if the account is not deleted.
     public init(
         id: ID,
         email: EmailAddress,
@@ -79,7 +86,9 @@ public struct Account: Hashable, Sendable, Identifiable {
         state: State = .active,
         language: Language,
         epoch: Int = 0,
-        createdAt: Date
+        createdAt: Date,
+        isEmailVerified: Bool = false,
+        purgeAt: Date? = nil
     ) {
         self.id = id
         self.email = email
@@ -89,5 +98,7 @@ public struct Account: Hashable, Sendable, Identifiable {
         self.language = language
         self.epoch = epoch
         self.createdAt = createdAt
+        self.isEmailVerified = isEmailVerified
+        self.purgeAt = purgeAt
     }
 }

@@ -1,3 +1,4 @@
+import AccountContract
 public import ErrorContract
 
 /// A refusal of the account domain. It is part of the normal operation: unlike a ``StoreFailure``, it is reported to the client and not
@@ -32,10 +33,17 @@ public struct AccountError: Error, Hashable, Sendable {
             de: "Dieses Konto ist eingefroren. Setze dein Passwort zurück, um es wieder zu nutzen."
         )
     )
-    /// Returns the refusal for an account that is not active.
-    static func outOfUse(_ state: Account.State) -> AccountError {
-        switch state {
-        case .active, .inactive: inactive
+    /// The server requires a verified address, and the address of the account is not verified.
+    public static let emailNotVerified = AccountError(code: .authEmailNotVerified)
+    /// The server accepts no registrations.
+    public static let registrationClosed = AccountError(code: .authRegistrationClosed)
+    /// The user deleted the account, and its data is not removed yet.
+    public static let deleted = AccountError(code: .authAccountDeleted)
+    /// Returns the refusal for an account that can't be used.
+    static func outOfUse(_ account: Account) -> AccountError {
+        switch account.state {
+        case .active: account.purgeAt == nil ? inactive : deleted
+        case .inactive: inactive
         case .suspended: suspended
         case .locked: locked
         }
@@ -62,5 +70,14 @@ public struct AccountError: Error, Hashable, Sendable {
     /// - Parameter retryAfter: The delay after which there will be capacity for the caller.
     static func busy(retryAfter: Duration) -> AccountError {
         AccountError(code: .serverServiceUnavailable, retryAfter: retryAfter)
+    }
+}
+
+extension PasswordPolicy {
+    /// Throws if a password is too weak.
+    /// - Throws: ``AccountError`` with the code `AUTH_WEAK_PASSWORD`.
+    func require(_ password: Password, email: EmailAddress?, firstName: FirstName?) throws(AccountError) {
+        let weaknesses = weaknesses(of: password, email: email, firstName: firstName)
+        guard weaknesses.isEmpty else { throw AccountError.weakPassword(weaknesses) }
     }
 }

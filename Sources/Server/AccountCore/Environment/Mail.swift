@@ -1,5 +1,6 @@
 public import AccountContract
 public import ErrorContract
+public import Foundation
 
 /// A rendered email, without its encoding: a ``MailDelivery`` writes it as MIME.
 public struct Mail: Hashable, Sendable {
@@ -41,24 +42,86 @@ public struct Mail: Hashable, Sendable {
     }
 }
 
+/// The kind of an email. Each has a template.
+public enum MailKind: String, Hashable, Sendable, CaseIterable {
+    /// The link that sets a new password.
+    case passwordReset = "password_reset"
+    /// The confirmation of a password change, with the link "this was not me".
+    case passwordChanged = "password_changed"
+    /// The link that verifies an address.
+    case verifyEmail = "verify_email"
+    /// The link that creates the account of a registration.
+    case activate
+    /// The response to a registration whose address has an account already, with a reset link.
+    case accountExists = "account_exists"
+    /// The link that confirms a new address.
+    case confirmEmail = "confirm_email"
+    /// The notice to a former address, with the link that restores it.
+    case emailChanged = "email_changed"
+    /// The notice that an account was deleted, with the link that restores it.
+    case accountDeleted = "account_deleted"
+    /// The notice to a former address that its account was deleted, with the link that restores the address and the account.
+    case formerAccountDeleted = "former_account_deleted"
+    /// The notice that a device of a new family has signed in, with the link "this was not me".
+    case newDevice = "new_device"
+
+    /// The purpose of the link in the email; `nil` for the link "this was not me".
+    public var purpose: AccountLink.Purpose? {
+        switch self {
+        case .passwordReset, .accountExists: .resetPassword
+        case .verifyEmail: .verifyEmail
+        case .activate: .activate
+        case .confirmEmail: .confirmEmail
+        case .emailChanged, .formerAccountDeleted: .undoEmail
+        case .accountDeleted: .keepAccount
+        case .passwordChanged, .newDevice: nil
+        }
+    }
+}
+
+/// The contents of an email, before it is rendered.
+public struct MailContent: Hashable, Sendable {
+    /// The kind of the email.
+    public var kind: MailKind
+    /// The address of the recipient.
+    public var recipient: EmailAddress
+    /// The name with which the email greets the user; `nil` if the address of the account is not verified.
+    public var name: FirstName?
+    /// The token of the link.
+    public var token: ResetToken
+    /// The family of the new device, for ``MailKind/newDevice``.
+    public var device: String?
+    /// The time at which a deleted account is removed, for ``MailKind/accountDeleted`` and ``MailKind/formerAccountDeleted``.
+    public var purgeAt: Date?
+    /// The language of the text.
+    public var language: Language
+
+    /// Creates contents.
+    public init(
+        _ kind: MailKind,
+        to recipient: EmailAddress,
+        name: FirstName?,
+        token: ResetToken,
+        device: String? = nil,
+        purgeAt: Date? = nil,
+        language: Language
+    ) {
+        self.kind = kind
+        self.recipient = recipient
+        self.name = name
+        self.token = token
+        self.device = device
+        self.purgeAt = purgeAt
+        self.language = language
+    }
+}
+
 /// Renders emails. `MailTemplates` of `Pages` implements it with Mustache templates; implement it yourself to render emails in another way.
 public protocol MailRendering: Sendable {
-    /// Renders the email with a reset link. It is also called for addresses without an account, whose emails are discarded, so it must take
-    /// the same time for all.
-    /// - Parameters:
-    ///   - recipient: The address of the account.
-    ///   - name: The name with which the email addresses the user.
-    ///   - token: The token of the link.
-    ///   - language: The language of the text.
+    /// Renders an email. It is also called for addresses without an account, whose emails are discarded, so it must take the same time for
+    /// all.
     /// - Throws: An error if the email can't be rendered; then it is retried later.
-    func passwordReset(to recipient: EmailAddress, name: FirstName, token: ResetToken, language: Language) throws -> Mail
-    /// Renders the confirmation of a password change.
-    /// - Parameters:
-    ///   - recipient: The address of the account.
-    ///   - name: The name with which the email addresses the user.
-    ///   - token: The token of the link "this was not me".
-    ///   - language: The language of the text.
-    func passwordChanged(to recipient: EmailAddress, name: FirstName, token: ResetToken, language: Language) throws -> Mail
+    func mail(_ content: MailContent) throws -> Mail
 }
 
 /// Delivers emails, for example to an SMTP server.

@@ -37,6 +37,7 @@ public final class InMemoryAccountStores: AccountStores {
     public var sessions: any SessionStore { InMemorySessions(stores: self) }
     public var resetTokens: any ResetTokenStore { InMemoryResetTokens(stores: self) }
     public var accountLockTokens: any AccountLockTokenStore { InMemoryAccountLockTokens(stores: self) }
+    public var records: any AccountRecordStore { InMemoryAccountRecords(stores: self) }
     public var intents: any MailIntentQueue & MailQueueInspection { InMemoryMailIntents(stores: self) }
     public var sentResets: any SentResetStore { InMemorySentResets(stores: self) }
     public var audit: any AuditStore { InMemoryAudit(stores: self) }
@@ -70,6 +71,13 @@ struct InMemoryState: Sendable {
     var refreshTokens: [TokenDigest: StoredSession.ID] = [:]
     var resetTokens: [TokenDigest: InMemoryResetToken] = [:]
     var accountLockTokens: [TokenDigest: InMemoryAccountLockToken] = [:]
+    var links: [TokenDigest: StoredLink] = [:]
+    var formerAddresses: [Account.ID: [FormerAddress]] = [:]
+    /// The families of the devices of each account, with the time of the first sign-in.
+    var devices: [Account.ID: [String: Date]] = [:]
+    /// The time of the last use of unverified accounts.
+    var activity: [Account.ID: Date] = [:]
+    var unlistedPurges: [ListedPurge] = []
     var intents: [MailIntent.ID: InMemoryIntent] = [:]
     var turns = MailTurns()
     var lastRetry: Date?
@@ -84,9 +92,11 @@ struct InMemoryState: Sendable {
         return account
     }
 
-    /// Ends all sessions of an account.
-    mutating func endSessions(of account: Account.ID) {
-        for session in sessions.values where session.session.accountID == account { endSession(session.session.id) }
+    /// Ends all sessions of an account, except one.
+    mutating func endSessions(of account: Account.ID, except kept: StoredSession.ID? = nil) {
+        for session in sessions.values.map(\.session) where session.accountID == account && session.id != kept {
+            endSession(session.id)
+        }
     }
 
     /// Ends a session, with its refresh tokens.

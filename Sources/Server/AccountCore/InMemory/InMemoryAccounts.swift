@@ -5,14 +5,14 @@ struct InMemoryAccounts: AccountRepository {
     let stores: InMemoryAccountStores
 
     func insert(_ account: Account) async throws -> Bool {
-        try await stores.perform("accounts.insert") { try $0.insert(account) }
+        try await stores.perform("accounts.insert") { try $0.insert(account, at: account.createdAt) }
     }
 
     func insert(contentsOf accounts: [Account]) async throws -> [Account.ID] {
         try await stores.perform("accounts.insert") { state in
             let unchanged = state
             do {
-                return try accounts.filter { try state.insert($0) }.map(\.id)
+                return try accounts.filter { try state.insert($0, at: $0.createdAt) }.map(\.id)
             } catch {
                 state = unchanged
                 throw error
@@ -91,17 +91,5 @@ struct InMemorySigningKeys: SigningKeyStore {
             state.signingKeys = try change(state.signingKeys)
             return state.signingKeys
         }
-    }
-}
-
-extension InMemoryState {
-    /// Adds an account.
-    /// - Returns: `false` if its address is taken.
-    fileprivate mutating func insert(_ account: Account) throws -> Bool {
-        guard addresses[account.email.normalized] == nil else { return false }
-        guard accounts[account.id] == nil else { throw StoreFailure(isBusy: false, message: "the id of an account is taken") }
-        accounts[account.id] = account
-        addresses[account.email.normalized] = account.id
-        return true
     }
 }

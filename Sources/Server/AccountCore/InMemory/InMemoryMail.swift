@@ -10,7 +10,7 @@ struct InMemoryIntent: Sendable {
     var reason: String?
 
     /// Whether it is a reset email that was never tried. These are taken in turn by network; all others when they are due.
-    fileprivate var isFresh: Bool { intent.subject.isReset && state == .waiting && intent.failures == 0 }
+    fileprivate var isFresh: Bool { intent.subject.isAnonymous && state == .waiting && intent.failures == 0 }
     fileprivate var network: String { intent.origin.client ?? "" }
 }
 
@@ -111,6 +111,17 @@ extension InMemoryState {
         intents[intent.id] = InMemoryIntent(intent: intent, dueAt: intent.createdAt)
     }
 
+    /// Adds intents, due at once. If an id is taken, none is added.
+    mutating func enqueue(_ intents: [MailIntent]) throws {
+        let unchanged = self.intents
+        do {
+            for intent in intents { try enqueue(intent) }
+        } catch {
+            self.intents = unchanged
+            throw error
+        }
+    }
+
     /// Returns an intent that is still claimed under the given lease.
     fileprivate func held(_ intent: MailIntent, until leaseEnd: Date) -> InMemoryIntent? {
         intents[intent.id].flatMap { $0.state == .taken && $0.dueAt == leaseEnd ? $0 : nil }
@@ -134,7 +145,8 @@ extension InMemoryState {
     fileprivate mutating func next(includesResets: Bool, at now: Date) -> MailIntent? {
         defer { turns.isDueFirst.toggle() }
         let due = intents.values.filter { found in
-            !found.isFresh && found.state != .failed && found.dueAt <= now && (includesResets || !found.intent.subject.isReset)
+            !found.isFresh && found.state != .failed && found.dueAt <= now
+                && (includesResets || !found.intent.subject.isAnonymous)
         }.min { ($0.dueAt, $0.intent.createdAt) < ($1.dueAt, $1.intent.createdAt) }
         if turns.isDueFirst, let due { return due.intent }
         return (includesResets ? nextNew() : nil) ?? due?.intent
@@ -156,11 +168,8 @@ extension InMemoryState {
 
     /// The intent in the view of an operator.
     fileprivate func mail(_ found: InMemoryIntent) -> QueuedMail {
-        let recipient: EmailAddress? =
-            switch found.intent.subject {
-            case .passwordReset(let address): address
-            case .passwordChanged(let id): accounts[id]?.email
-            }
+        let subject = found.intent.subject.columns
+        let recipient = subject.email ?? subject.account.flatMap { accounts[$0]?.email }
         return QueuedMail(
             id: found.intent.id,
             kind: found.intent.subject.kind,
@@ -171,12 +180,6 @@ extension InMemoryState {
             dueAt: found.dueAt,
             reason: found.reason
         )
-    }
-}
-
-extension MailIntent.Subject {
-    fileprivate var isReset: Bool {
-        if case .passwordReset = self { true } else { false }
     }
 }
 

@@ -39,6 +39,12 @@ struct InMemoryResetTokens: ResetTokenStore {
         try await stores.perform("resetTokens.find") { $0.liveResetToken(digest, at: now) }
     }
 
+    func tokens(of account: Account.ID) async throws -> [StoredResetToken] {
+        try await stores.perform("resetTokens.tokens") { state in
+            state.resetTokens.values.map(\.token).filter { $0.accountID == account }.sorted { $0.createdAt > $1.createdAt }
+        }
+    }
+
     func hasExpired(_ digest: TokenDigest, at now: Date) async throws -> Bool {
         try await stores.perform("resetTokens.hasExpired") { state in
             guard let stored = state.resetTokens[digest] else { return false }
@@ -59,6 +65,8 @@ struct InMemoryResetTokens: ResetTokenStore {
             account.passwordHash = passwordHash
             account.epoch += 1
             account.state = .active
+            // The link was sent to the address of the account, so its user has access to the mailbox.
+            account.isEmailVerified = true
             state.accounts[account.id] = account
             state.consumeResetTokens(of: account.id)
             state.endSessions(of: account.id)

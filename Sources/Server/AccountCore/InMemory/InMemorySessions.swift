@@ -19,7 +19,7 @@ struct InMemorySessions: SessionStore {
 
     func open(_ session: StoredSession, refresh: TokenDigest, epoch: Int) async throws -> Bool {
         try await stores.perform("sessions.open") { state in
-            guard let account = state.accounts[session.accountID], account.epoch == epoch, account.state == .active else {
+            guard let account = state.accounts[session.accountID], account.epoch == epoch, account.isUsable else {
                 return false
             }
             guard state.sessions[session.id] == nil, state.refreshTokens[refresh] == nil else {
@@ -73,6 +73,26 @@ struct InMemorySessions: SessionStore {
         try await stores.perform("sessions.end") { state in
             if let id = state.refreshTokens[refresh] { state.endSession(id) }
         }
+    }
+
+    func sessions(of account: Account.ID) async throws -> [SessionUse] {
+        try await stores.perform("sessions.sessions") { state in
+            state.sessions.values.filter { $0.session.accountID == account }
+                .map { SessionUse(session: $0.session, lastUsedAt: $0.refreshedAt) }
+                .sorted { ($0.lastUsedAt, $0.session.id.description) > ($1.lastUsedAt, $1.session.id.description) }
+        }
+    }
+
+    func end(_ id: StoredSession.ID, of account: Account.ID) async throws -> Bool {
+        try await stores.perform("sessions.endSession") { state in
+            guard state.sessions[id]?.session.accountID == account else { return false }
+            state.endSession(id)
+            return true
+        }
+    }
+
+    func endAll(of account: Account.ID, except id: StoredSession.ID) async throws {
+        try await stores.perform("sessions.endAll") { $0.endSessions(of: account, except: id) }
     }
 
     func isAlive(_ id: StoredSession.ID) async throws -> Bool {

@@ -5,7 +5,7 @@ import Foundation
 enum MailDraft {
     /// An email, and the token of its link, which is not stored yet.
     case mail(Mail, token: MailedToken)
-    /// There is no recipient, because the account doesn't exist or can't be recovered.
+    /// There is no recipient, because the account doesn't exist or the email no longer applies to it.
     case nobody
     /// The link of the email would have expired already.
     case expired
@@ -17,11 +17,14 @@ enum MailedToken {
     case reset(StoredResetToken)
     /// The token of "this was not me".
     case lock(TokenDigest, Account.ID, expiresAt: Date)
+    /// The token of another link.
+    case link(StoredLink)
 }
 
 /// Prepares emails: looks the account up, creates the token, and renders the email.
 struct MailDrafting: Sendable {
     let accounts: any AccountRepository
+    let records: any AccountRecordStore
     /// Renders the email.
     let rendering: any MailRendering
     /// The lifetimes of the links.
@@ -33,48 +36,143 @@ struct MailDrafting: Sendable {
     /// Returns the draft for an intent.
     func draft(for intent: MailIntent) async throws -> MailDraft {
         switch intent.subject {
-        case .passwordChanged(let id): try await confirmation(for: id, intent)
         case .passwordReset(let address): try await reset(for: address, intent)
+        case .passwordChanged(let id): try await lock(.passwordChanged, of: id, intent)
+        case .newDevice(let id, let family): try await lock(.newDevice, of: id, device: family, intent)
+        case .registration(let address, let name): try await registration(for: address, name, intent)
+        case .verification(let address): try await verification(of: address, intent)
+        case .emailChange(let id, let address): try await emailChange(of: id, to: address, intent)
+        case .emailChanged(let id, let former): try await undo(.emailChanged, of: id, to: former, intent)
+        case .formerAccountDeleted(let id, let former): try await undo(.formerAccountDeleted, of: id, to: former, intent)
+        case .accountDeleted(let id): try await deletion(of: id, intent)
         }
     }
 
-    /// Prepares the confirmation of a password change, to the present address of the account.
-    private func confirmation(for id: Account.ID, _ intent: MailIntent) async throws -> MailDraft {
-        let lifetime = rules.accountLockLifetime / .seconds(1)
-        guard let account = try await accounts.account(id: id) else { return .nobody }
-        // A late confirmation is still useful. But if deliveries have failed for so long, the email will never arrive.
-        guard intent.failures == 0 || steady() < intent.createdAt.addingTimeInterval(lifetime) else { return .expired }
+    /// Prepares a notice with the link "this was not me", to the present address of the account.
+    private func lock(_ kind: MailKind, of id: Account.ID, device: String? = nil, _ intent: MailIntent) async throws -> MailDraft
+    {
+        guard let account = try await accounts.account(id: id), account.purgeAt == nil else { return .nobody }
+        // A late notice is still useful. But if deliveries have failed for so long, the email will never arrive.
+        guard intent.failures == 0 || !isLate(intent, rules.accountLockLifetime) else { return .expired }
         let secret = SecretToken()
-        let mail = try rendering.passwordChanged(
-            to: account.email,
-            name: account.firstName,
-            token: try ResetToken(secret.text),
-            language: intent.language
-        )
-        return .mail(mail, token: .lock(secret.digest, account.id, expiresAt: now().addingTimeInterval(lifetime)))
+        let mail = try render(kind, to: account.email, account, secret, device: device, intent)
+        return .mail(mail, token: .lock(secret.digest, account.id, expiresAt: now() + rules.accountLockLifetime))
     }
 
     /// Prepares the email with a reset link. The same work is done for an unknown address.
     private func reset(for address: EmailAddress, _ intent: MailIntent) async throws -> MailDraft {
-        let lifetime = rules.linkLifetime / .seconds(1)
         let account = try await accounts.account(email: address).flatMap { $0.isRecoverable ? $0 : nil }
+        return try reset(.passwordReset, for: account, address, intent)
+    }
+
+    private func reset(_ kind: MailKind, for account: Account?, _ address: EmailAddress, _ intent: MailIntent) throws -> MailDraft
+    {
         let secret = SecretToken()
         // Also rendered for an unknown address, so that the load doesn't disclose whether an account exists.
-        let mail = try rendering.passwordReset(
-            to: account?.email ?? address,
-            name: try account?.firstName ?? FirstName("Nobody"),
-            token: try ResetToken(secret.text),
-            language: intent.language
-        )
+        let mail = try render(kind, to: account?.email ?? address, account, secret, intent)
         guard let account else { return .nobody }
-        guard steady() < intent.createdAt.addingTimeInterval(lifetime) else { return .expired }
+        guard !isLate(intent, rules.linkLifetime) else { return .expired }
         let token = StoredResetToken(
             digest: secret.digest,
             accountID: account.id,
             recipient: account.email,
             createdAt: now(),
-            expiresAt: now().addingTimeInterval(lifetime)
+            expiresAt: now() + rules.linkLifetime
         )
         return .mail(mail, token: .reset(token))
     }
+
+    /// Prepares the response to a registration: the link that creates the account, or a reset link if the address has an account.
+    private func registration(for address: EmailAddress, _ name: FirstName, _ intent: MailIntent) async throws -> MailDraft {
+        if let account = try await accounts.account(email: address) {
+            return try reset(.accountExists, for: account.isRecoverable ? account : nil, address, intent)
+        }
+        return try link(.activate, to: address, account: nil, firstName: name, intent)
+    }
+
+    /// Prepares the link that verifies the address of an account. The same work is done for an unknown address.
+    private func verification(of address: EmailAddress, _ intent: MailIntent) async throws -> MailDraft {
+        let found = try await accounts.account(email: address)
+        let account = found.flatMap { $0.isUsable && !$0.isEmailVerified ? $0 : nil }
+        let draft = try link(.verifyEmail, to: account?.email ?? address, account: account, intent)
+        return account == nil ? .nobody : draft
+    }
+
+    /// Prepares the link that changes an address, to the new address. If another account has the address, no email is sent.
+    private func emailChange(of id: Account.ID, to address: EmailAddress, _ intent: MailIntent) async throws -> MailDraft {
+        let owner = try await accounts.account(email: address)
+        let account = try await accounts.account(id: id).flatMap { $0.isUsable ? $0 : nil }
+        let draft = try link(.confirmEmail, to: address, account: account, intent)
+        return account == nil || owner != nil ? .nobody : draft
+    }
+
+    /// Prepares a notice to a former address, with the link that restores the address.
+    private func undo(_ kind: MailKind, of id: Account.ID, to former: EmailAddress, _ intent: MailIntent) async throws
+        -> MailDraft
+    {
+        guard let record = try await records.record(of: id, at: now()),
+            let address = record.formerAddresses.last(where: { $0.email == former })
+        else { return .nobody }
+        return try link(kind, to: former, account: record.account, expiresAt: address.expiresAt, intent)
+    }
+
+    /// Prepares the notice of a deletion, with the link that restores the account until it is removed.
+    private func deletion(of id: Account.ID, _ intent: MailIntent) async throws -> MailDraft {
+        guard let account = try await accounts.account(id: id), let purgeAt = account.purgeAt else { return .nobody }
+        return try link(.accountDeleted, to: account.email, account: account, expiresAt: purgeAt, intent)
+    }
+
+    /// Renders an email with a link that expires at a time, or after the lifetime of links that confirm something.
+    private func link(
+        _ kind: MailKind,
+        to recipient: EmailAddress,
+        account: Account?,
+        firstName: FirstName? = nil,
+        expiresAt: Date? = nil,
+        _ intent: MailIntent
+    ) throws -> MailDraft {
+        guard let purpose = kind.purpose else { preconditionFailure("\(kind) has no link of this kind") }
+        let secret = SecretToken()
+        let mail = try render(kind, to: recipient, account, secret, intent)
+        let expiry = expiresAt ?? now() + rules.confirmationLifetime
+        guard expiry > now(), expiresAt != nil || !isLate(intent, rules.confirmationLifetime) else { return .expired }
+        let link = StoredLink(
+            digest: secret.digest,
+            purpose: purpose,
+            accountID: account?.id,
+            recipient: recipient,
+            epoch: account?.epoch ?? 0,
+            firstName: firstName,
+            language: intent.language,
+            createdAt: now(),
+            expiresAt: expiry
+        )
+        return .mail(mail, token: .link(link))
+    }
+
+    /// Renders an email. It greets the user by name only if the user has access to the mailbox: otherwise a user who registers another
+    /// user's address could write text into the email.
+    private func render(
+        _ kind: MailKind,
+        to recipient: EmailAddress,
+        _ account: Account?,
+        _ secret: SecretToken,
+        device: String? = nil,
+        _ intent: MailIntent
+    ) throws -> Mail {
+        let isKnown = account.map { $0.isEmailVerified && $0.email == recipient } ?? false
+        return try rendering.mail(
+            MailContent(
+                kind,
+                to: recipient,
+                name: isKnown ? account?.firstName : nil,
+                token: try ResetToken(secret.text),
+                device: device,
+                purgeAt: account?.purgeAt,
+                language: intent.language
+            )
+        )
+    }
+
+    private func isLate(_ intent: MailIntent, _ lifetime: Duration) -> Bool { steady() >= intent.createdAt + lifetime }
 }

@@ -44,6 +44,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     private let intents: any MailIntentQueue
     private let tokens: any ResetTokenStore
     private let accountLockTokens: any AccountLockTokenStore
+    private let records: any AccountRecordStore
     private let drafting: MailDrafting
     private let delivery: any MailDelivery
     private let rules: RecoveryRules
@@ -63,6 +64,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     ///   - accounts: The store of accounts.
     ///   - tokens: The store of reset tokens.
     ///   - accountLockTokens: The store of tokens that lock an account.
+    ///   - records: The store of all other links.
     ///   - rendering: Renders emails.
     ///   - delivery: Delivers emails.
     ///   - rules: Lifetimes and bounds.
@@ -81,6 +83,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         accounts: any AccountRepository,
         tokens: any ResetTokenStore,
         accountLockTokens: any AccountLockTokenStore,
+        records: any AccountRecordStore,
         rendering: any MailRendering,
         delivery: any MailDelivery,
         rules: RecoveryRules,
@@ -98,7 +101,15 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         self.intents = intents
         self.tokens = tokens
         self.accountLockTokens = accountLockTokens
-        drafting = MailDrafting(accounts: accounts, rendering: rendering, rules: rules, now: now, steady: steady ?? now)
+        self.records = records
+        drafting = MailDrafting(
+            accounts: accounts,
+            records: records,
+            rendering: rendering,
+            rules: rules,
+            now: now,
+            steady: steady ?? now
+        )
         self.delivery = delivery
         self.rules = rules
         self.schedule = schedule
@@ -266,6 +277,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         case .reset(let token): try await tokens.insert(token, liveLimit: .max)
         case .lock(let digest, let account, let expiry):
             try await accountLockTokens.insert(digest, account: account, expiresAt: expiry)
+        case .link(let link): try await records.insert(link)
         }
     }
 
@@ -274,6 +286,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         switch token {
         case .reset(let token): try await tokens.discard(token.digest)
         case .lock(let digest, _, _): try await accountLockTokens.discard(digest)
+        case .link(let link): try await records.discard(link.digest)
         }
     }
 

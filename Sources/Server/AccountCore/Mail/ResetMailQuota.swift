@@ -38,7 +38,7 @@ public final class ResetMailQuota: Sendable {
 
     /// Removes the record of an email that did not arrive.
     func cancel(_ intent: MailIntent) async throws {
-        guard case .passwordReset = intent.subject else { return }
+        guard intent.subject.isAnonymous else { return }
         try await store.cancel(intent.id)
     }
 }

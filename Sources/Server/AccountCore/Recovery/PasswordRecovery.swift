@@ -114,9 +114,9 @@ public struct PasswordRecovery: Sendable {
         newPassword: Password,
         committing commit: (DeviceToken, () async throws -> Bool) async throws -> Bool
     ) async throws -> DeviceToken {
-        try require(policy.weaknesses(of: newPassword, email: email, firstName: nil))
+        try policy.require(newPassword, email: email, firstName: nil)
         let account = try await find(token, email: email).account
-        try require(policy.weaknesses(of: newPassword, email: account.email, firstName: account.firstName))
+        try policy.require(newPassword, email: account.email, firstName: account.firstName)
         let hash = try await gate.hash(newPassword, as: .entitled)
         let confirmation = MailIntent(subject: .passwordChanged(account.id), language: account.language, createdAt: steady())
         let digest = TokenDigest(of: token.rawValue)
@@ -148,11 +148,6 @@ public struct PasswordRecovery: Sendable {
     private func hasExpired(_ token: ResetToken) async -> Bool {
         (try? await tokens.hasExpired(TokenDigest(of: token.rawValue), at: now())) ?? false
     }
-
-    /// Throws if there are weaknesses.
-    private func require(_ weaknesses: [PasswordPolicy.Weakness]) throws {
-        guard weaknesses.isEmpty else { throw AccountError.weakPassword(weaknesses) }
-    }
 }
 
 /// The lifetime and number of reset links.
@@ -162,6 +157,8 @@ public struct RecoveryRules: Hashable, Sendable {
     /// The number of links of one account that are valid at once; 1 means only the newest.
     public let liveLinks: Int
 
+    /// The lifetime of a link that verifies an address, creates an account or confirms a new address.
+    public let confirmationLifetime: Duration = .seconds(86_400)
     /// The lifetime of the link with which a user reports a password change as not theirs.
     public let accountLockLifetime: Duration = .seconds(7 * 86_400)
 

@@ -34,4 +34,11 @@ public struct TokenDigest: Hashable, Sendable {
     public init(of text: String) {
         bytes = Data(SHA256.hash(data: Data(text.utf8)))
     }
+
+    /// Creates a digest from stored bytes.
+    /// - Returns: `nil` if there are not exactly 32 bytes.
+    public init?(bytes: Data) {
+        guard bytes.count == SHA256.byteCount else { return nil }
+        self.bytes = bytes
+    }
 }

@@ -1,14 +1,14 @@
 public import AccountContract
-public import ErrorContract
+import ErrorContract
 public import Foundation
 
-/// Accounts and their sessions: registers, signs in, refreshes, signs out, and identifies callers.
+/// Sessions of accounts: signs in, refreshes, signs out, and identifies callers. ``Registration`` creates accounts.
 ///
-/// Signing in and registering verify or compute a password hash, which takes tens of milliseconds on the threads of a ``HashingGate``.
-/// ``account(accessToken:)`` only verifies a signature and looks up the session and its account.
+/// Signing in verifies a password hash, which takes tens of milliseconds on the threads of a ``HashingGate``. ``account(accessToken:)``
+/// only verifies a signature and reads the session and its account.
 ///
-/// Rate limits are not part of it: callers count an attempt before ``signIn(email:password:reportingCheck:)`` and settle it with the
-/// reported check. All methods can be called by several tasks at the same time.
+/// Rate limits are not part of this service. Callers count an attempt before ``signIn(email:password:on:reportingCheck:)``, and settle the
+/// attempt with the reported check. All methods can be called by several tasks at the same time.
 public struct Authentication: Sendable {
     /// A signed-in account and the tokens for its client.
     public struct Opened: Sendable {
@@ -34,10 +34,12 @@ public struct Authentication: Sendable {
 
     private let accounts: any AccountRepository
     private let sessions: any SessionStore
+    private let records: any AccountRecordStore
+    private let intents: any MailIntentQueue
     private let gate: HashingGate
     private let tokens: AccessTokens
     private let devices: DeviceTokens
-    private let policy: PasswordPolicy
+    private let signInRules: SignInRules
     private let audit: (any AuditNoting)?
     private let metrics: AccountMetrics
     /// The lifetimes of sessions.
@@ -49,10 +51,12 @@ public struct Authentication: Sendable {
     /// - Parameters:
     ///   - accounts: The store of accounts.
     ///   - sessions: The store of sessions.
+    ///   - records: The store of the devices of accounts.
+    ///   - intents: The queue of emails.
     ///   - gate: Hashes passwords, a bounded number at once.
     ///   - tokens: Signs access tokens.
     ///   - devices: Recognizes devices that signed in before.
-    ///   - policy: Decides which passwords are accepted.
+    ///   - signInRules: The accounts that may sign in, and the emails about sign-ins.
     ///   - rules: Lifetimes and bounds.
     ///   - audit: Records the events of accounts; `nil` records none.
     ///   - metrics: Counts outcomes.
@@ -61,10 +65,12 @@ public struct Authentication: Sendable {
     public init(
         accounts: any AccountRepository,
         sessions: any SessionStore,
+        records: any AccountRecordStore,
+        intents: any MailIntentQueue,
         gate: HashingGate,
         tokens: AccessTokens,
         devices: DeviceTokens,
-        policy: PasswordPolicy,
+        signInRules: SignInRules = SignInRules(),
         rules: SessionRules = SessionRules(),
         audit: (any AuditNoting)? = nil,
         metrics: AccountMetrics = AccountMetrics(),
@@ -73,56 +79,17 @@ public struct Authentication: Sendable {
     ) {
         self.accounts = accounts
         self.sessions = sessions
+        self.records = records
+        self.intents = intents
         self.gate = gate
         self.tokens = tokens
         self.devices = devices
-        self.policy = policy
+        self.signInRules = signInRules
         self.rules = rules
         self.audit = audit
         self.metrics = metrics
         self.now = now
         self.steady = steady ?? now
-    }
-
-    /// Creates an account and signs it in.
-    /// - Parameters:
-    ///   - email: The address.
-    ///   - password: The password, which the policy checks.
-    ///   - firstName: The name with which emails address the user.
-    ///   - language: The language of emails.
-    /// - Throws: ``AccountError`` with the code `AUTH_WEAK_PASSWORD`, `AUTH_EMAIL_EXISTS` or `SERVER_SERVICE_UNAVAILABLE`;
-    ///   ``StoreFailure``.
-    public func register(
-        email: EmailAddress,
-        password: Password,
-        firstName: FirstName,
-        language: Language
-    ) async throws -> Opened {
-        let account = try await add(email: email, password: password, firstName: firstName, language: language)
-        return try await open(account)
-    }
-
-    /// Creates an account without a session, for example for an operator.
-    /// - Throws: ``AccountError`` like ``register(email:password:firstName:language:)``.
-    public func add(
-        email: EmailAddress,
-        password: Password,
-        firstName: FirstName,
-        language: Language
-    ) async throws -> Account {
-        let weaknesses = policy.weaknesses(of: password, email: email, firstName: firstName)
-        guard weaknesses.isEmpty else { throw AccountError.weakPassword(weaknesses) }
-        let account = Account(
-            id: Account.ID(rawValue: UUID()),
-            email: email,
-            firstName: firstName,
-            passwordHash: try await gate.hash(password),
-            language: language,
-            createdAt: now()
-        )
-        guard try await accounts.insert(account) else { throw AccountError.emailExists }
-        audit?.note(.registered, of: account.id)
-        return account
     }
 
     /// Finds the device that one of several device tokens proves for an address.
@@ -159,15 +126,26 @@ public struct Authentication: Sendable {
     /// - Parameters:
     ///   - email: The address of the account.
     ///   - password: The password as the user typed it.
+    ///   - device: The device, for the list of sessions and for the email about a new device.
     ///   - report: Called exactly once, as soon as the result of the password check is known, even if the caller is canceled.
-    /// - Throws: ``AccountError`` with the code `AUTH_INVALID_CREDENTIALS`, `AUTH_USER_INACTIVE`, `AUTH_USER_SUSPENDED` or
-    ///   `SERVER_SERVICE_UNAVAILABLE`.
+    /// - Throws: ``AccountError`` with the code `AUTH_INVALID_CREDENTIALS`, `AUTH_USER_INACTIVE`, `AUTH_USER_SUSPENDED`,
+    ///   `AUTH_ACCOUNT_DELETED`, `AUTH_EMAIL_NOT_VERIFIED` or `SERVER_SERVICE_UNAVAILABLE`.
     public func signIn(
         email: EmailAddress,
         password: Password,
+        on device: ClientDevice = ClientDevice(),
         reportingCheck report: (PasswordCheck) async -> Void = { _ in }
     ) async throws -> Opened {
-        try await metrics.watchingLogin { try await openSession(email: email, password: password, report) }
+        try await metrics.watchingLogin { try await openSession(email: email, password: password, on: device, report) }
+    }
+
+    /// Checks the password of an account that is identified already, by a session or a link.
+    /// - Throws: ``AccountError`` with the code `AUTH_INVALID_CREDENTIALS` or `SERVER_SERVICE_UNAVAILABLE`.
+    func requirePassword(_ password: Password, of account: Account) async throws {
+        guard try await gate.verify(password, against: account.passwordHash, of: account.email.normalized) else {
+            audit?.note(.signInFailed, of: account.id)
+            throw AccountError.invalidCredentials
+        }
     }
 
     /// Looks up the account of an address and checks the password.
@@ -193,6 +171,7 @@ public struct Authentication: Sendable {
     private func openSession(
         email: EmailAddress,
         password: Password,
+        on device: ClientDevice,
         _ report: (PasswordCheck) async -> Void
     ) async throws -> Opened {
         let (account, isRight) = try await check(password, of: email, report)
@@ -200,15 +179,19 @@ public struct Authentication: Sendable {
             if let account { audit?.note(.signInFailed, of: account.id) }
             throw AccountError.invalidCredentials
         }
-        guard account.state == .active else {
+        guard account.isUsable else {
             audit?.note(.signInRefused, of: account.id)
-            throw AccountError.outOfUse(account.state)
+            throw AccountError.outOfUse(account)
+        }
+        guard account.isEmailVerified || !signInRules.requiresVerifiedEmail else {
+            audit?.note(.signInRefused, of: account.id)
+            throw AccountError.emailNotVerified
         }
         if gate.needsRehash(account.passwordHash) {
             try await accounts.rehash(account.id, from: account.passwordHash, to: try await gate.hash(password, as: .entitled))
             audit?.note(.hashUpgraded, of: account.id)
         }
-        let opened = try await open(account)
+        let opened = try await open(account, on: device)
         audit?.note(.signedIn, of: account.id)
         return opened
     }
@@ -237,9 +220,10 @@ public struct Authentication: Sendable {
             audit?.note(.refreshReused, of: session.accountID)
             throw AccountError.refreshFailed
         case .rotated(let session):
-            guard let account = try await accounts.account(id: session.accountID), account.state == .active else {
+            guard let account = try await accounts.account(id: session.accountID), account.isUsable else {
                 throw AccountError.refreshFailed
             }
+            try await noteActivity(of: account)
             return try await opened(account, session: session.id, refresh: next)
         }
     }
@@ -254,22 +238,46 @@ public struct Authentication: Sendable {
     /// Reads the account and the session each time, so the end of a session and a changed password take effect immediately. A service that
     /// can wait for the end of the token's lifetime verifies tokens without a store, with `TokenVerifier`.
     /// - Throws: ``AccountError`` with the code `AUTH_TOKEN_INVALID`, `AUTH_TOKEN_EXPIRED` or `AUTH_SESSION_EXPIRED`.
-    public func account(accessToken: String) async throws -> Account {
+    public func account(accessToken: String) async throws -> Account { try await signedIn(accessToken: accessToken).account }
+
+    /// Returns the account and the session of an access token, like ``account(accessToken:)``.
+    public func signedIn(accessToken: String) async throws -> SignedIn {
         let claims = try await tokens.read(accessToken, at: now())
         guard let account = try await accounts.account(id: claims.accountID), account.epoch == claims.epoch,
-            account.state == .active, try await sessions.isAlive(claims.sessionID)
+            account.isUsable, try await sessions.isAlive(claims.sessionID)
         else { throw AccountError.sessionExpired }
-        return account
+        return SignedIn(account: account, session: claims.sessionID)
     }
 
     /// Opens a session with the epoch of the checked account. If the epoch has changed meanwhile, the password is not valid any more.
-    private func open(_ account: Account) async throws -> Opened {
+    func open(_ account: Account, on device: ClientDevice) async throws -> Opened {
         let refresh = SecretToken()
-        let session = StoredSession(id: StoredSession.ID(rawValue: UUID()), accountID: account.id, createdAt: steady())
+        let session = StoredSession(
+            id: StoredSession.ID(rawValue: UUID()),
+            accountID: account.id,
+            createdAt: steady(),
+            deviceName: device.name
+        )
         guard try await sessions.open(session, refresh: refresh.digest, epoch: account.epoch) else {
             throw AccountError.invalidCredentials
         }
+        try await noteActivity(of: account)
+        if let family = device.family { try await noteDevice(family, of: account) }
         return try await opened(account, session: session.id, refresh: refresh)
+    }
+
+    /// Records the use of an unverified account, so that it is not removed as unused.
+    private func noteActivity(of account: Account) async throws {
+        if !account.isEmailVerified { try await records.noteActivity(of: account.id, at: now()) }
+    }
+
+    /// Records the family of a device. The user gets an email if the account has only signed in from other families before.
+    private func noteDevice(_ family: String, of account: Account) async throws {
+        guard try await records.noteDevice(family: family, of: account.id, at: now()) else { return }
+        audit?.note(.newDevice, of: account.id)
+        guard signInRules.sendsNewDeviceEmails else { return }
+        let subject = MailIntent.Subject.newDevice(account.id, family: family)
+        try await intents.enqueue(MailIntent(subject: subject, language: account.language, createdAt: steady()))
     }
 
     /// Issues the tokens of a session.
@@ -279,4 +287,29 @@ public struct Authentication: Sendable {
         let device = devices.issue(for: account, device: session.rawValue, at: now())
         return Opened(account: account, accessToken: access, refreshToken: refresh, deviceToken: device)
     }
+}
+
+/// The accounts that may sign in, and the emails about sign-ins.
+public struct SignInRules: Hashable, Sendable {
+    /// Whether an account must have a verified address to sign in.
+    public var requiresVerifiedEmail: Bool
+    /// Whether the first sign-in from a new device family sends an email.
+    public var sendsNewDeviceEmails: Bool
+
+    /// Creates rules.
+    /// - Parameters:
+    ///   - requiresVerifiedEmail: Whether an account must have a verified address to sign in.
+    ///   - sendsNewDeviceEmails: Whether the first sign-in from a new device family sends an email.
+    public init(requiresVerifiedEmail: Bool = false, sendsNewDeviceEmails: Bool = true) {
+        self.requiresVerifiedEmail = requiresVerifiedEmail
+        self.sendsNewDeviceEmails = sendsNewDeviceEmails
+    }
+}
+
+/// A signed-in account and its session: the caller of a request with an access token.
+public struct SignedIn: Hashable, Sendable {
+    /// The account.
+    public let account: Account
+    /// The session of the access token.
+    public let session: StoredSession.ID
 }

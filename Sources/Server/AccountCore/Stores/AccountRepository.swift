@@ -6,7 +6,8 @@ public import AccountContract
 /// ``StoreFailure`` if the store fails. Check an implementation with `AccountStoreCheck` of `AccountStoreTesting`.
 public protocol AccountRepository: Sendable {
     /// Adds an account.
-    /// - Returns: `false` if its address is taken. Of concurrent callers with the same address, exactly one gets `true`.
+    /// - Returns: `false` if its address is taken: if another account has it now, or had it until an undo link expires. Of concurrent
+    ///   callers with the same address, exactly one gets `true`.
     func insert(_ account: Account) async throws -> Bool
     /// Adds accounts in one transaction and skips those whose addresses are taken. Of duplicate addresses in the list, the first one is
     /// added.

@@ -7,8 +7,8 @@ public import Observability
 /// shortest example.
 ///
 /// Several methods change more than one store in one transaction: ``ResetTokenStore/confirm(_:passwordHash:confirmation:at:)``,
-/// ``AccountLockTokenStore/lock(_:at:)``, ``AccountRepository/setState(_:of:)`` and ``SessionStore/open(_:refresh:epoch:)``. So the stores
-/// of one bundle share one database.
+/// ``AccountLockTokenStore/lock(_:at:)``, ``AccountRepository/setState(_:of:)``, ``SessionStore/open(_:refresh:epoch:)`` and
+/// ``AccountRecordStore/change(_:at:_:)``. So the stores of one bundle share one database.
 public protocol AccountStores: Sendable {
     /// The accounts.
     var accounts: any AccountRepository { get }
@@ -18,6 +18,8 @@ public protocol AccountStores: Sendable {
     var resetTokens: any ResetTokenStore { get }
     /// Single-use tokens that lock an account.
     var accountLockTokens: any AccountLockTokenStore { get }
+    /// The links, former addresses and devices of accounts.
+    var records: any AccountRecordStore { get }
     /// The emails to send.
     var intents: any MailIntentQueue & MailQueueInspection { get }
     /// The reset emails that were sent recently.

@@ -28,6 +28,28 @@ public struct AuditEvent: Hashable, Sendable {
         case locked = "frozen"
         /// A refresh token was used a second time, and its session ended.
         case refreshReused = "refresh_reused"
+        /// The user proved access to the mailbox.
+        case emailVerified = "email_verified"
+        /// The user set a new password while signed in.
+        case passwordChanged = "password_changed"
+        /// The user requested a change of the address.
+        case emailChangeRequested = "email_change_requested"
+        /// The user confirmed a new address.
+        case emailChanged = "email_changed"
+        /// The owner of a former address restored it.
+        case emailRestored = "email_restored"
+        /// The user changed the name or the language.
+        case profileChanged = "profile_changed"
+        /// The user ended sessions of other devices.
+        case sessionsEnded = "sessions_ended"
+        /// A device of a new family signed in.
+        case newDevice = "new_device"
+        /// The user exported the data of the account.
+        case exported
+        /// The user deleted the account.
+        case deleted
+        /// The user restored the deleted account.
+        case restored
         /// The operator suspended, deactivated or activated the account.
         case suspended, deactivated, activated
     }

@@ -20,10 +20,12 @@ public protocol ResetTokenStore: Sendable {
     /// - Returns: `nil` if the digest is unknown, expired or consumed, if its account can't be recovered, or if its account has another
     ///   address than the one that the token was sent to.
     func find(_ digest: TokenDigest, at now: Date) async throws -> (token: StoredResetToken, account: Account)?
+    /// Returns the stored tokens of an account, used or not, newest first. At most 1,000.
+    func tokens(of account: Account.ID) async throws -> [StoredResetToken]
     /// Whether a digest is that of an unused token that has expired and is still stored. Only used for metrics.
     func hasExpired(_ digest: TokenDigest, at now: Date) async throws -> Bool
-    /// Consumes a token and, in the same transaction, sets the password, unlocks a locked account, consumes the account's other tokens,
-    /// ends all its sessions, raises its epoch and queues the confirmation email.
+    /// Consumes a token and, in the same transaction, sets the password, marks the address as verified, unlocks a locked account, consumes
+    /// the account's other tokens, ends all its sessions, raises its epoch and queues the confirmation email.
     /// - Returns: Whether the token was valid. Of concurrent callers, in any number of processes, exactly one gets `true`.
     func confirm(
         _ digest: TokenDigest,

@@ -31,6 +31,13 @@ public protocol SessionStore: Sendable {
     ) async throws -> RotationOutcome
     /// Ends the session of a refresh token, used or not. Unknown tokens are ignored.
     func end(refresh: TokenDigest) async throws
+    /// Returns the sessions of an account, newest use first.
+    func sessions(of account: Account.ID) async throws -> [SessionUse]
+    /// Ends a session of an account.
+    /// - Returns: Whether the account has such a session.
+    func end(_ id: StoredSession.ID, of account: Account.ID) async throws -> Bool
+    /// Ends all sessions of an account except one.
+    func endAll(of account: Account.ID, except id: StoredSession.ID) async throws
     /// Whether a session exists. The limits of its age are only checked by ``rotate(_:to:at:rules:)``: an access token expires long before
     /// them.
     func isAlive(_ id: StoredSession.ID) async throws -> Bool
@@ -76,12 +83,42 @@ public struct StoredSession: Hashable, Sendable, Identifiable {
     public let accountID: Account.ID
     /// The time of the sign-in.
     public let createdAt: Date
+    /// The name of the device, as its user knows it; `nil` if it is unknown.
+    public let deviceName: String?
 
     /// Creates a session.
-    public init(id: ID, accountID: Account.ID, createdAt: Date) {
+    public init(id: ID, accountID: Account.ID, createdAt: Date, deviceName: String? = nil) {
         self.id = id
         self.accountID = accountID
         self.createdAt = createdAt
+        self.deviceName = deviceName
+    }
+}
+
+/// A session with the time of its last use.
+public struct SessionUse: Hashable, Sendable {
+    /// The session.
+    public let session: StoredSession
+    /// The time of the last refresh, or of the sign-in.
+    public let lastUsedAt: Date
+
+    /// Creates a value.
+    public init(session: StoredSession, lastUsedAt: Date) {
+        (self.session, self.lastUsedAt) = (session, lastUsedAt)
+    }
+}
+
+/// The device of a sign-in, as far as the request describes it.
+public struct ClientDevice: Hashable, Sendable {
+    /// The name of the device, which the list of sessions shows; `nil` if it is unknown.
+    public let name: String?
+    /// The family of the device, such as `iPhone` or `Firefox on Linux`. The first sign-in from a new family causes an email. `nil` if it
+    /// is unknown.
+    public let family: String?
+
+    /// Creates a description.
+    public init(name: String? = nil, family: String? = nil) {
+        (self.name, self.family) = (name, family)
     }
 }
 

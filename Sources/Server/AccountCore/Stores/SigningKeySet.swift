@@ -171,7 +171,3 @@ public enum SigningKeyRefusal: Error, Hashable, Sendable {
 extension SigningKey {
     fileprivate func isAccepted(at time: Date) -> Bool { retiredAt.map { $0 > time } ?? true }
 }
-
-extension Date {
-    fileprivate static func + (date: Date, duration: Duration) -> Date { date.addingTimeInterval(duration / .seconds(1)) }
-}

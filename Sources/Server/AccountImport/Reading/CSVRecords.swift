@@ -36,6 +36,7 @@ enum CSVRecords {
                         passwordHash: values["password_hash"] ?? values["password"],
                         state: values["deleted_at"] != nil ? "inactive" : values["state"],
                         isActive: values["is_active"],
+                        isEmailVerified: values["email_verified"],
                         locale: values["locale"]
                     )
                 )

@@ -29,8 +29,8 @@ public enum ImportFile {
     /// Reads all records.
     ///
     /// - CSV with a header that has `email`, and any of `first_name` (or `name`), `password_hash` (or `password`), `state`, `is_active`,
-    ///   `locale`, `deleted_at`, in any order. If the columns disagree about the state, the strictest is used. A user with a `deleted_at`
-    ///   is inactive. `NULL` and `\N` are no values.
+    ///   `locale`, `email_verified`, `deleted_at`, in any order. If the columns disagree about the state, the strictest is used. A user
+    ///   with a `deleted_at` is inactive. `NULL` and `\N` are no values.
     /// - JSON lines with the same members.
     /// - Django's `dumpdata` (JSON): every object whose fields have `email` and `password`.
     /// - Django's SQLite database: the table `auth_user`.
@@ -77,6 +77,7 @@ enum JSONLines {
         let deletedAt: String?
         let state: String?
         let isActive: ImportedFlag?
+        let emailVerified: ImportedFlag?
         let locale: String?
 
         enum CodingKeys: String, CodingKey {
@@ -85,6 +86,7 @@ enum JSONLines {
             case passwordHash = "password_hash"
             case deletedAt = "deleted_at"
             case isActive = "is_active"
+            case emailVerified = "email_verified"
         }
     }
 
@@ -110,6 +112,7 @@ enum JSONLines {
                     passwordHash: line.passwordHash ?? line.password,
                     state: line.deletedAt != nil ? "inactive" : line.state,
                     isActive: line.isActive?.text,
+                    isEmailVerified: line.emailVerified?.text,
                     locale: line.locale
                 )
             )

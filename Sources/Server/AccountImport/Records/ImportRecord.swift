@@ -21,6 +21,8 @@ public struct ImportRecord: Hashable, Sendable {
     /// Whether the user is active, in any notation of databases: `true`, `t`, `1`, `yes`, `y` and their opposites. A no makes an active
     /// user inactive; `nil` leaves the state unchanged.
     public var isActive: String?
+    /// Whether the address is verified, in any notation of databases. If it is `nil` or empty, the address is verified.
+    public var isEmailVerified: String?
     /// The language of emails, such as `es` or `pt_BR`. If it is `nil` or empty, the import's default is used.
     public var locale: String?
 
@@ -32,6 +34,7 @@ public struct ImportRecord: Hashable, Sendable {
     ///   - passwordHash: The hash of another system; `nil` if there is none.
     ///   - state: `active`, `inactive` or `suspended`; `nil` is active.
     ///   - isActive: Yes or no, in any notation of databases.
+    ///   - isEmailVerified: Yes or no, in any notation of databases; `nil` is yes.
     ///   - locale: The language of emails; `nil` uses the default.
     public init(
         place: String,
@@ -40,6 +43,7 @@ public struct ImportRecord: Hashable, Sendable {
         passwordHash: String? = nil,
         state: String? = nil,
         isActive: String? = nil,
+        isEmailVerified: String? = nil,
         locale: String? = nil
     ) {
         self.place = place
@@ -48,6 +52,7 @@ public struct ImportRecord: Hashable, Sendable {
         self.passwordHash = passwordHash
         self.state = state
         self.isActive = isActive
+        self.isEmailVerified = isEmailVerified
         self.locale = locale
     }
 }
@@ -93,7 +98,8 @@ extension Account {
             passwordHash: try Self.hash(record.passwordHash ?? ""),
             state: state,
             language: language,
-            createdAt: now
+            createdAt: now,
+            isEmailVerified: try Self.isEmailVerified(record)
         )
     }
 
@@ -107,6 +113,14 @@ extension Account {
         guard let text = record.isActive, !text.isEmpty else { return state }
         guard let isActive = ImportedFlag(text).isSet else { throw ImportRefusal("is_active is neither yes nor no") }
         return state == .active && !isActive ? .inactive : state
+    }
+
+    /// Returns whether the address of a record is verified. The other system has used the address, so it is unless the record denies it.
+    /// - Throws: ``ImportRefusal`` if the value has none of the accepted notations.
+    private static func isEmailVerified(_ record: ImportRecord) throws(ImportRefusal) -> Bool {
+        guard let text = record.isEmailVerified, !text.isEmpty else { return true }
+        guard let isVerified = ImportedFlag(text).isSet else { throw ImportRefusal("email_verified is neither yes nor no") }
+        return isVerified
     }
 
     /// Returns the language of a locale such as `pt_BR`. Without a locale, it is the default.

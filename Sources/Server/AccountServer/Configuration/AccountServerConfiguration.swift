@@ -78,6 +78,8 @@ public struct AccountServerConfiguration: Sendable {
     public var recoveryRules = RecoveryRules()
     /// The passwords that are accepted: at least 8 characters by default.
     public var passwordPolicy = PasswordPolicy()
+    /// The registration of accounts, the verification of their addresses, and their removal.
+    public var accountRules = AccountRules()
     /// The rate limits, and how clients are identified.
     public var limits = LimitSettings()
     /// The range of the pause between two batches of emails.
@@ -204,6 +206,7 @@ extension AccountServerConfiguration {
             default: errorForm
         )
         readRecovery(&settings, isServing: isServing)
+        accountRules = AccountRules(&settings)
         tokens = TokenSettings(&settings, isProduction: environment == .production)
         limits = LimitSettings(&settings, names: names)
         load = LoadSettings(&settings)
@@ -294,7 +297,10 @@ extension AccountServerConfiguration {
             settings.refuse(name, "is not supported by this version; remove it")
         }
         if let text = settings.text("REGISTRATION_REVEALS_ACCOUNTS"), !["true", "1", "yes", "on"].contains(text.lowercased()) {
-            settings.refuse("REGISTRATION_REVEALS_ACCOUNTS", "can only be true in this version (is “\(text)”)")
+            settings.refuse(
+                "REGISTRATION_REVEALS_ACCOUNTS",
+                "is not supported; remove it and set REGISTRATION=blind (is “\(text)”)"
+            )
         }
     }
 }

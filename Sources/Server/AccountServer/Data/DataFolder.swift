@@ -20,6 +20,9 @@ package struct DataFolder: Sendable {
     /// The journal of rate limits since their last save.
     package var limitJournal: URL { url.appending(path: "limits.journal") }
 
+    /// The list of removed accounts.
+    package var purgeList: PurgeListFile { PurgeListFile(url.appending(path: PurgeListFile.name)) }
+
     /// The database of a folder.
     package static func database(in folder: URL) -> URL { folder.appending(path: "holdfast.sqlite3") }
 

@@ -115,6 +115,7 @@ package struct Stores: AccountStores {
     package var sessions: any SessionStore { accountStores.sessions }
     package var resetTokens: any ResetTokenStore { accountStores.resetTokens }
     package var accountLockTokens: any AccountLockTokenStore { accountStores.accountLockTokens }
+    package var records: any AccountRecordStore { accountStores.records }
     package var intents: any MailIntentQueue & MailQueueInspection { accountStores.intents }
     package var sentResets: any SentResetStore { accountStores.sentResets }
     package var audit: any AuditStore { accountStores.audit }

@@ -5,12 +5,12 @@
 /// print(app.prefix, app.bundleID)  // ABCDE12345 com.example.notes
 /// ```
 ///
-/// See Apple, "applinks.Details". The prefix is the team identifier or, for old apps, an individual prefix; both have ten capital letters
-/// and digits. A bundle identifier has letters, digits, hyphens and periods (Apple, "CFBundleIdentifier").
+/// See Apple, "applinks.Details". The prefix is the team identifier, or for some old apps an individual prefix. Each prefix has ten capital
+/// letters and digits. A bundle identifier has letters, digits, hyphens and periods (Apple, "CFBundleIdentifier").
 ///
-/// Only the format is checked, not whether the app exists. ``AndroidPackage`` is the equivalent for Android.
+/// The type checks only the format, not whether the app exists. ``AndroidPackage`` is the equivalent for Android.
 public struct AppIdentifier: Hashable, Sendable, CustomStringConvertible {
-    /// The ten characters before the first dot. It is usually the identifier of the developer's team.
+    /// The ten characters before the first dot, usually the identifier of the developer's team.
     public let prefix: String
     /// The bundle identifier, which is everything after the first dot.
     public let bundleID: String
@@ -18,7 +18,7 @@ public struct AppIdentifier: Hashable, Sendable, CustomStringConvertible {
     /// The identifier in the format of the file.
     public var description: String { "\(prefix).\(bundleID)" }
 
-    /// Parses an identifier. The comparison of identifiers is case-sensitive, so the case is preserved.
+    /// Parses an identifier. Identifiers are case-sensitive, so the parser keeps the case.
     /// - Parameter text: The identifier, without spaces.
     /// - Throws: ``AppLinksError`` with the code ``AppLinksError/Code/badAppPrefix`` or ``AppLinksError/Code/badBundleID``.
     public init(_ text: String) throws(AppLinksError) {

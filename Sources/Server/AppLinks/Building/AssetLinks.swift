@@ -1,7 +1,7 @@
 import ErrorContract
 import StrictJSON
 
-/// The `assetlinks.json` file, which allows an Android app to open the site's links and to use its saved passwords.
+/// The `assetlinks.json` file of a site. It permits an Android app to open the site's links and to use the site's saved passwords.
 ///
 /// ```swift
 /// let file = try AssetLinks(
@@ -11,8 +11,8 @@ import StrictJSON
 /// print(AssetLinks.path, AssetLinks.contentType, file.bytes.count)
 /// ```
 ///
-/// See Google, "Digital Asset Links": the relation `handle_all_urls` is for links, and `get_login_creds` is for saved passwords. For
-/// Apple's systems, use ``AssociationFile``. Unlike that file, this one can't select links: the app's manifest does that.
+/// See Google, "Digital Asset Links": the relation `handle_all_urls` is for links, and `get_login_creds` is for saved passwords. This file
+/// can't select links; the manifest of the Android app selects them. For Apple's systems, use ``AssociationFile``.
 public struct AssetLinks: Hashable, Sendable {
     /// The path at which Android requests the file. Serve it at this path, with status 200 and without a redirect.
     public static let path = "/.well-known/assetlinks.json"
@@ -21,8 +21,8 @@ public struct AssetLinks: Hashable, Sendable {
 
     /// The app.
     public let package: AndroidPackage
-    /// The certificates with which the app is signed. There is usually one, and there are two while a key is replaced or with Google Play's
-    /// signing.
+    /// The certificates with which the app is signed. There is usually one certificate. There are two while a key is replaced, or with
+    /// Google Play's signing.
     public let fingerprints: [CertificateFingerprint]
 
     /// Creates a file for one app.
@@ -41,7 +41,8 @@ public struct AssetLinks: Hashable, Sendable {
         self.fingerprints = fingerprints
     }
 
-    /// The file as JSON in UTF-8. The same configuration produces the same bytes. Each access encodes the file again, so store the result.
+    /// The file as JSON in UTF-8. The same app and certificates produce the same bytes. Each access encodes the file again, so store the
+    /// result.
     public var bytes: [UInt8] {
         let target: JSONValue = [
             "namespace": "android_app",
@@ -59,8 +60,8 @@ public struct AndroidPackage: Hashable, Sendable, CustomStringConvertible {
     /// The name, as it was given.
     public let description: String
 
-    /// Parses a name. It has two or more segments, each of which is a letter followed by letters, digits and underscores.
-    /// - Parameter text: The name, such as `com.example.app`. It is case-sensitive.
+    /// Parses a name. A name has two or more segments. Each segment is a letter followed by letters, digits and underscores.
+    /// - Parameter text: The name, such as `com.example.app`. Names are case-sensitive.
     /// - Throws: ``AppLinksError`` with the code ``AppLinksError/Code/badPackage``.
     public init(_ text: String) throws(AppLinksError) {
         let segments = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)

@@ -1,7 +1,7 @@
 import ErrorContract
 import StrictJSON
 
-/// The `apple-app-site-association` file of a server whose emails contain reset links.
+/// The `apple-app-site-association` file of a server whose emails contain links.
 ///
 /// ```swift
 /// let app = try AppIdentifier("ABCDE12345.com.example.notes")
@@ -9,17 +9,18 @@ import StrictJSON
 /// print(AssociationFile.path, AssociationFile.contentType, file.bytes.count)
 /// ```
 ///
-/// The file of the app `ABCDE12345.com.example.app` has this content, without the line ends:
+/// The file of the app `ABCDE12345.com.example.app` begins with this content, without the line ends. The other links follow in the same
+/// way:
 ///
 /// ```
 /// {"applinks":{"details":[{"appIDs":["ABCDE12345.com.example.app"],"components":[
-/// {"/":"/reset-password","?":{"token":"?*"}},{"/":"/reset-password","#":"?*"}]}]},
+/// {"/":"/reset-password","?":{"token":"?*"}},{"/":"/reset-password","#":"?*"},…]}]},
 /// "webcredentials":{"apps":["ABCDE12345.com.example.app"]}}
 /// ```
 ///
-/// See Apple, "Supporting associated domains" and "applinks.Details.Components". The file has two components: the first one matches links
-/// with a token in the query, and the second one matches links with a fragment. A link without a token stays in the browser. The service
-/// `webcredentials` makes iOS save the new password for the domain.
+/// See Apple, "Supporting associated domains" and "applinks.Details.Components". The file has two components for each link: the first one
+/// matches links with a token in the query, and the second one matches links with a fragment. A link without a token stays in the browser.
+/// The service `webcredentials` makes iOS save the new password for the domain.
 ///
 /// For Android, use ``AssetLinks``. To check a file that was written by hand, use ``AssociationLint``.
 public struct AssociationFile: Hashable, Sendable {
@@ -27,19 +28,22 @@ public struct AssociationFile: Hashable, Sendable {
     public static let path = "/.well-known/apple-app-site-association"
     /// The media type of the file.
     public static let contentType = "application/json"
-    /// The last segment of the path of reset links.
-    public static let linkName = "reset-password"
+    /// The last segments of the paths of links: reset a password, verify an address, create an account, confirm a new address, restore a
+    /// former address, and restore a deleted account.
+    public static let linkNames = [
+        "reset-password", "verify-email", "activate", "confirm-email", "undo-email", "keep-account",
+    ]
 
     /// The apps, in the order of precedence.
     public let apps: [AppIdentifier]
-    /// The path of reset links, percent-encoded, such as `/app/reset-password`.
-    public let linkPath: String
+    /// The paths of links, percent-encoded, such as `/app/reset-password`, in the order of ``linkNames``.
+    public let linkPaths: [String]
 
     /// Creates a file.
     /// - Parameters:
     ///   - apps: At least one app, without duplicates. If several are installed, the first one opens the link.
-    ///   - basePath: The path of the configured address of links, percent-encoded. `/reset-password` is appended unless the path ends with
-    ///     it.
+    ///   - basePath: The path of the configured address of links, percent-encoded. The names of links are appended to it. If it ends with
+    ///     `/reset-password`, they replace this end.
     /// - Throws: ``AppLinksError`` with the code ``AppLinksError/Code/noApps``, ``AppLinksError/Code/repeatedApp`` or
     ///   ``AppLinksError/Code/badBasePath``.
     public init(apps: [AppIdentifier], basePath: String = "/") throws(AppLinksError) {
@@ -50,28 +54,28 @@ public struct AssociationFile: Hashable, Sendable {
             throw AppLinksError(code: .repeatedApp, message: "\(app) is listed twice; list it once.")
         }
         self.apps = apps
-        linkPath = try Self.linkPath(below: basePath)
+        let base = try Self.base(of: basePath)
+        linkPaths = Self.linkNames.map { "\(base)/\($0)" }
     }
 
     /// The file as JSON in UTF-8. The same configuration produces the same bytes. Each access encodes the file again, so store the result.
     public var bytes: [UInt8] {
         let ids = JSONValue.array(apps.map { .string($0.description) })
-        let components: JSONValue = [
-            ["/": .string(linkPath), "?": ["token": "?*"]],
-            ["/": .string(linkPath), "#": "?*"],
-        ]
+        let components = linkPaths.flatMap { path -> [JSONValue] in
+            [["/": .string(path), "?": ["token": "?*"]], ["/": .string(path), "#": "?*"]]
+        }
         let file: JSONValue = [
-            "applinks": ["details": [["appIDs": ids, "components": components]]],
+            "applinks": ["details": [["appIDs": ids, "components": .array(components)]]],
             "webcredentials": ["apps": ids],
         ]
         return file.encoded()
     }
 
-    /// Returns the path of reset links below a base path: `/reset-password` for `/`, and `/app/reset-password` for `/app`, `/app/` and
+    /// Returns the path that the paths of links begin with: an empty text for `/`, and `/app` for `/app`, `/app/` and
     /// `/app/reset-password`.
     /// - Throws: ``AppLinksError`` with the code ``AppLinksError/Code/badBasePath`` if the path has wildcards or invalid characters. With
-    ///   wildcards, the file would match other links than the reset links.
-    private static func linkPath(below basePath: String) throws(AppLinksError) -> String {
+    ///   wildcards, the file would match other links than those of the emails.
+    private static func base(of basePath: String) throws(AppLinksError) -> String {
         var base = Array(basePath.utf8)
         let others = Set("-._~/%!&'(),+;=:@".utf8)
         guard base.first.map({ $0 == UInt8(ascii: "/") }) ?? true,
@@ -83,8 +87,8 @@ public struct AssociationFile: Hashable, Sendable {
             )
         }
         while base.last == UInt8(ascii: "/") { base.removeLast() }
-        let name = Array("/\(linkName)".utf8)
-        if Array(base.suffix(name.count)) != name { base += name }
+        let name = Array("/reset-password".utf8)
+        if Array(base.suffix(name.count)) == name { base.removeLast(name.count) }
         return String(decoding: base, as: UTF8.self)
     }
 }

@@ -4,7 +4,7 @@ public struct AssociationFinding: Hashable, Sendable {
     public enum Severity: String, Hashable, Sendable {
         /// Links or passwords don't work because of the problem.
         case error
-        /// The system accepts or ignores the place, but the result is probably not intended.
+        /// The system accepts or ignores this part of the file, but the result is probably not intended.
         case warning
     }
 
@@ -22,7 +22,7 @@ public struct AssociationFinding: Hashable, Sendable {
         Self(severity: .error, code: code, place: place, message: message)
     }
 
-    /// Creates a finding of something that works, but probably not as intended.
+    /// Creates a finding about a part that works, but probably not as intended.
     static func warning(_ code: FindingCode, _ place: String, _ message: String) -> Self {
         Self(severity: .warning, code: code, place: place, message: message)
     }
@@ -35,7 +35,7 @@ extension [AssociationFinding] {
     mutating func warning(_ code: FindingCode, _ place: String, _ message: String) { append(.warning(code, place, message)) }
 }
 
-/// The kind of an ``AssociationFinding``. Codes are stable, so they can be used in scripts; later versions may add some.
+/// The kind of an ``AssociationFinding``. Codes are stable, so scripts can use them. Later versions may add codes.
 public struct FindingCode: RawRepresentable, Hashable, Sendable {
     public let rawValue: String
 
@@ -47,7 +47,7 @@ extension FindingCode {
     public static let notHTTPS = Self(rawValue: "not_https")
     /// The address has a port.
     public static let port = Self(rawValue: "port")
-    /// Apple doesn't request the file at this address.
+    /// The address has a path at which Apple doesn't request the file.
     public static let otherPath = Self(rawValue: "other_path")
     /// The response is a redirect.
     public static let redirect = Self(rawValue: "redirect")
@@ -79,7 +79,7 @@ extension FindingCode {
     public static let missingAppLinks = Self(rawValue: "missing_applinks")
     /// There are no `details`.
     public static let missingDetails = Self(rawValue: "missing_details")
-    /// `apps` is no longer needed since iOS 13.
+    /// The key `apps` is present, which is no longer needed since iOS 13.
     public static let leftoverApps = Self(rawValue: "leftover_apps")
     /// The file has the format from before iOS 13.
     public static let oldFormat = Self(rawValue: "old_format")
@@ -91,7 +91,7 @@ extension FindingCode {
     public static let malformedApp = Self(rawValue: "malformed_app")
     /// An entry has no components.
     public static let missingComponents = Self(rawValue: "missing_components")
-    /// An entry opens nothing because all its components are exclusions.
+    /// An entry opens no links because all its components are exclusions.
     public static let excludeOnly = Self(rawValue: "exclude_only")
     /// A component never matches because an earlier one matches all its links.
     public static let unreachable = Self(rawValue: "unreachable")

@@ -8,22 +8,22 @@ import StrictJSON
 /// for finding in findings { print(finding.severity, finding.place, finding.message) }
 /// ```
 ///
-/// It makes no requests: the caller fetches the file and passes a ``Retrieval``. Use ``LinksReport`` to also match links, and
-/// ``AssociationMatcher`` to only match them.
+/// The lint makes no requests: the caller fetches the file and passes a ``Retrieval``. To lint a file and match links, use ``LinksReport``.
+/// To only match links, use ``AssociationMatcher``.
 ///
-/// The checks never fail: any bytes are accepted, so files of strangers can be checked on a server.
-/// - Complexity: O(size of the file), except for the finding `unreachable`, which compares each component with the first 500.
+/// The checks accept any bytes and never fail, so a server can check untrusted files.
+/// - Complexity: O(size of the file). The finding `unreachable` takes longer: it compares each component with the first 500.
 public enum AssociationLint {
     /// Returns the findings about a served file: first those about the response, then those about its content.
     /// - Parameter retrieval: The response to a request for the file. The content is only checked if the status is 2xx.
-    /// - Returns: The findings; empty if the file is correct and is served by Apple's rules.
+    /// - Returns: The findings; empty if the file is correct and the response follows Apple's rules.
     public static func findings(in retrieval: Retrieval) -> [AssociationFinding] {
         let served = RetrievalLint.findings(in: retrieval)
         guard (200..<300).contains(retrieval.status) else { return served }
         return served + findings(in: retrieval.bytes)
     }
 
-    /// Returns the findings about a file. Use it before a file is published.
+    /// Returns the findings about a file that is not served yet.
     /// - Parameter bytes: The file, uncompressed. Any bytes are accepted.
     /// - Returns: The findings, in the order of the checks; empty for a correct file.
     public static func findings(in bytes: some Collection<UInt8>) -> [AssociationFinding] {
@@ -50,7 +50,7 @@ public enum AssociationLint {
     }
 
     /// Parses the file. A duplicate key is reported as a finding, and the checks continue with the last value.
-    /// - Returns: The file; `nil` if it is not JSON, which is also a finding.
+    /// - Returns: The file. If the file is not JSON, the function adds a finding and returns `nil`.
     private static func parsed(_ text: AssociationText, _ findings: inout [AssociationFinding]) -> JSONValue? {
         do throws(JSONSyntaxError) {
             return try JSONParser().parse(text.json)

@@ -1,9 +1,9 @@
 import ErrorContract
 import StrictJSON
 
-/// Checks the entries of `applinks.details` (Apple, "applinks.Details"). Apple's TN3155 describes the two formats, which must not be mixed.
+/// Checks the entries of `applinks.details` (Apple, "applinks.Details"). A file must not mix the two formats (Apple, TN3155).
 enum DetailsLint {
-    /// Returns the findings about all entries, and whether they mix the two formats.
+    /// Returns the findings about all entries, including a mix of the two formats.
     /// - Parameter entries: The elements of `applinks.details`. An element that isn't an object is a finding.
     static func findings(in entries: [JSONValue]) -> [AssociationFinding] {
         var findings: [AssociationFinding] = []
@@ -48,7 +48,7 @@ enum DetailsLint {
         return findings
     }
 
-    /// Returns the findings about the apps of an entry: none, a malformed one, or both the old and the new key.
+    /// Returns the findings about the apps of an entry: no app, a malformed app, or both the old and the new key.
     private static func apps(_ entry: JSONObject, at place: String) -> [AssociationFinding] {
         switch (entry["appID"], entry["appIDs"]) {
         case (nil, nil): return [.error(.missingApp, place, "The entry has no app; add appIDs.")]

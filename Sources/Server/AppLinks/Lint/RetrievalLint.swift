@@ -1,4 +1,4 @@
-/// Checks Apple's rules for serving the file ("Supporting associated domains"; TN3155).
+/// Checks that the file is served by Apple's rules (Apple, "Supporting associated domains"; TN3155).
 enum RetrievalLint {
     /// Returns the findings about the address and the response.
     static func findings(in retrieval: Retrieval) -> [AssociationFinding] {
@@ -51,8 +51,8 @@ enum RetrievalLint {
         return contentType(retrieval)
     }
 
-    /// Returns the finding about the media type. Apple's own servers also send other types, so another type is only a warning. HTML is an
-    /// error, because it usually is an error page.
+    /// Returns the finding about the media type. HTML is an error, because HTML is usually an error page. Any other wrong type is only a
+    /// warning, because Apple's own servers also send other types.
     private static func contentType(_ retrieval: Retrieval) -> [AssociationFinding] {
         let given = retrieval.contentType ?? ""
         let type = given.prefix { $0 != ";" }.filter { !$0.isWhitespace }.lowercased()
@@ -67,7 +67,8 @@ enum RetrievalLint {
     }
 }
 
-/// The response to a request for an association file. The caller makes the request, and must not follow redirects, because Apple doesn't.
+/// The response to a request for an association file. The caller makes the request. The caller must not follow redirects, because Apple
+/// doesn't follow them.
 public struct Retrieval: Hashable, Sendable {
     /// The requested address, such as `https://example.com/.well-known/apple-app-site-association`.
     public var url: String
@@ -95,7 +96,7 @@ public struct Retrieval: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// The domain of the file, in lowercase; `nil` if ``url`` has none.
+    /// The domain of the file, in lowercase; `nil` if ``url`` has no host.
     public var domain: String? {
         SplitLink(url).flatMap { $0.host.isEmpty ? nil : $0.host }
     }

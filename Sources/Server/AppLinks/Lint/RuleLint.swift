@@ -1,9 +1,10 @@
 import ErrorContract
 import StrictJSON
 
-/// Checks the rules as a whole: patterns that can't match, entries that open nothing, and rules that are never reached.
+/// Checks the rules as a whole: patterns that can't match, entries that open no links, and rules that are never reached.
 enum RuleLint {
-    /// The number of components, from the start of the file, with which each component is compared. It bounds the time for a large file.
+    /// The number of components with which each component is compared, from the start of the file. The number limits the time for a large
+    /// file.
     private static let reach = 500
 
     /// Returns the findings about all rules.
@@ -38,7 +39,7 @@ enum RuleLint {
         }
     }
 
-    /// Reports patterns with characters that no link has in this place. Patterns are compared with the percent-encoded link unless
+    /// Reports patterns with characters that no link has in this part. A pattern is compared with the percent-encoded link, unless
     /// `percentEncoded` is `false`.
     private static func impossible(_ entry: AssociationEntry) -> [AssociationFinding] {
         entry.rules.flatMap { rule in
@@ -57,7 +58,7 @@ enum RuleLint {
         }
     }
 
-    /// Reports an entry that only has exclusions.
+    /// Reports an entry in which every component is an exclusion.
     private static func excludeOnly(_ entry: AssociationEntry) -> [AssociationFinding] {
         guard !entry.rules.isEmpty, entry.rules.allSatisfy(\.excludes) else { return [] }
         let message = "All components are exclusions, so the entry opens nothing; add a last one that is not."
@@ -65,7 +66,7 @@ enum RuleLint {
     }
 
     /// Reports rules that are never reached. A rule is unreachable if an earlier rule matches all its links. The earlier rule must be in
-    /// the same entry, or in an entry that has all its apps.
+    /// the same entry, or in an entry that lists all apps of the later entry.
     /// - Complexity: O(number of rules · 500).
     private static func unreachable(_ entries: [AssociationEntry]) -> [AssociationFinding] {
         var findings: [AssociationFinding] = []
@@ -120,7 +121,7 @@ enum VariableLint {
     }
 }
 
-/// Checks one component, or `defaults`, which accept the same keys (Apple, "applinks.Details.Components", "applinks.Defaults").
+/// Checks a component or a `defaults` object. Both accept the same keys (Apple, "applinks.Details.Components", "applinks.Defaults").
 enum ComponentLint {
     /// Returns the findings about a component.
     static func findings(in component: JSONValue, at place: String) -> [AssociationFinding] {
@@ -135,7 +136,7 @@ enum ComponentLint {
         KeyShape.component.findings(in: component, at: place) + query(component["?"], at: place)
     }
 
-    /// Reports values of a query that aren't texts. The system then ignores the whole query, so the component matches more links than
+    /// Reports values of a query that aren't strings. The system then ignores the whole query, so the component matches more links than
     /// intended.
     private static func query(_ query: JSONValue?, at place: String) -> [AssociationFinding] {
         (query?.objectValue?.members ?? []).compactMap { name, value in

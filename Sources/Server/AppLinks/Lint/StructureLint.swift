@@ -6,8 +6,7 @@ enum StructureLint {
     /// Returns the findings about all services of the file.
     /// - Parameters:
     ///   - file: The parsed file.
-    ///   - apps: The apps that open links. A warning names each of them that can't save passwords, because `webcredentials` doesn't list
-    ///     it.
+    ///   - apps: The apps that open links. If `webcredentials` doesn't list an app, a warning reports that the app can't save passwords.
     static func findings(in file: JSONValue, apps: [String]) -> [AssociationFinding] {
         guard let root = file.objectValue else {
             return [.error(.wrongType, "", "The file must be an object with applinks; write the services in {}.")]
@@ -50,8 +49,8 @@ enum StructureLint {
         }
     }
 
-    /// Reports a missing `webcredentials` service, and apps that it doesn't list. Without the service, iOS saves no password for the domain
-    /// (Apple, "Supporting associated domains").
+    /// Reports a missing `webcredentials` service, and apps that the service doesn't list. Without the service, iOS saves no password for
+    /// the domain (Apple, "Supporting associated domains").
     private static func webCredentials(_ root: JSONObject, apps: [String]) -> [AssociationFinding] {
         guard let service = root["webcredentials"] else {
             let message =
@@ -65,7 +64,7 @@ enum StructureLint {
     }
 }
 
-/// The keys of an object in the file, with their types. The lint and its messages derive from it.
+/// The allowed keys of an object in the file, with their types. The checks and their messages use this list.
 struct KeyShape {
     /// A JSON type, with its name in messages.
     enum Kind: String {
@@ -112,8 +111,8 @@ struct KeyShape {
     /// The services that only list apps.
     static let service = KeyShape(kinds: ["apps": .list])
 
-    /// Returns the findings about the keys and types of one object. A known key in another case is an error, because the system ignores it.
-    /// Any other unknown key is a warning.
+    /// Returns the findings about the keys and types of one object. If a known key is written in another case, the finding is an error,
+    /// because the system ignores the key. Any other unknown key is a warning.
     /// - Parameters:
     ///   - object: The object.
     ///   - place: The path of the object in the file; empty for the file itself.

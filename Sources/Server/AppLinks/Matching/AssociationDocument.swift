@@ -9,7 +9,7 @@ struct AssociationDocument: Sendable {
     /// The entries of `details`, in their order.
     let entries: [AssociationEntry]
 
-    /// Reads a parsed file leniently: values of the wrong type are ignored, as the system does.
+    /// Reads a parsed file leniently: the reader ignores values of the wrong type, as the system does.
     init(_ file: JSONValue) {
         let applinks = file.objectValue?["applinks"]?.objectValue
         var reader = RuleReader(variables: applinks?["substitutionVariables"]?.objectValue)
@@ -75,7 +75,7 @@ struct AssociationEntry: Hashable, Sendable {
 
     /// The index of the entry in `details`, from 0.
     let index: Int
-    /// The identifiers of the apps, also malformed ones.
+    /// The identifiers of the apps, including malformed ones.
     let apps: [String]
     /// The format of the rules.
     let format: Format
@@ -83,18 +83,18 @@ struct AssociationEntry: Hashable, Sendable {
     let rules: [LinkRule]
 }
 
-/// The bytes of a file, with its signature and byte order mark detected. Signed files (CMS) begin with a SEQUENCE of ASN.1, which is never
-/// valid JSON.
+/// The bytes of a file, and whether they have a signature or a byte order mark. A signed file (CMS) begins with a SEQUENCE of ASN.1, so it
+/// is never valid JSON.
 struct AssociationText {
     /// The size with the byte order mark.
     let byteCount: Int
     let hasByteOrderMark: Bool
-    /// Whether this is a signed file of iOS 8 and earlier (CMS), which is not JSON.
+    /// Whether this is a signed file (CMS) for iOS 8 or earlier, which is not JSON.
     let isSigned: Bool
     /// The bytes without a byte order mark.
     let json: ArraySlice<UInt8>
 
-    /// Inspects the first bytes of a file. Copies it once.
+    /// Inspects the first bytes of a file, and copies the file once.
     init(_ bytes: some Collection<UInt8>) {
         let all = Array(bytes)
         byteCount = all.count

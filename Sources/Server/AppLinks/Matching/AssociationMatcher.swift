@@ -9,14 +9,13 @@ import StrictJSON
 /// print(match.apps)
 /// ```
 ///
-/// Use it to test a file before it is published: Apple's servers cache a file for hours.
+/// Use the matcher to test a file before it is published, because Apple's servers cache a file for hours.
 ///
-/// The rules are those of Apple, "applinks.Details.Components". Entries and components are tried in order, and the first match decides. All
-/// keys of a component must match. A component with `exclude` ends the search. Where Apple's documentation is incomplete, the matcher
-/// behaves like `swcutil` on macOS 27.
+/// The matcher tries entries and components in order (Apple, "applinks.Details.Components"). The first component whose keys all match
+/// decides. If this component has `exclude`, no app opens the link. Where Apple's documentation is incomplete, the matcher behaves like
+/// Apple's tool `swcutil` on macOS 27.
 ///
-/// A matcher is immutable, so several tasks can share it. No file and no link takes more than O(file · link / 64), so untrusted files can
-/// be checked on a server.
+/// A matcher is immutable, so several tasks can share it. A match takes at most O(file · link / 64), so a server can check untrusted files.
 public struct AssociationMatcher: Sendable {
     /// The longest supported link, in bytes.
     public static let longestLink = 8 * 1024
@@ -34,7 +33,7 @@ public struct AssociationMatcher: Sendable {
     /// Reads a file of the new or the old format.
     ///
     /// Reading is lenient: if a key occurs twice, the last value is used, and values of the wrong type are ignored. ``AssociationLint``
-    /// reports such problems.
+    /// reports both problems.
     /// - Parameters:
     ///   - bytes: The file, at most 128 KB.
     ///   - domain: The domain that serves the file; `nil` matches links of any host.
@@ -57,9 +56,9 @@ public struct AssociationMatcher: Sendable {
     /// Matches one link.
     /// - Parameters:
     ///   - link: The link as it is written in an email or on a page, at most ``longestLink`` bytes.
-    ///   - installed: The identifiers of the apps on the phone. Entries of other apps are skipped, as the system does; `nil` assumes that
-    ///     all apps are installed.
-    /// - Returns: The decision, with the rule or the reason. A link to which the file doesn't apply is `refused`; this is not an error.
+    ///   - installed: The identifiers of the apps on the phone. The matcher skips entries of other apps, as the system does. `nil` means
+    ///     that all apps are installed.
+    /// - Returns: The decision, with the rule or the reason. If the file doesn't apply to the link, the result is `refused`, and no error.
     /// - Complexity: O(size of the file · length of the link / 64).
     public func match(_ link: String, installed: Set<String>? = nil) -> LinkMatch {
         guard link.utf8.count <= Self.longestLink else {
@@ -72,7 +71,7 @@ public struct AssociationMatcher: Sendable {
         return LinkMatch(link: link, outcome: outcome(parts, installed: installed))
     }
 
-    /// Tries all rules in order. Rules without a match are recorded, so that a report can explain why no app opens the link.
+    /// Tries all rules in order, and records the rules that don't match. A report uses the record to explain why no app opens the link.
     private func outcome(_ parts: SplitLink, installed: Set<String>?) -> LinkMatch.Outcome {
         var cache = LinkFacetCache(parts)
         var misses: [LinkMatch.Miss] = []
@@ -97,7 +96,7 @@ public struct AssociationMatcher: Sendable {
         return .unmatched(misses)
     }
 
-    /// Returns the reason why the file doesn't apply to a link; `nil` if it does.
+    /// Returns the reason why the file doesn't apply to a link; `nil` if the file applies.
     private func refusal(of link: String, _ parts: SplitLink) -> LinkMatch? {
         if parts.scheme != "https" {
             return refusal(of: link, .notHTTPS, "The link is \(parts.scheme); make it https.")

@@ -1,11 +1,11 @@
-/// The parts of a link that a component's patterns are matched against.
+/// The parts of a link with which the patterns of a component are compared.
 ///
 /// The parts depend on two settings of the component: `caseSensitive` and `percentEncoded`. ``LinkFacetCache`` prepares the parts once for
 /// each combination.
 struct LinkFacets {
     /// The path without its first slash and without slashes at the end.
     let path: MatchText
-    /// The path with its first slash, for patterns that are written without one.
+    /// The path with its first slash. A pattern without a first slash is also compared with this text.
     let rootedPath: MatchText
     /// The query without its question mark.
     let query: MatchText
@@ -20,7 +20,7 @@ struct LinkFacets {
     /// - Parameters:
     ///   - link: The link as it is written.
     ///   - decodes: Whether percent-encoding is removed before matching.
-    ///   - folds: Whether upper and lower case are equal.
+    ///   - folds: Whether case is ignored.
     init(_ link: SplitLink, decodes: Bool, folds: Bool) {
         let text = { (part: String) in MatchText(Folding.scalars(decodes ? PercentDecoding.decoded(part) : part, folds: folds)) }
         var bytes = Array(link.path.utf8)
@@ -34,7 +34,8 @@ struct LinkFacets {
         items = Self.items(of: link.query, decodes: decodes, folds: folds)
     }
 
-    /// Returns the values of a query item. An item that is absent or has no value is empty (Apple, WWDC 2019, session 717).
+    /// Returns the values of a query item. If the item is absent or has no value, the result is one empty value (Apple, WWDC 2019, session
+    /// 717).
     func values(of name: String) -> [MatchText] {
         items[folds ? Self.folded(name) : name] ?? [Self.empty]
     }
@@ -64,7 +65,7 @@ struct LinkFacets {
     }
 }
 
-/// The facets of one link, prepared when they are first needed. There are at most four.
+/// The prepared parts of one link. The cache prepares them when they are first needed. At most four combinations exist.
 struct LinkFacetCache {
     private struct Setting: Hashable {
         let decodes: Bool

@@ -1,7 +1,7 @@
-/// The result of matching a link, as far as the association file determines it. ``AssociationMatcher`` returns it.
+/// The decision of an association file about a link. ``AssociationMatcher`` returns it.
 ///
-/// Whether an app opens also depends on the phone: the app must be installed, its entitlement must name the domain, and the link must be
-/// tapped and not typed (Apple, TN3155).
+/// Whether the app really opens also depends on the phone. The app must be installed, and its entitlement must name the domain. The user
+/// must tap the link and not type it (Apple, TN3155).
 public struct LinkMatch: Hashable, Sendable {
     /// The rule that determined the result.
     public struct Rule: Hashable, Sendable {
@@ -9,7 +9,7 @@ public struct LinkMatch: Hashable, Sendable {
         public let apps: [String]
         /// The index of the entry in `applinks.details`, from 0.
         public let entry: Int
-        /// The index of the component (old format: of the path) in the entry, from 0.
+        /// The index of the component in the entry, from 0. In the old format, the index of the path.
         public let component: Int
         /// The component's comment.
         public let comment: String?
@@ -29,11 +29,11 @@ public struct LinkMatch: Hashable, Sendable {
 
     /// The decision.
     public enum Outcome: Hashable, Sendable {
-        /// One of the rule's apps opens the link, if it is installed.
+        /// One of the rule's apps opens the link if the app is installed.
         case opens(Rule)
         /// The link stays in the browser because of a component with `exclude`.
         case excluded(Rule)
-        /// No component matches. There is one miss for each component that was tried, in the order of the file.
+        /// No component matches. Each tried component has one miss, in the order of the file.
         case unmatched([Miss])
         /// The file doesn't apply to the link, such as a link with another host. No component was tried.
         case refused(LinkMismatch)
@@ -76,6 +76,6 @@ public struct LinkMismatch: Hashable, Sendable {
 
     /// The kind of mismatch.
     public let code: Code
-    /// A sentence with the fix.
+    /// The problem and its fix.
     public let message: String
 }

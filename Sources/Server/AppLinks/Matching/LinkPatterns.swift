@@ -1,10 +1,10 @@
 /// The pattern of a path, with Apple's special rules for slashes at its ends.
 ///
-/// These rules are undocumented and follow `swcutil` (macOS 27):
+/// These rules are undocumented. They follow Apple's tool `swcutil` on macOS 27:
 ///
 /// - `/buy/` and `/buy` are equal in links and patterns.
 /// - `/buy/*` also matches `/buy`, but `/buy/?*` doesn't.
-/// - A pattern may omit the first slash or have several: `abc` matches `/abc`, as in an example of "applinks.Details.Components".
+/// - A pattern may have no first slash or several first slashes: `abc` matches `/abc`, as in an example of "applinks.Details.Components".
 struct PathPattern: Hashable, Sendable {
     /// Matches every path.
     static let everything = PathPattern(isRooted: true, pattern: .everything, parent: nil)
@@ -39,7 +39,7 @@ struct PathPattern: Hashable, Sendable {
     /// Whether the pattern matches every path.
     var takesEverything: Bool { pattern == .everything }
 
-    /// The error in the pattern, if it has one.
+    /// The error in the pattern; `nil` if there is none.
     var flaw: WildcardPattern.Flaw? { pattern.flaw }
 
     /// Whether the path of a link matches the pattern.
@@ -48,7 +48,7 @@ struct PathPattern: Hashable, Sendable {
         return !isRooted && pattern.matches(facets.rootedPath)
     }
 
-    /// Whether this pattern certainly matches everything that `other` matches. A result of `false` means that this is unknown.
+    /// Whether this pattern certainly matches everything that `other` matches. `false` means that the relation is unknown.
     func covers(_ other: PathPattern) -> Bool {
         if self == other || takesEverything { return true }
         guard isRooted, other.isRooted else { return false }
@@ -68,7 +68,7 @@ struct PathPattern: Hashable, Sendable {
     }
 }
 
-/// The pattern of a query. It is either one pattern for the whole text, or one pattern each for some items.
+/// The pattern of a query: either one pattern for the whole text, or one pattern for each of some items.
 enum QueryPattern: Hashable, Sendable {
     /// An item with the pattern of its value.
     struct Item: Hashable, Sendable {
@@ -102,7 +102,7 @@ enum QueryPattern: Hashable, Sendable {
         firstMiss(in: facets) == nil
     }
 
-    /// Returns the part that doesn't match: `?` for the whole query, or `?name` for an item; `nil` if all match.
+    /// Returns the part that doesn't match: `?` for the whole query, or `?name` for an item. `nil` if all parts match.
     func firstMiss(in facets: LinkFacets) -> String? {
         switch self {
         case .whole(let pattern): pattern.matches(facets.query) ? nil : "?"
@@ -114,7 +114,7 @@ enum QueryPattern: Hashable, Sendable {
     /// Whether the pattern matches every query.
     var takesEverything: Bool { patterns.allSatisfy { $0 == .everything } }
 
-    /// Whether this pattern certainly matches everything that `other` matches. A result of `false` means that this is unknown.
+    /// Whether this pattern certainly matches everything that `other` matches. `false` means that the relation is unknown.
     func covers(_ other: QueryPattern) -> Bool {
         switch (self, other) {
         case (.whole(let pattern), .whole(let others)): pattern.covers(others)

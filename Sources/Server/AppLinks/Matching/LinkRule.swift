@@ -1,8 +1,8 @@
 import ErrorContract
 import StrictJSON
 
-/// One component of the new format or one path of the old format: the patterns of a link, and their effect. A link matches the rule if all
-/// three parts match.
+/// One component of the new format or one path of the old format. The rule has three patterns and an effect. A link matches the rule if its
+/// path, query and fragment match the three patterns.
 struct LinkRule: Hashable, Sendable {
     /// The index of the rule in its array, from 0.
     let index: Int
@@ -16,12 +16,12 @@ struct LinkRule: Hashable, Sendable {
     let excludes: Bool
     /// The comment of the component.
     let comment: String?
-    /// Whether percent-encoding is removed from the link before matching. The component has `percentEncoded: false`.
+    /// Whether percent-encoding is removed from the link before matching, because the component has `percentEncoded: false`.
     let decodes: Bool
-    /// Whether upper and lower case are equal. The component has `caseSensitive: false`.
+    /// Whether case is ignored, because the component has `caseSensitive: false`.
     let folds: Bool
 
-    /// Returns the first part of a link that doesn't match: `/`, `?`, `?name` or `#`; `nil` if all parts match.
+    /// Returns the first part of a link that doesn't match: `/`, `?`, `?name` or `#`. `nil` if all parts match.
     /// - Parameter facets: The parts of the link for the rule's settings ``decodes`` and ``folds``.
     func firstMiss(in facets: LinkFacets) -> String? {
         if !path.matches(facets) { return "/" }
@@ -29,22 +29,22 @@ struct LinkRule: Hashable, Sendable {
         return fragment.matches(facets.fragment) ? nil : "#"
     }
 
-    /// Whether this rule certainly matches everything that `other` matches, so that a later `other` is never reached. Rules with different
-    /// settings are not compared.
+    /// Whether this rule certainly matches everything that `other` matches. A later `other` is then never reached. The result is `false` if
+    /// the two rules have different settings.
     func covers(_ other: LinkRule) -> Bool {
         if path.takesEverything, query.takesEverything, fragment == .everything { return true }
         guard decodes == other.decodes, folds == other.folds else { return false }
         return path.covers(other.path) && query.covers(other.query) && fragment.covers(other.fragment)
     }
 
-    /// The patterns with errors, which match nothing, with the key of each.
+    /// The patterns that match nothing because of an error, each with its key.
     var flaws: [(key: String, flaw: WildcardPattern.Flaw)] {
         [("/", path.flaw), ("?", query.flaw), ("#", fragment.flaw)].compactMap { key, flaw in flaw.map { (key, $0) } }
     }
 }
 
-/// Reads the rules of one file leniently: values of the wrong type are ignored, as the system does. All rules share one budget of steps;
-/// see ``PatternCompiler``.
+/// Reads the rules of one file leniently: the reader ignores values of the wrong type, as the system does. All rules share one limit of
+/// steps; see ``PatternCompiler``.
 struct RuleReader {
     private var compiler: PatternCompiler
 
@@ -60,8 +60,8 @@ struct RuleReader {
 
     /// Reads an element of `components`.
     ///
-    /// A key that the component doesn't have is taken from the `defaults` of the entry, then from those of the service: the most specific
-    /// value applies (Apple, "applinks.Defaults").
+    /// If the component lacks a key, the value is taken from the `defaults` of the entry, and otherwise from the `defaults` of the service.
+    /// The most specific value applies (Apple, "applinks.Defaults").
     /// - Parameters:
     ///   - object: The component.
     ///   - index: The index of the component, from 0.
@@ -86,8 +86,8 @@ struct RuleReader {
         )
     }
 
-    /// Reads an element of `paths`. The query and the fragment are ignored, and a pattern that begins with `NOT ` excludes links. Variables
-    /// have no meaning in this format.
+    /// Reads an element of `paths`, in which a pattern that begins with `NOT ` excludes links. The old format has no patterns for the query
+    /// and the fragment, and no variables.
     func path(_ text: String, at index: Int) -> LinkRule {
         let isExclusion = text.hasPrefix("NOT ")
         return LinkRule(

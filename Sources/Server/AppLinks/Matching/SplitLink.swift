@@ -1,5 +1,5 @@
-/// The parts of a link as it is written (RFC 3986), without decoding. `URL` would normalize some links, and patterns match the written
-/// form.
+/// The parts of a link as it is written (RFC 3986), without decoding. The type doesn't use `URL`, because `URL` normalizes some links and
+/// patterns match the written form.
 ///
 /// Characters that are invalid in a URL (spaces, letters beyond ASCII) are percent-encoded first, as `URL(string:)` does.
 struct SplitLink {
@@ -16,7 +16,7 @@ struct SplitLink {
     /// The fragment without its number sign.
     let fragment: String
 
-    /// Splits a text. Later parts are never invalid: any bytes are accepted after the scheme.
+    /// Splits a text. Only the scheme can be invalid: any bytes are accepted after the scheme.
     /// - Parameter text: The link.
     /// - Returns: `nil` if the text has no scheme followed by `://`.
     init?(_ text: String) {
@@ -36,7 +36,7 @@ struct SplitLink {
         fragment = Self.encoded(rest.dropFirst())
     }
 
-    /// Splits an authority. The colons of an IPv6 address in brackets are no port.
+    /// Splits an authority into host and port. In an IPv6 address in brackets, a colon doesn't begin a port.
     private static func hostAndPort(_ authority: ArraySlice<UInt8>) -> (String, String?) {
         var rest = authority
         if let at = rest.lastIndex(of: UInt8(ascii: "@")) { rest = rest[(at + 1)...] }
@@ -48,7 +48,7 @@ struct SplitLink {
         return (String(decoding: rest, as: UTF8.self).lowercased(), port?.isEmpty == true ? nil : port)
     }
 
-    /// Percent-encodes the bytes that are invalid in a URL, and leaves existing escapes.
+    /// Percent-encodes the bytes that are invalid in a URL. Existing escapes stay unchanged.
     private static func encoded(_ bytes: ArraySlice<UInt8>) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var result: [UInt8] = []

@@ -2,8 +2,8 @@ import Foundation
 
 /// Compiles the patterns of one file with its variables.
 ///
-/// A variable costs as many steps as all its values have characters, and a file can use it many thousand times. So all patterns of a file
-/// share a ``budget``. When it is used up, further patterns are rejected as too costly.
+/// A variable costs as many steps as all its values have characters, and a file can use the variable thousands of times. Therefore all
+/// patterns of a file share a ``budget`` of steps. When the budget is used up, further patterns are rejected as too costly.
 struct PatternCompiler {
     /// The largest number of steps for all patterns of a file.
     static let budget = 1_000_000
@@ -37,7 +37,7 @@ struct PatternCompiler {
     /// - Parameters:
     ///   - text: The pattern.
     ///   - folds: Whether upper and lower case are equal.
-    /// - Returns: The pattern. It has a flaw if it can't match anything.
+    /// - Returns: The pattern. A pattern that can't match any text has a flaw.
     /// - Complexity: O(length of the pattern), plus the length of a variable's values when the variable is first used.
     mutating func compile(_ text: some StringProtocol, folds: Bool) -> WildcardPattern {
         var tokens: [WildcardPattern.Token] = []
@@ -61,7 +61,7 @@ struct PatternCompiler {
         return left < 0 ? WildcardPattern(tokens: [], flaw: .tooComplex) : WildcardPattern(tokens: tokens)
     }
 
-    /// Compiles a pattern in which `$(` has no special meaning, as in the old `paths`.
+    /// Compiles a pattern of the old `paths`, in which `$(` has no special meaning.
     static func compileWithoutVariables(_ text: some StringProtocol) -> WildcardPattern {
         var tokens: [WildcardPattern.Token] = []
         for scalar in text.unicodeScalars { append(plain(scalar, folds: false), to: &tokens) }
@@ -83,12 +83,12 @@ struct PatternCompiler {
         }
     }
 
-    /// The steps of a token: one, or those of all values of a variable.
+    /// The number of steps of a token. A variable has as many steps as all its values together; any other token has one.
     private static func cost(_ token: WildcardPattern.Token) -> Int {
         if case .variable(let values) = token { values.reduce(1) { $0 + $1.count + 1 } } else { 1 }
     }
 
-    /// The token of a variable; `nil` if it is undefined. The values of a variable are compiled once.
+    /// The token of a variable; `nil` if the variable is undefined. The values of a variable are compiled once.
     private mutating func variable(_ name: String, folds: Bool) -> WildcardPattern.Token? {
         if let characters = CharacterClass(variable: name) { return .oneOf(folds ? characters.foldingCase : characters) }
         let reference = Reference(name: name, folds: folds)
@@ -106,10 +106,10 @@ struct PatternCompiler {
     }
 }
 
-/// A set of positions between the characters of a text that a pattern may have reached.
+/// A set of positions in a text that a pattern may have reached. A position is the place between two characters.
 ///
-/// Bit *i* is set if the tokens so far match the first *i* characters. A step of a pattern moves all positions at once, 64 per machine
-/// word. So a match takes O(pattern · text / 64) for any pattern, without backtracking.
+/// Bit *i* is set if the tokens so far match the first *i* characters. Each token moves all positions at once, 64 per machine word. A match
+/// therefore takes O(pattern · text / 64) for any pattern, without backtracking.
 struct PositionSet {
     private var words: [UInt64]
     private let length: Int
@@ -129,7 +129,7 @@ struct PositionSet {
     /// An empty set of the same size.
     var emptied: PositionSet { PositionSet(emptyOf: length, words: words.count) }
 
-    /// Whether the pattern can't match any more.
+    /// Whether the set has no position, so that the pattern can't match any more.
     var isEmpty: Bool { words.allSatisfy { $0 == 0 } }
 
     /// Whether the set contains the position after the last character.
@@ -165,7 +165,7 @@ enum CharacterClass: String, Hashable, Sendable, CaseIterable {
     /// The class of `upper` and `lower` if case is ignored. No variable has this name.
     case folded
 
-    /// The class under `caseSensitive: false`, where texts are in lowercase.
+    /// The class of the variable if case is ignored and the text is in lowercase.
     var foldingCase: CharacterClass { self == .upper || self == .lower ? .folded : self }
 
     /// Whether a character belongs to the class.

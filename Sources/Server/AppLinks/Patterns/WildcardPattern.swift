@@ -1,11 +1,11 @@
-/// A compiled pattern in Apple's syntax. `*` matches any number of characters, `?` exactly one, `?*` at least one, and `$(name)` a
-/// variable.
+/// A compiled pattern in Apple's syntax. `*` matches any number of characters, `?` matches exactly one, and `?*` matches at least one.
+/// `$(name)` matches one of the values of a variable.
 ///
 /// See Apple, "applinks.Details.Components" and "applinks.SubstitutionVariables". There is no escape character. A pattern must match the
 /// whole text.
 ///
-/// Matching simulates a nondeterministic automaton: a set of positions in the text, which each token moves. So `*a*a*a*…` takes no longer
-/// than any other pattern of its length.
+/// The matcher stores the set of positions in the text that the pattern may have reached, and each token changes this set. A pattern such
+/// as `*a*a*a*…` therefore takes no longer than any other pattern of the same length.
 struct WildcardPattern: Hashable, Sendable {
     /// A step of a pattern.
     enum Token: Hashable, Sendable {
@@ -87,8 +87,8 @@ extension WildcardPattern {
         }
     }
 
-    /// Whether this pattern certainly matches everything that `other` matches. A result of `false` means that this can't be derived from
-    /// the form of the patterns. Only equal patterns and patterns that end in `*` are recognized.
+    /// Whether this pattern certainly matches everything that `other` matches. `false` means that the relation is unknown, because only
+    /// equal patterns and patterns that end in `*` are recognized.
     func covers(_ other: WildcardPattern) -> Bool {
         if other.flaw != nil { return true }
         if flaw != nil { return false }
@@ -99,7 +99,7 @@ extension WildcardPattern {
     }
 }
 
-/// A part of a link, prepared for matching. For each character that occurs, it has a mask with the positions of this character.
+/// A part of a link, prepared for matching. The text stores a bit mask of positions for each character that occurs in it.
 struct MatchText {
     /// The number of characters.
     let count: Int
@@ -138,13 +138,13 @@ struct MatchText {
 
 /// Case conversion for `caseSensitive: false`.
 enum Folding {
-    /// Returns the scalars of a text, in lowercase if `folds` is `true`. Each letter stays one character: with full case folding, `?` could
-    /// match two.
+    /// Returns the scalars of a text, in lowercase if `folds` is `true`. Each letter stays one character. Full case folding could make two
+    /// characters of one letter, and `?` would then not match the letter.
     static func scalars(_ text: some StringProtocol, folds: Bool) -> [UInt32] {
         text.unicodeScalars.map { folds ? folded($0) : $0.value }
     }
 
-    /// Returns a character in lowercase, if that is one character.
+    /// Returns a character in lowercase. If the lowercase form has several characters, the original character is returned.
     static func folded(_ scalar: Unicode.Scalar) -> UInt32 {
         if scalar.isASCII { return (0x41...0x5A).contains(scalar.value) ? scalar.value + 0x20 : scalar.value }
         let lower = scalar.properties.lowercaseMapping.unicodeScalars

@@ -8,7 +8,7 @@ public import StrictJSON
 /// print(report.text)
 /// ```
 ///
-/// It makes no requests. Use ``AssociationLint`` for the findings alone, and ``AssociationMatcher`` for the matches alone.
+/// The report makes no requests. For the findings alone, use ``AssociationLint``. For the matches alone, use ``AssociationMatcher``.
 public struct LinksReport: Hashable, Sendable {
     /// The file's name or address.
     public let source: String
@@ -17,9 +17,9 @@ public struct LinksReport: Hashable, Sendable {
     /// The result for each link, in the order of the links.
     public let matches: [LinkMatch]
 
-    /// Verifies a fetched file. Links must belong to its domain; other links are refused.
+    /// Verifies a fetched file. Links must belong to the domain of the file; other links are refused.
     /// - Parameters:
-    ///   - retrieval: The response. If its status is not 2xx, there is no file, and all links are refused.
+    ///   - retrieval: The response. If its status is not 2xx, the file counts as missing, and all links are refused.
     ///   - links: The links that should open an app.
     public init(_ retrieval: Retrieval, links: [String] = []) {
         let isFile = (200..<300).contains(retrieval.status)
@@ -34,7 +34,7 @@ public struct LinksReport: Hashable, Sendable {
 
     /// Verifies a file on disk, such as one that isn't served yet.
     /// - Parameters:
-    ///   - file: The path, for the report. It isn't read.
+    ///   - file: The path, for the report only. The initializer doesn't read the file.
     ///   - bytes: The content of the file.
     ///   - domain: The domain that will serve the file; `nil` accepts links of any host.
     ///   - links: The links that are matched against the file.
@@ -54,14 +54,15 @@ public struct LinksReport: Hashable, Sendable {
         }
     }
 
-    /// Whether there are no errors and every link opens an app. Warnings are allowed. `holdfast links verify` fails if this is `false`.
+    /// Whether there are no errors and every link opens an app. Warnings are allowed. `holdfast links verify` fails if the value is
+    /// `false`.
     public var isGood: Bool {
         !findings.contains { $0.severity == .error } && matches.allSatisfy { !$0.apps.isEmpty }
     }
 }
 
 extension LinksReport {
-    /// The report as JSON: `source`, `ok`, `findings` and `links`. The members are stable, so scripts can use them. Nothing is left out.
+    /// The complete report as JSON: `source`, `ok`, `findings` and `links`. The members are stable, so scripts can use them.
     public var json: JSONValue {
         [
             "source": .string(source),
@@ -116,8 +117,8 @@ extension LinksReport {
     /// The number of findings and misses that the text lists; ``json`` has all of them.
     private static var listed: Int { 50 }
 
-    /// The report as text for a terminal. At most 50 findings, and 50 misses of each link, are listed. Control characters of the file and
-    /// the links are replaced.
+    /// The report as text for a terminal. The text lists at most 50 findings, and at most 50 misses of each link. Control characters of the
+    /// file and the links are replaced.
     public var text: String {
         var lines = [source, "  " + summary]
         for finding in findings.prefix(Self.listed) {
@@ -137,7 +138,8 @@ extension LinksReport {
         return parts.isEmpty ? "no findings" : parts.joined(separator: ", ")
     }
 
-    /// Replaces control characters by U+FFFD. Escape sequences and characters that change the direction of writing could fake a report.
+    /// Replaces control characters by U+FFFD, because escape sequences and characters that change the direction of writing could fake a
+    /// report.
     private static func printable(_ line: String) -> String {
         var result = String.UnicodeScalarView()
         for scalar in line.unicodeScalars {
@@ -173,7 +175,7 @@ extension LinkMatch.Rule {
 }
 
 extension LinkMatch.Miss {
-    /// The part that differs, in words.
+    /// A sentence that names the part that differs.
     fileprivate var reason: String {
         switch key {
         case "/": "the path differs"

@@ -1,7 +1,9 @@
+public import AccountContract
 public import AccountCore
 public import Foundation
 
-/// A folder in which each email is an `.eml` file. It is the local mailbox of development, demo and tests; ``SMTPDelivery`` sends emails.
+/// A folder that stores each email as an `.eml` file. Use it as the mailbox of development, demo and tests. To send emails, use
+/// ``SMTPDelivery``.
 ///
 /// ```swift
 /// let mailbox = try MailboxFolder(directory: folder) { Date() }
@@ -17,16 +19,16 @@ public import Foundation
 /// )
 /// ```
 ///
-/// Each file is first written under a hidden name and then moved, so readers never see a part of an email. Files are only readable by their
-/// owner, because emails contain links that authenticate. File names begin with the time, so they sort by time.
+/// Each file is first written under a hidden name and then renamed, so readers never see a part of an email. Only the owner can read the
+/// files, because emails contain links that authenticate. File names begin with the time, so files sort by time.
 ///
-/// Several tasks and processes can use one folder at the same time. Nothing removes old emails.
-public struct MailboxFolder: MailDelivery {
+/// Several tasks and processes can use one folder at the same time. Emails stay until ``removeMails(to:)`` removes those of an address.
+public struct MailboxFolder: MailDelivery, SentMailStore {
     /// The folder.
     public let directory: URL
     private let now: @Sendable () -> Date
 
-    /// Opens a folder, and creates it if it is missing. A new folder is only accessible by its owner (mode 0700).
+    /// Opens a folder, and creates a missing folder. Only the owner can access a new folder (mode 0700).
     /// - Parameters:
     ///   - directory: The folder.
     ///   - now: The wall clock, for the `Date` header and the names of files.
@@ -42,7 +44,7 @@ public struct MailboxFolder: MailDelivery {
     }
 
     /// Writes an email to the folder. Blocks the thread for the duration of the write.
-    /// - Throws: `MailDeliveryError` of kind `unavailable` if the file can't be created, or the error of `FileManager` if it can't be
+    /// - Throws: `MailDeliveryError` of kind `unavailable` if the file can't be created; the error of `FileManager` if the file can't be
     ///   renamed.
     public func deliver(_ mail: Mail) async throws {
         let date = now()
@@ -60,7 +62,7 @@ public struct MailboxFolder: MailDelivery {
         try FileManager.default.moveItem(at: hidden, to: directory.appending(path: "\(name).eml"))
     }
 
-    /// Returns the emails, newest first. A file that is no email of this server is left out.
+    /// Returns the emails, newest first. Files that this server did not write are left out.
     /// - Parameter limit: The largest number of emails.
     /// - Throws: The error of `FileManager` if the folder can't be read.
     /// - Complexity: O(n log n) for n files in the folder. Only the returned emails are read.
@@ -74,14 +76,44 @@ public struct MailboxFolder: MailDelivery {
 
     /// Returns one email.
     ///
-    /// The id may come from a request: an id with other characters than hexadecimal digits and hyphens has no email, so it can't name a
-    /// file outside of the folder.
+    /// The id may come from a request. Only hexadecimal digits and hyphens are valid in an id, so an id can't name a file outside of the
+    /// folder.
     /// - Parameter id: The file's name without `.eml`.
-    /// - Returns: The email; `nil` if there is none with that id.
+    /// - Returns: The email; `nil` if no email has that id.
     public func mail(id: String) throws -> StoredMail? {
         guard id.utf8.allSatisfy({ $0 == UInt8(ascii: "-") || Character(Unicode.Scalar($0)).isHexDigit }) else { return nil }
         let file = directory.appending(path: "\(id).eml")
         guard let data = FileManager.default.contents(atPath: file.path) else { return nil }
         return StoredMail(id: id, message: String(decoding: data, as: UTF8.self))
+    }
+
+    /// Removes all emails to an address, including those that a killed process has not finished. Blocks the thread until all files have
+    /// been read.
+    /// - Parameter address: The address; upper and lower case count as one.
+    /// - Throws: The error of `FileManager` if the folder can't be read or a file can't be removed, or `CancellationError`.
+    /// - Complexity: O(n) for n files in the folder. All files are read.
+    public func removeMails(to address: EmailAddress) async throws {
+        for name in try FileManager.default.contentsOfDirectory(atPath: directory.path)
+        where name.hasSuffix(".eml") || name.hasPrefix(".") && name.hasSuffix(".tmp") {
+            try Task.checkCancellation()
+            let file = directory.appending(path: name)
+            guard let data = FileManager.default.contents(atPath: file.path), Self.recipient(of: data) == address else {
+                continue
+            }
+            do {
+                try FileManager.default.removeItem(at: file)
+            } catch CocoaError.fileNoSuchFile {
+                // Another process removed the email, or gave it its final name.
+                let finished = directory.appending(path: "\(name.dropFirst().dropLast(4)).eml")
+                if name.hasSuffix(".tmp") { try? FileManager.default.removeItem(at: finished) }
+            }
+        }
+    }
+
+    /// Returns the recipient of a message; `nil` if it has no complete header `To`.
+    private static func recipient(of message: Data) -> EmailAddress? {
+        let lines = String(decoding: message, as: UTF8.self).split(separator: "\r\n", omittingEmptySubsequences: false)
+        guard let line = lines.prefix(while: { !$0.isEmpty }).first(where: { $0.hasPrefix("To: ") }) else { return nil }
+        return try? EmailAddress(String(line.dropFirst(4)))
     }
 }

@@ -2,9 +2,10 @@ public import Foundation
 
 /// An email of the local mailbox, read from its file. ``MailboxFolder`` returns it.
 ///
-/// The parser only reads the format that this module writes: two parts, each in quoted-printable or base64. It is no general MIME parser.
+/// The parser reads only the format that this module writes: two parts, each in quoted-printable or base64. It is not a general MIME
+/// parser.
 public struct StoredMail: Hashable, Sendable, Identifiable {
-    /// The name of its file, without the extension.
+    /// The name of the file, without the extension.
     public let id: String
     /// The header `Date` as text (RFC 5322 §3.3), always in UTC.
     public let date: String
@@ -14,9 +15,9 @@ public struct StoredMail: Hashable, Sendable, Identifiable {
     public let recipient: String
     /// The header `Subject`, decoded.
     public let subject: String
-    /// The plain text, decoded. Its lines end in LF. Empty if the file has no such part.
+    /// The plain text, decoded. The lines end in LF. The text is empty if the email has no such part.
     public let text: String
-    /// The HTML, decoded. Its lines end in LF. Empty if the file has no such part.
+    /// The HTML, decoded. The lines end in LF. The text is empty if the email has no such part.
     public let html: String
 
     /// Parses a message in the format of ``MIMEMessage``.
@@ -46,14 +47,14 @@ public struct StoredMail: Hashable, Sendable, Identifiable {
         self.html = Self.body(of: "text/html", in: parts)
     }
 
-    /// The first web link that is alone on its line, which is the main link of the server's emails. `nil` if there is none.
+    /// The main link: the first web link that is alone on its line. `nil` if there is no such link.
     public var link: URL? {
         text.split(whereSeparator: \.isNewline)
             .first { $0.hasPrefix("http://") || $0.hasPrefix("https://") }
             .flatMap { URL(string: String($0)) }
     }
 
-    /// Returns the body of the part with a content type. A part ends with the line end before its boundary.
+    /// Returns the body of the part with a content type. The line end before the boundary doesn't belong to the part.
     private static func body(of type: String, in parts: [Substring]) -> String {
         guard var part = parts.first(where: { $0.contains("Content-Type: \(type);") }).map(String.init) else { return "" }
         if part.hasSuffix("\r\n") { part.removeLast() }

@@ -6,18 +6,18 @@ import Timekeeping
 
 /// An email as an RFC 5322 message with a plain and an HTML body (`multipart/alternative`, RFC 2046 §5.1.4).
 ///
-/// All lines have at most 76 characters as long as the header fields are short, and all characters are 7-bit. So each relay can forward the
-/// message without recoding it.
+/// All characters are 7-bit. All lines have at most 76 characters if the header fields are short. Each relay can therefore forward the
+/// message without encoding it again.
 package struct MIMEMessage {
     /// The contents, with the sender and the recipient.
     package let mail: Mail
     /// The time of the header `Date`.
     package let date: Date
-    /// A unique text without spaces, from which the message id and the boundary are created. It must be unrelated to the contents, because
-    /// the logs of all relays contain message ids.
+    /// A unique text without spaces, from which the message id and the boundary are created. The text must not be derived from the
+    /// contents, because the logs of all relays contain message ids.
     package let id: String
 
-    /// Creates a message. The work is done by ``text``.
+    /// Creates a message. ``text`` renders it.
     /// - Parameters:
     ///   - mail: The contents, with the sender and the recipient.
     ///   - date: The time of the header `Date`.
@@ -31,7 +31,7 @@ package struct MIMEMessage {
     /// The message, with CRLF line ends and 7-bit characters. Each access renders it again.
     /// - Complexity: O(length of the bodies).
     package var text: String {
-        // Neither of the encodings can contain this text.
+        // The encoded parts never contain this text.
         let boundary = "=_holdfast-\(id)"
         let lines: [String] = [
             "Date: \(Self.dateText(date))",
@@ -54,15 +54,15 @@ package struct MIMEMessage {
         return lines.joined(separator: "\r\n")
     }
 
-    /// Returns a part with its headers. It uses quoted-printable or base64, whichever is shorter.
+    /// Returns a part with its headers. The part uses quoted-printable or base64, and the shorter encoding is chosen.
     private func part(_ type: String, _ body: String) -> String {
-        // Lines of a text end in CRLF in transit, whatever their ends are here (RFC 2046 §4.1.1).
+        // In transit, lines of text end in CRLF (RFC 2046 §4.1.1). The lines of the body may end differently.
         let body = body.replacing("\r\n", with: "\n").replacing("\n", with: "\r\n")
         let quoted = QuotedPrintable.encoded(body)
         let base64 = Data(body.utf8).base64EncodedString(options: [
             .lineLength76Characters, .endLineWithCarriageReturn, .endLineWithLineFeed,
         ])
-        // Mostly ASCII text stays legible. For Hebrew, base64 is half as long.
+        // Quoted-printable keeps ASCII text legible. For Hebrew, base64 is half as long.
         let isQuoted = quoted.utf8.count <= base64.utf8.count
         return "Content-Type: \(type); charset=utf-8\r\n"
             + "Content-Transfer-Encoding: \(isQuoted ? "quoted-printable" : "base64")\r\n\r\n\(isQuoted ? quoted : base64)"
@@ -86,7 +86,7 @@ package struct MIMEMessage {
             ? nil : String(domain)
     }
 
-    /// Returns the decoded body of a part. Its lines end in LF.
+    /// Returns the decoded body of a part. The lines of the body end in LF.
     /// - Parameter part: The headers of the part, an empty line and the encoded body.
     /// - Returns: An empty text if the part has no body or invalid base64.
     package static func body(ofPart part: String) -> String {
@@ -110,7 +110,8 @@ package struct MIMEMessage {
         guard !isPlain else { return line }
         var words: [String] = []
         var chunk = ""
-        // Splits by scalars, because characters have no maximum length. 39 bytes leave room for a field name in a line of 76 characters.
+        // Splits the text by scalars, because a character can be arbitrarily long. With 39 bytes, a field name still fits into 76
+        // characters.
         for scalar in line.unicodeScalars {
             if chunk.utf8.count + UTF8.width(scalar) > 39 {
                 words.append(chunk)

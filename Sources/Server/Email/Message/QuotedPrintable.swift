@@ -1,13 +1,13 @@
 /// Text in the quoted-printable encoding (RFC 2045 §6.7). ASCII stays legible in the raw message, and no line is longer than 76 characters.
 enum QuotedPrintable {
     private static let digits = Array("0123456789ABCDEF".utf8)
-    /// The longest content of a line. One more character is for the `=` of a soft break.
+    /// The longest content of a line. A soft line break adds one more character, `=`.
     private static let width = 75
 
     /// Encodes text whose lines end in CRLF.
     ///
-    /// The result never contains `=_`, so a boundary with this text can't occur in the body. A dot or `From ` at the beginning of a line is
-    /// encoded, because some relays change such lines.
+    /// The result never contains `=_`, so a boundary that contains `=_` can't occur in the body. A dot or `From ` at the beginning of a
+    /// line is encoded, because some relays change such lines.
     /// - Complexity: O(length).
     static func encoded(_ text: String) -> String {
         var output: [UInt8] = []
@@ -18,7 +18,7 @@ enum QuotedPrintable {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// Decodes a text. An `=` that begins no valid escape stays as it is. Bytes that are not UTF-8 become U+FFFD.
+    /// Decodes a text. If an `=` doesn't begin a valid escape, it stays unchanged. Bytes that are not UTF-8 become U+FFFD.
     static func decoded(_ text: String) -> String {
         var output: [UInt8] = []
         var bytes = Array(text.utf8)[...]
@@ -50,7 +50,7 @@ enum QuotedPrintable {
         return lines + [bytes[start...]]
     }
 
-    /// Encodes one line. A soft line break is added before a character that doesn't fit the width. A space or tab at the end of the line is
+    /// Encodes one line, and adds a soft line break before a character that exceeds the width. A space or tab at the end of the line is
     /// encoded, because relays may remove it.
     private static func encode(_ line: ArraySlice<UInt8>, into output: inout [UInt8]) {
         var column = 0

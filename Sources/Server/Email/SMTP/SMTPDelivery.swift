@@ -3,23 +3,23 @@ public import AccountCore
 import CLibCurl
 public import Foundation
 
-/// Delivers emails to an SMTP server (RFC 5321). Use ``MailboxFolder`` instead for development and tests.
+/// Delivers emails to an SMTP server (RFC 5321). For development and tests, use ``MailboxFolder`` instead.
 ///
-/// An email is delivered when the server has accepted it with 250. Connections are reused. There are at most
-/// ``SMTPSettings/connectionLimit`` connections at once, each on its own thread. Further emails are queued in memory, so a crash loses
-/// them: the caller must store emails until ``deliver(_:)`` returns.
+/// An email is delivered when the server has accepted it with 250. Connections are reused. At most ``SMTPSettings/connectionLimit``
+/// connections are open at once, each on its own thread. Further emails are queued in memory and lost in a crash. The caller must therefore
+/// store each email until ``deliver(_:)`` returns.
 ///
 /// The kind of a failure depends on the command that failed:
 ///
 /// - The server refuses the recipient or the message permanently (5xx): `refused`. A retry is pointless.
 /// - The server refuses the recipient or the message temporarily (4xx): `deferred`.
 /// - The server refuses the login, the sender or the connection permanently, or its certificate isn't valid: `misconfigured`.
-/// - All other failures, such as a lost connection: `unavailable`, or `deferred` if the whole email was already sent.
+/// - All other failures, such as a lost connection: `deferred` if the whole email was already sent, and otherwise `unavailable`.
 public struct SMTPDelivery: MailDelivery {
     private let threads: SMTPThreads
     private let now: @Sendable () -> Date
 
-    /// Creates a delivery. It connects when the first email is sent.
+    /// Creates a delivery, which connects when the first email is sent.
     /// - Parameters:
     ///   - settings: The SMTP server.
     ///   - now: The wall clock, for the header `Date`.
@@ -29,10 +29,11 @@ public struct SMTPDelivery: MailDelivery {
         self.now = now
     }
 
-    /// Sends an email, and returns when the server has accepted it. It takes at most ``SMTPSettings/timeout`` plus the time in the queue.
+    /// Sends an email, and returns when the server has accepted it. The call takes at most ``SMTPSettings/timeout`` plus the time in the
+    /// queue.
     /// - Parameter mail: The email. Its sender must have an address in ASCII.
     /// - Throws: `MailDeliveryError` with the kind of the failure, or `CancellationError` if the task was canceled. After a cancellation,
-    ///   and if `mayHaveArrived` is `true`, the server may have accepted the email, so a retry can deliver it twice.
+    ///   or if `mayHaveArrived` is `true`, the server may have accepted the email. A retry can then deliver the email twice.
     public func deliver(_ mail: Mail) async throws {
         let message = MIMEMessage(mail: mail, date: now(), id: UUID().uuidString.lowercased())
         let envelope = SMTPEnvelope(
@@ -48,11 +49,11 @@ public struct SMTPDelivery: MailDelivery {
 }
 
 extension SMTPDelivery {
-    /// Connects to an SMTP server, negotiates TLS and signs in, without sending an email.
+    /// Connects to an SMTP server, negotiates TLS and authenticates, without sending an email.
     /// - Parameters:
     ///   - settings: The server. The connection takes at most ``SMTPSettings/connectTimeout``, and the whole call at most
     ///     ``SMTPSettings/timeout``.
-    ///   - sender: The sender of emails, whose domain is used in EHLO.
+    ///   - sender: The sender of emails. The greeting of the client (EHLO) contains the sender's domain.
     /// - Throws: `MailDeliveryError` with the problem and its fix.
     public static func probe(_ settings: SMTPSettings, sender: String) async throws {
         let envelope = SMTPEnvelope(sender: MIMEMessage.address(of: sender), recipient: "", message: [])
@@ -73,11 +74,11 @@ struct SMTPEnvelope: Sendable {
     let sender: String
     /// The recipient's address (`RCPT TO`); empty if no email is sent.
     let recipient: String
-    /// The message of ``MIMEMessage``, without dot stuffing, which libcurl adds.
+    /// The message of ``MIMEMessage``. libcurl later doubles a dot at the beginning of a line (RFC 5321 §4.5.2).
     let message: [UInt8]
 
-    /// Whether a command can contain the addresses: only visible ASCII, exactly one `@`, and no angle bracket. Otherwise an address could
-    /// add a command.
+    /// Whether the addresses are safe in a command: only visible ASCII, exactly one `@`, and no angle bracket. Other characters could end
+    /// the address and add another command.
     var isSafe: Bool {
         [sender, recipient].allSatisfy { address in
             address.utf8.count { $0 == UInt8(ascii: "@") } == 1

@@ -1,27 +1,26 @@
 import AccountCore
 import CLibCurl
 
-/// A failed delivery. Its kind depends on the command that failed, because a code alone doesn't show whether the email, the server or the
-/// configuration caused the failure. For example, 550 after `RCPT TO` concerns one recipient, and 550 after `MAIL FROM` concerns all
-/// emails.
+/// A failed delivery. The kind of the failure depends on the command that failed, because a code alone doesn't show the cause. For example,
+/// 550 after `RCPT TO` concerns one recipient, and 550 after `MAIL FROM` concerns all emails.
 struct SMTPFailure: Error {
     /// The error of libcurl.
     let result: CURLcode
-    /// The progress of the conversation when it failed.
+    /// The state of the conversation when the delivery failed.
     let conversation: SMTPConversation
 
     /// Whether the caller was canceled.
     var isCancellation: Bool { result == CURLE_ABORTED_BY_CALLBACK }
 
-    /// The error for the mail worker. `mayHaveArrived` is `true` if the whole message was sent and the server did not reply with a failure.
+    /// The error for the mail worker. `mayHaveArrived` is `true` if the whole message was sent and the server did not reply with an error.
     var error: MailDeliveryError {
         MailDeliveryError(kind, message: message, mayHaveArrived: conversation.isSent && (code ?? 0) < 400)
     }
 
     private var code: Int? { conversation.code }
 
-    /// The kind of the failure. Errors of libcurl that only concern the configuration decide first, then the stage and the class of the
-    /// code.
+    /// The kind of the failure. Errors of libcurl about the configuration decide first. Otherwise, the stage and the first digit of the
+    /// code decide.
     private var kind: MailDeliveryError.Kind {
         switch result {
         case CURLE_LOGIN_DENIED, CURLE_PEER_FAILED_VERIFICATION, CURLE_USE_SSL_FAILED, CURLE_SSL_CACERT_BADFILE,
@@ -35,14 +34,14 @@ struct SMTPFailure: Error {
         case (.recipient, 5), (.content, 5): return .refused
         case (.recipient, 4), (.content, 4): return code == 421 ? .unavailable : .deferred
         case (.recipient, _), (.content, _): return conversation.isSent ? .deferred : .unavailable
-        // A refused connection, login or sender is a problem of the configuration, not of this email.
+        // If the server refuses the connection, the login or the sender, the configuration is wrong, not this email.
         case (.connect, 5), (.greeting, 5), (.encryption, 5), (.authentication, 5), (.sender, 5): return .misconfigured
         default: return .unavailable
         }
     }
 
-    /// The message for operators, with advice if the configuration is wrong. It contains neither the server's reply nor the email, because
-    /// both may quote addresses.
+    /// The message for operators, with advice if the configuration is wrong. The message contains neither the server's reply nor the email,
+    /// because both may quote addresses.
     private var message: String {
         let advice =
             switch (kind, result, conversation.stage) {
@@ -64,7 +63,7 @@ struct SMTPFailure: Error {
 ///
 /// Only the codes of replies are stored, because their texts quote addresses.
 struct SMTPConversation {
-    /// The stage of the conversation, which is determined by the last command. Messages for operators contain the raw value.
+    /// The stage of the conversation, which the last command determines. Messages for operators contain the raw value.
     enum Stage: String {
         /// No command yet: name lookup, connection, and TLS from the first byte.
         case connect = "connecting"
@@ -81,16 +80,16 @@ struct SMTPConversation {
     private(set) var code: Int?
     /// The enhanced code of the last reply (RFC 3463), such as 5.1.1.
     private(set) var enhancedCode: String?
-    /// Whether QUIT was sent; the reply to it is ignored.
+    /// Whether QUIT was sent. The reply to QUIT is ignored.
     private var isOver = false
-    /// Whether the whole email was sent, so that the server may have it even after a later failure.
+    /// Whether the whole email was sent. The server may then have the email, even if the delivery fails later.
     var isSent = false
 
     /// Records a command, and removes the codes of the reply to the previous one.
     /// - Parameter line: The beginning of the line that libcurl sent. Only the verb is read, because the rest may be a secret or an
     ///   address.
     mutating func said(_ line: some StringProtocol) {
-        // The response to a 334 is part of AUTH, and secret.
+        // The line after a 334 reply belongs to AUTH and is secret.
         guard !isOver, stage != .authentication || code != 334 else { return }
         let verb = line.prefix { $0.isLetter }.uppercased()
         switch verb {

@@ -1,20 +1,20 @@
 import CLibCurl
 import Foundation
 
-/// A libcurl handle with its connection, which stays open between emails. Every call blocks, so only the thread that created the session
-/// may use it.
+/// A libcurl handle with its connection, which stays open between emails. Only the thread that created the session may use it, because
+/// every call blocks.
 ///
-/// libcurl's event loop (`curl_multi`) is not used, for two reasons. It also blocks for the reply to DATA, so one slow server would delay
-/// all emails. And if a transfer is removed from the event loop, libcurl sends the end of the message even if a part of the message is
-/// missing.
+/// The session doesn't use libcurl's event loop (`curl_multi`), for two reasons. The event loop also blocks for the reply to DATA, so one
+/// slow server would delay all emails. And if a transfer is removed from the event loop, libcurl ends the message although a part of the
+/// message is missing.
 final class SMTPSession {
     private let handle: UnsafeMutableRawPointer
     private let settings: SMTPSettings
     private var recipients: UnsafeMutablePointer<curl_slist>?
     private var mail = InFlightMail()
 
-    /// The email that the callbacks of libcurl read, and the conversation that they record. They run on the thread of the session, while a
-    /// method of the session blocks.
+    /// The email that the callbacks of libcurl read, and the conversation that they record. The callbacks run on the thread of the session,
+    /// while a method of the session blocks.
     fileprivate struct InFlightMail {
         var message: [UInt8] = []
         var offset = 0
@@ -37,15 +37,15 @@ final class SMTPSession {
         curl_slist_free_all(recipients)
     }
 
-    /// Sends an email, and blocks until it is sent or has failed. It reuses the connection of the previous email if this is still open.
+    /// Sends an email, and blocks until it is sent or has failed. If the connection of the previous email is still open, it is reused.
     ///
-    /// The second argument is called about once a second. If it returns `true`, the connection is closed. The server doesn't deliver an
-    /// email of which a part is missing.
+    /// libcurl calls `isCancelled` about once a second. If the closure returns `true`, the connection is closed. The server doesn't deliver
+    /// an incomplete email.
     /// - Parameter envelope: The email.
     /// - Returns: Success if the server accepted the email with 250.
     func send(_ envelope: SMTPEnvelope, isCancelled: @escaping () -> Bool) -> Result<Void, SMTPFailure> {
         mail = InFlightMail(message: envelope.message, isCancelled: isCancelled)
-        // The reset keeps connections open.
+        // Resetting the handle keeps its connections open.
         curl_easy_reset(handle)
         curl_slist_free_all(recipients)
         recipients = curl_slist_append(nil, envelope.recipient)
@@ -54,7 +54,7 @@ final class SMTPSession {
         return result == CURLE_OK ? .success(()) : .failure(SMTPFailure(result: result, conversation: mail.conversation))
     }
 
-    /// Connects, negotiates TLS and signs in, without sending an email. Blocks the thread.
+    /// Connects, negotiates TLS and authenticates, without sending an email. The call blocks the thread.
     /// - Parameter envelope: An envelope whose sender has the domain for EHLO.
     func probe(_ envelope: SMTPEnvelope) -> Result<Void, SMTPFailure> {
         mail = InFlightMail()
@@ -90,11 +90,11 @@ final class SMTPSession {
     private func texts(for envelope: SMTPEnvelope) -> [(CURLoption, String)] {
         let host = settings.host.contains(":") ? "[\(settings.host)]" : settings.host
         let scheme = settings.security == .tls ? "smtps" : "smtp"
-        // libcurl uses the path in EHLO. The name of the machine is not disclosed.
+        // libcurl sends the path of the URL in EHLO. With the sender's domain as the path, the name of the machine is not disclosed.
         let name = envelope.sender.split(separator: "@").last.map(String.init) ?? "localhost"
         var texts: [(CURLoption, String)] = [
             (CURLOPT_URL, "\(scheme)://\(host):\(settings.port)/\(name)"), (CURLOPT_PROTOCOLS_STR, "smtp,smtps"),
-            // Otherwise the environment could set a proxy.
+            // An empty value prevents the environment from setting a proxy.
             (CURLOPT_PROXY, ""), (CURLOPT_MAIL_FROM, envelope.sender),
         ]
         if let authorities = settings.authorities { texts.append((CURLOPT_CAINFO, authorities)) }
@@ -117,7 +117,7 @@ final class SMTPSession {
             curl_set_progress(handle) { context, _, _, _, _ in SMTPSession.of(context)?.mail.isCancelled() == true ? 1 : 0 },
             curl_set_debugger(handle) { _, kind, data, size, context in
                 guard let data, let session = SMTPSession.of(context) else { return 0 }
-                // Enough for the verb of a command or the codes of a reply. The rest may be private and is not read.
+                // 32 bytes contain the verb of a command or the codes of a reply. The rest may be private and is not read.
                 let line = String(decoding: UnsafeRawBufferPointer(start: data, count: min(size, 32)), as: UTF8.self)
                 if kind == CURLINFO_HEADER_OUT { session.mail.conversation.said(line) }
                 if kind == CURLINFO_HEADER_IN { session.mail.conversation.heard(line) }
@@ -144,6 +144,6 @@ extension SMTPSession.InFlightMail {
 }
 
 extension Duration {
-    /// The duration in milliseconds, rounded up, at least 1: libcurl reads 0 as "no limit".
+    /// The duration in milliseconds, rounded up. The minimum is 1, because libcurl reads 0 as "no limit".
     fileprivate var milliseconds: Int { max(1, Int((self / .milliseconds(1)).rounded(.up))) }
 }

@@ -1,6 +1,6 @@
 /// The address, encryption and login of an SMTP server.
 ///
-/// With `Security.none`, emails and their links are sent unencrypted. Use it only for a server on the same machine.
+/// With `Security.none`, emails and their links are sent unencrypted. Use this value only for a server on the same machine.
 ///
 /// ```swift
 /// let settings = SMTPSettings(host: "smtp.example.com", credentials: .init(user: "notes", password: password))
@@ -10,7 +10,7 @@ public struct SMTPSettings: Hashable, Sendable {
     public enum Security: String, Hashable, Sendable {
         /// No encryption.
         case none
-        /// STARTTLS (RFC 3207). If the server doesn't offer it, no email is sent: the connection never falls back to plain text.
+        /// STARTTLS (RFC 3207). If the server doesn't support STARTTLS, no email is sent. The connection never falls back to plain text.
         case startTLS = "STARTTLS"
         /// TLS from the first byte (RFC 8314).
         case tls = "TLS"
@@ -29,7 +29,7 @@ public struct SMTPSettings: Hashable, Sendable {
     public struct Login: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
         /// The name of the login.
         public var user: String
-        /// Its password.
+        /// The password of the login.
         public var password: String
 
         /// Creates credentials.
@@ -51,27 +51,27 @@ public struct SMTPSettings: Hashable, Sendable {
     public var port: Int
     /// The encryption of connections.
     public var security: Security
-    /// The login, for which AUTH PLAIN or AUTH LOGIN is used; `nil` if the server needs none.
+    /// The login, which is sent with AUTH PLAIN or AUTH LOGIN; `nil` if the server needs none.
     public var credentials: Login?
-    /// The longest time for establishing a connection, including the name lookup and TLS. By default 10 seconds, or ``timeout`` if it is
-    /// shorter.
+    /// The longest time for establishing a connection, including the name lookup and TLS. The default is 10 seconds, or ``timeout`` if the
+    /// timeout is shorter.
     public var connectTimeout: Duration
-    /// The longest time for the delivery of one email, including the connection. It is rounded up to whole milliseconds.
+    /// The longest time for the delivery of one email, including the connection, rounded up to whole milliseconds.
     public var timeout: Duration
     /// The largest number of concurrent connections, at least 1. Each connection needs a thread.
     public var connectionLimit = 4
-    /// The path of a file with certificate authorities (PEM) for the server's certificate; `nil` uses the authorities of the system.
+    /// The path of a PEM file with the certificate authorities to trust; `nil` trusts the authorities of the system.
     public var authorities: String?
-    /// The time without emails after which a connection and its thread end.
+    /// The time without emails after which a connection is closed and its thread ends.
     public var idleTime: Duration = .seconds(15)
 
-    /// Creates settings. Change the other properties afterwards.
+    /// Creates settings. The other properties have default values, which the caller can change afterwards.
     /// - Parameters:
     ///   - host: The name or the address of the SMTP server.
     ///   - port: The port; `nil` uses 465 for TLS, 587 for STARTTLS, and 25 without encryption.
     ///   - security: The encryption of connections.
     ///   - credentials: The login; `nil` if the server needs none.
-    ///   - timeout: The longest time for one email. At most 10 s of it are used to connect.
+    ///   - timeout: The longest time for one email. Connecting may take at most 10 s of this time.
     public init(
         host: String,
         port: Int? = nil,

@@ -5,8 +5,8 @@ import Synchronization
 
 /// The threads on which libcurl blocks: one per connection, each with its own session.
 ///
-/// A thread starts when there are more queued emails than idle threads, up to the limit of connections. After ``SMTPSettings/idleTime``
-/// without emails, it closes its connection with QUIT and ends.
+/// If more emails are queued than threads are idle, a new thread starts, up to the limit of connections. If no email arrives within
+/// ``SMTPSettings/idleTime``, a thread closes its connection with QUIT and ends.
 ///
 /// Callers and threads only share ``SMTPQueue``, under a mutex. A continuation is never resumed while the mutex is locked.
 final class SMTPThreads: Sendable {
@@ -22,8 +22,8 @@ final class SMTPThreads: Sendable {
 
     /// Queues an email, and returns when a thread has sent it.
     /// - Parameter envelope: The email.
-    /// - Throws: ``MailDeliveryError``, or `CancellationError`. A queued email is canceled immediately, and one in flight within about a
-    ///   second. The mail server may have accepted an email that was canceled in flight.
+    /// - Throws: ``MailDeliveryError``, or `CancellationError`. The cancellation of a queued email takes effect immediately. An email in
+    ///   flight is canceled within about a second, but the mail server may have accepted it.
     func send(_ envelope: SMTPEnvelope) async throws {
         let id = queue.withLock { $0.open() }
         try await withTaskCancellationHandler {
@@ -42,7 +42,7 @@ final class SMTPThreads: Sendable {
         }
     }
 
-    /// The body of a thread: takes emails until it has been idle for ``SMTPSettings/idleTime``.
+    /// The body of a thread: sends queued emails until no email arrives within ``SMTPSettings/idleTime``.
     private func run() {
         let session = SMTPSession(settings: settings)
         while true {
@@ -67,8 +67,8 @@ final class SMTPThreads: Sendable {
 
 /// The state that the threads and their callers share: queued emails with their callers, canceled emails, and the number of threads.
 ///
-/// Each email is in exactly one state: registered, queued, in flight or finished. Its caller is resumed by the party that removes the email
-/// from ``unfinished``, so it is resumed exactly once. The methods only change the value and never resume a caller.
+/// Each email is in exactly one state: registered, queued, in flight or finished. Only the code that removes the email from ``unfinished``
+/// resumes its caller, so each caller is resumed exactly once. The methods only change the value and never resume a caller.
 struct SMTPQueue {
     typealias Waiter = CheckedContinuation<Void, any Error>
 
@@ -79,7 +79,7 @@ struct SMTPQueue {
         let waiter: Waiter
     }
 
-    /// The result of ``submit(_:)``: the email is queued, and the caller may have to start a thread; or the email was canceled before.
+    /// The result of ``submit(_:)``: the email was queued, or it was canceled before. `needsThread` requires the caller to start a thread.
     enum Submission { case queued(needsThread: Bool), cancelled }
 
     private let threadLimit: Int
@@ -89,7 +89,7 @@ struct SMTPQueue {
     /// The ids of all emails whose callers have no result yet.
     private var unfinished: Set<UInt64> = []
     private var waiting: [Job] = []
-    /// The ids of canceled emails that are not queued: they are not submitted yet, or a thread sends them.
+    /// The ids of canceled emails that are not in the queue: emails that are not submitted yet, and emails that a thread sends.
     private var cancelled: Set<UInt64> = []
 
     /// Creates an empty queue.
@@ -99,7 +99,7 @@ struct SMTPQueue {
         self.threadLimit = threadLimit
     }
 
-    /// Registers an email before it is queued, so that it can be canceled from now on.
+    /// Registers an email before it is queued. From now on, the email can be canceled.
     /// - Returns: The id of the email.
     mutating func open() -> UInt64 {
         lastID += 1
@@ -122,8 +122,8 @@ struct SMTPQueue {
     }
 
     /// Cancels an email.
-    /// - Returns: The caller to resume if the email was still queued. Otherwise `nil`: ``submit(_:)`` or the thread that sends the email
-    ///   ends it.
+    /// - Returns: The caller to resume if the email was still queued. Otherwise `nil`, because ``submit(_:)`` or the sending thread ends
+    ///   the email.
     /// - Complexity: O(number of queued emails).
     mutating func cancel(_ id: UInt64) -> Waiter? {
         guard unfinished.contains(id) else { return nil }
@@ -138,15 +138,15 @@ struct SMTPQueue {
     /// Whether an email in flight was canceled.
     func isCancelled(_ id: UInt64) -> Bool { cancelled.contains(id) }
 
-    /// Removes the next email from the queue, for an idle thread, which is busy from now on.
-    /// - Returns: `nil` if the queue is empty, such as after a cancellation.
+    /// Removes the next email from the queue for an idle thread. The thread is then busy.
+    /// - Returns: `nil` if the queue is empty, for example after a cancellation.
     mutating func take() -> Job? {
         guard !waiting.isEmpty else { return nil }
         idleThreads -= 1
         return waiting.removeFirst()
     }
 
-    /// Removes an email whose caller is about to be resumed. Its thread is idle again.
+    /// Removes an email before its caller is resumed. The thread of the email is idle again.
     mutating func finish(_ id: UInt64) {
         unfinished.remove(id)
         cancelled.remove(id)
@@ -154,7 +154,7 @@ struct SMTPQueue {
     }
 
     /// Lets an idle thread end if there are no emails.
-    /// - Returns: Whether it may end.
+    /// - Returns: Whether the thread may end.
     mutating func retire() -> Bool {
         guard waiting.isEmpty else { return false }
         idleThreads -= 1
@@ -164,8 +164,8 @@ struct SMTPQueue {
 }
 
 extension Thread {
-    /// Starts a thread on which libcurl may block. The thread blocks SIGPIPE, so a server that closes its connection doesn't end the
-    /// process.
+    /// Starts a thread on which libcurl may block. The thread blocks the signal SIGPIPE, which would end the process when a server closes
+    /// its connection.
     static func startForSMTP(_ body: @escaping @Sendable () -> Void) {
         let thread = Thread {
             var signals = sigset_t()

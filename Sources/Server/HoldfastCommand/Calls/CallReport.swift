@@ -12,15 +12,15 @@ struct CallReport {
     enum End {
         case success(HTTPResponse, [UInt8])
         case failure(APIError)
-        /// A queue stored the request, and sends it later.
+        /// A queue stored the request and sends it later.
         case queued(QueuedRequestID, pending: Int)
-        /// The server performed the request of a queue in an attempt whose response is lost.
+        /// The server performed the request in an earlier attempt, and the response to that attempt is lost.
         case delivered
         /// A queue was drained.
         case drained(delivered: Int, deadLetters: Int, pending: Int)
     }
 
-    /// The largest part of a body that is shown on a terminal, in bytes.
+    /// The largest number of bytes of a body that a terminal shows.
     static let shownBody = 16 * 1_024
     let end: End
     let events: [JSONValue]
@@ -74,7 +74,7 @@ struct CallReport {
         return text
     }
 
-    /// Whether a terminal would interpret a character instead of showing it.
+    /// Whether a terminal would interpret a character instead of showing the character.
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         scalar.value < 0x20 && !["\n", "\r", "\t"].contains(scalar) || (0x7F...0x9F).contains(scalar.value)
     }

@@ -18,7 +18,7 @@ struct CallRequest {
     /// The idempotency key, without quotes.
     let key: String?
 
-    /// - Throws: `ValidationError` for invalid input, with the valid format.
+    /// - Throws: `ValidationError` for invalid input. The message names the valid format.
     init(method: String, url: String, headers lines: [String], data: String?, key: String?, token: String?) throws {
         let methods = ["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"]
         guard methods.contains(method.uppercased()), let method = HTTPRequest.Method(method.uppercased()) else {
@@ -46,8 +46,8 @@ struct CallRequest {
     }
 
     /// Reads an address.
-    /// - Returns: Scheme, host and port; path and query.
-    /// - Throws: `ValidationError` with the valid format.
+    /// - Returns: The scheme, the host and the port as an address; the path and the query as text.
+    /// - Throws: `ValidationError`. The message names the valid format.
     static func address(_ url: String) throws -> (base: URL, path: String) {
         let address = URLComponents(string: url)
         guard let address, let scheme = address.scheme?.lowercased(), ["https", "http"].contains(scheme),

@@ -4,7 +4,7 @@ import StrictJSON
 import Synchronization
 import Timekeeping
 
-/// Stores the events of a call, and reports each one when it happens.
+/// Stores the events of a call, and reports each event immediately.
 final class CallTimeline: CallListener {
     private let kept = Mutex<[TimelineLine]>([])
     private let report: @Sendable (TimelineLine) -> Void
@@ -17,7 +17,7 @@ final class CallTimeline: CallListener {
     var lines: [TimelineLine] { kept.withLock { $0 } }
 
     func hear(_ event: CallEvent) {
-        // The report describes the end in more detail.
+        // The report describes the end of the call in more detail.
         if case .finished = event.kind { return }
         let line = TimelineLine(elapsed: event.elapsed, kind: event.kind)
         kept.withLock { $0.append(line) }
@@ -33,7 +33,7 @@ struct TimelineLine: Sendable {
     /// The line as text for a terminal.
     func text(in style: TextStyle) -> String { Self.text(elapsed, words(in: style), in: style) }
 
-    /// A line that begins with its time.
+    /// Returns a line that begins with the time of an event.
     static func text(_ elapsed: Duration, _ words: String, in style: TextStyle) -> String {
         let time = elapsed.inSeconds
         return style.faint(String(repeating: " ", count: max(0, 9 - time.count)) + time) + "  " + words

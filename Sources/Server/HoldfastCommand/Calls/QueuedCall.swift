@@ -8,19 +8,19 @@ import ResilientHTTP
 import StrictJSON
 import Timekeeping
 
-/// A call through an offline queue, or a drain of one: `holdfast call --queue`.
+/// A call through an offline queue, or the delivery of all its stored requests: `holdfast call --queue`.
 struct QueuedCall {
     let folder: URL
     let timeout: Duration
     let retries: Int
     /// The session's account and its token; `nil` for requests without a token.
     let credentials: Credentials?
-    /// Whether the requests of a copied folder are sent.
+    /// Whether the command also sends the requests of a copied folder.
     let adopts: Bool
     /// Receives each event when it is read.
     let report: @Sendable (QueueLine) -> Void
 
-    /// Sends a request, or stores it if there is no response.
+    /// Sends a request. If there is no response, the queue stores the request.
     func send(_ request: CallRequest) async throws -> CallReport {
         let queue = try await open(request.base)
         var options = CallOptions.queued()
@@ -40,9 +40,9 @@ struct QueuedCall {
         return CallReport(end, events: lines.map(\.json))
     }
 
-    /// Sends the stored requests of one server, or of all.
+    /// Sends the stored requests of one server, or of all servers.
     func drain(_ base: URL?) async throws -> CallReport {
-        // Any client can read the owners.
+        // Every client can read the owners of the requests, so the address doesn't matter.
         let folder = try await open(try base ?? CallRequest.address("http://localhost").base)
         let servers = base.map { [$0] } ?? Set(folder.owners.map(\.server)).sorted().compactMap { URL(string: $0) }
         var (delivered, letters, lines) = (0, 0, [QueueLine]())
@@ -51,7 +51,7 @@ struct QueuedCall {
             let before = queue.counts.delivered
             let (_, read) = await observing(queue) { await queue.drain() }
             lines += read
-            // Known when the queue was opened, so that there is no event.
+            // The queue was already paused when it was opened, so there is no event about the pause.
             for request in try await queue.pending(limit: 1) {
                 guard case .paused(let reason) = request.status, reason != .otherServer else { continue }
                 let line = QueueLine(elapsed: read.last?.elapsed ?? .zero, event: .paused(request.owner, reason), status: nil)
@@ -62,7 +62,7 @@ struct QueuedCall {
             delivered += queue.counts.delivered - before
             letters += read.count { $0.isDeadLetter }
         }
-        // Reads what the other openings changed.
+        // Reads the changes that other processes made to the folder.
         _ = try await folder.pending(limit: 0)
         let end = CallReport.End.drained(delivered: delivered, deadLetters: letters, pending: folder.counts.pending)
         return CallReport(end, events: lines.map(\.json))
@@ -98,7 +98,7 @@ struct QueuedCall {
         let events = queue.events
         let reader = Task {
             var lines: [QueueLine] = []
-            // Ends when the task is canceled and all events are read.
+            // The loop ends when the task is canceled and all events are read.
             for await event in events {
                 let status = event.request.flatMap(queue.status)
                 let line = QueueLine(elapsed: ContinuousClock.now - start, event: event, status: status)
@@ -129,7 +129,7 @@ extension QueueEvent {
 struct QueueLine: Sendable {
     let elapsed: Duration
     let event: QueueEvent
-    /// The state of the request, which has the refusal of a dead letter.
+    /// The state of the request. The state of a dead letter includes the refusal.
     let status: QueuedRequest.Status?
 
     var isDeadLetter: Bool {

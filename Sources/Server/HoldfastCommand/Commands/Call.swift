@@ -12,30 +12,31 @@ struct Call: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Call an API like an app, and report each step.",
         discussion: """
-            Prints each attempt, each delay and its reason, refusals of the client itself, and the response as an app reads it: code, \
-            message, problems of fields, request id, and the time of a retry. Safe requests are retried. A POST or PATCH is only retried \
-            with --key, or if it was certainly not sent.
+            Prints each attempt, each delay with its reason, and each call that the client itself refuses. Then prints the response as an \
+            app reads it: code, message, problems of fields, request id, and the time of a retry. Safe requests are retried. A POST or \
+            PATCH is only retried with --key, or if it was certainly not sent.
 
               holdfast call GET https://api.example.com/api/activities
               holdfast call POST https://api.example.com/api/orders --key random -d '{"item":7}'
 
-            With --queue DIR a mutation is stored in the folder before it is sent. If there is no network, or if the response is lost, it \
-            stays there; --drain sends what is stored, in order, with the same idempotency key, which the server must support. A stored \
-            request has no token: it is sent with a token of the account that --account named.
+            With --queue DIR, a POST, PUT, PATCH or DELETE is stored in the folder before it is sent. If there is no network, or if the \
+            response is lost, the request stays in the folder. --drain sends the stored requests in order. Each request keeps its \
+            idempotency key, so the server must support idempotency keys. A stored request has no token: it is later sent with a token of \
+            the account that --account named.
 
               holdfast call --queue outbox POST https://api.example.com/api/orders -d '{"item":7}'
               holdfast call --queue outbox --drain
 
-            Pass a token as HOLDFAST_TOKEN rather than as an option, which other users of the machine can see. The token is only sent to \
-            the origin of the address, and is never printed. NO_COLOR turns colors off.
+            Pass a token as HOLDFAST_TOKEN: other users of the machine can see the options of a command. The token is only sent to the \
+            origin of the address, and is never printed. NO_COLOR turns colors off.
 
             Exit codes:
               0   the response was a success
-              1   the server refused the request; with --drain: at least one
+              1   the server refused the request; with --drain: at least one request
               2   there was no response
               3   the outcome is unknown: the request was sent, the response was lost, and a retry is not safe
               4   the client itself refused the call, or the queue could not store it
-              5   the request is stored in the queue; after --drain: requests are left in the queue
+              5   the request is stored in the queue; with --drain: requests are left in the queue
               64  invalid usage
             """
     )
@@ -70,7 +71,7 @@ struct Call: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The folder of an offline queue, which stores the request if it can't be sent.", valueName: "dir"))
     var queue: String?
 
-    @Flag(help: "Send the requests of the queue: those of the server whose address is given, or of all.")
+    @Flag(help: "Send the stored requests of one server if its address is given; otherwise of all servers.")
     var drain = false
 
     @Option(help: "With --queue and a token: the account that the token belongs to.")
@@ -187,7 +188,7 @@ struct Call: AsyncParsableCommand {
         return .queued(request)
     }
 
-    /// A drain has at most an address, which is the first argument.
+    /// Reads the arguments of a drain. The only argument is the address of a server, and it may be omitted.
     private func parsedDrain(_ token: String?) throws -> Work {
         guard url == nil, data == nil, key == nil, header.isEmpty else {
             throw ValidationError("--drain takes at most an address: the requests are in the queue")
@@ -200,7 +201,7 @@ struct Call: AsyncParsableCommand {
 }
 
 extension CallRequest {
-    /// The credentials of the account that the request belongs to.
+    /// Returns the credentials of the account that the request belongs to.
     fileprivate func credentials(of account: String?) -> Credentials? {
         token.map { Credentials(accessToken: $0, refreshToken: nil, userID: account) }
     }

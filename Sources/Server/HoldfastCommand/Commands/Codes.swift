@@ -9,7 +9,7 @@ import StrictJSON
 struct Codes: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print the catalogue of error codes.",
-        discussion: "A server has the same catalogue as pages: /errors, and /errors/CODE for each code."
+        discussion: "A server shows the same catalogue at /errors, and each code at /errors/CODE."
     )
 
     @Flag(help: "Print JSON.")
@@ -37,7 +37,7 @@ struct Codes: ParsableCommand {
     }
 }
 
-/// The catalogue in the formats that `holdfast codes` prints.
+/// The catalogue of codes in the formats that `holdfast codes` prints.
 struct CatalogueListing {
     let catalogue: ErrorCatalogue
 

@@ -8,11 +8,12 @@ struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Demonstrate all features on a temporary server.",
         discussion: """
-            Starts a server on a free port with a new database, and calls it with the client library over a real socket. Exits with 1 \
-            if a step does not end as expected. Removes all its files at the end.
+            Starts a server on a free port with a new database, and calls the server with the client library over a real socket. The exit \
+            code is 1 if a step has an unexpected result. The demo removes all its files at the end.
 
-            With --cluster it starts PostgreSQL, Redis and three servers, kills, restarts and suspends them under load, and shows the
-            effect on clients. PostgreSQL and Redis must be installed (Debian: postgresql and redis-server). It takes about a minute.
+            With --cluster, the demo starts PostgreSQL, Redis and three servers. It kills, restarts and suspends them under load, and
+            shows the effect on clients. PostgreSQL and Redis must be installed (Debian: postgresql and redis-server). The demo of a
+            cluster takes about a minute.
             """
     )
 

@@ -5,13 +5,14 @@ import HoldfastURLSession
 import OfflineQueue
 import ResilientHTTP
 
-/// `holdfast demo-app`: an app without a window that stores notes in an offline queue and sends them. The demo and the tests kill it.
+/// `holdfast demo-app`: an app without a window. It stores notes in an offline queue and sends them. The demo and the tests kill it.
 struct DemoApp: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo-app",
         abstract: "Store notes in an offline queue and send them, until the process is killed.",
         discussion: """
-            Prints 'pending N' after the queue was opened, and 'stored TITLE' and 'delivered ID' when it happens.
+            Prints 'pending N' after the queue was opened. Later prints 'stored TITLE' for each stored note, and 'delivered ID' for each
+            sent note.
             """,
         shouldDisplay: false
     )
@@ -25,7 +26,7 @@ struct DemoApp: AsyncParsableCommand {
     @Option(help: "The title of a note to store; may be repeated.")
     var note: [String] = []
 
-    @Option(help: "Store notes without end; their titles are NAME, lane and number.")
+    @Option(help: "Store notes endlessly; each title is NAME, the lane and a number.")
     var endless: String?
 
     @Flag(help: "End when no request is pending.")
@@ -38,7 +39,7 @@ struct DemoApp: AsyncParsableCommand {
 
     func run() async throws {
         guard let url = URL(string: url) else { throw ValidationError("--url must be an address") }
-        // The queue itself repeats: a breaker and retries would only delay the demo.
+        // The queue repeats requests itself, so a circuit breaker and retries would only delay the demo.
         let client = APIClient(
             baseURL: url,
             transport: .urlSession(),

@@ -10,10 +10,10 @@ struct Keys: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "List, rotate and retire the keys that sign access tokens.",
         discussion: """
-            Access tokens are signed with ES256. Other services verify them by the public keys at /.well-known/jwks.json. The private keys are \
-            in the database, encrypted under HOLDFAST_SECRET or the secret of the data folder.
+            Access tokens are signed with ES256. Other services verify the tokens with the public keys at /.well-known/jwks.json. The \
+            private keys are in the database, encrypted with HOLDFAST_SECRET or the secret of the data folder.
 
-            A running server need not be stopped: every server uses the change within a second.
+            You don't need to stop a running server: every server uses the change within a second.
 
             Rotate the key once a year, or as your rules require. After a leak, use 'holdfast keys retire ID --now'.
             """,
@@ -25,8 +25,8 @@ struct Keys: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "List the keys, oldest first.",
             discussion: """
-                States: pending (published, and signs later), signing, accepted (its tokens are accepted until they have expired), retired \
-                (its tokens are refused; listed for 30 days).
+                States: pending (published; signs later), signing (signs new tokens), accepted (signs no longer; its tokens stay valid \
+                until they expire), retired (its tokens are refused; listed for 30 days).
                 """
         )
 
@@ -51,8 +51,8 @@ struct Keys: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Replace the key that signs.",
             discussion: """
-                The new key is published at once and signs after 360 seconds: the 300 seconds for which other services may cache the keys, and \
-                60 more. The old key is accepted for 960 seconds after that, until its last token has expired. No token is refused.
+                The new key is published at once and signs after 360 seconds. Other services may cache the keys for 300 of these seconds. \
+                The old key is then accepted for 960 more seconds, until its last token has expired. No token is refused.
                 """
         )
 
@@ -67,13 +67,13 @@ struct Keys: AsyncParsableCommand {
     /// `holdfast keys retire`
     struct Retire: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Take a key out of use.",
+            abstract: "Retire a key, so that its tokens are refused.",
             discussion: """
-                Without --now, the key's tokens are accepted until they have expired; if the key signs, it is rotated first.
+                Without --now, the key's tokens are accepted until they expire. A key that signs is rotated first.
 
-                With --now, for a key that has leaked, every server of this installation refuses the key's tokens within a second, and another \
-                key signs at once. Apps refresh their sessions and go on. Other services refuse the key's tokens when they fetch the keys again: \
-                after 300 seconds if they follow Cache-Control. Restart them to be faster.
+                Use --now for a key that has leaked. Every server of this installation then refuses the key's tokens within a second, and \
+                another key signs at once. Apps refresh their sessions and continue. Other services refuse the key's tokens when they \
+                fetch the keys again: after 300 seconds if they follow Cache-Control, or at once if you restart them.
                 """
         )
 
@@ -91,7 +91,7 @@ struct Keys: AsyncParsableCommand {
         }
     }
 
-    /// Changes the keys and lists them, or reports why that is not possible.
+    /// Changes the keys and lists them, or reports why the change is not possible.
     private static func change(_ stores: Stores, _ body: () async throws -> SigningKeySet) async throws {
         do {
             let keys = try await body()
@@ -109,7 +109,7 @@ struct Keys: AsyncParsableCommand {
 }
 
 extension DataOptions {
-    /// The keys of the data that a server has created.
+    /// Returns the keys in the data of an existing server.
     fileprivate func signingKeys() async throws -> (Stores, SigningKeys) {
         let stores = try await existingStores()
         let configuration = try AccountServerConfiguration.load(data: folder, isServing: false)

@@ -19,8 +19,9 @@ struct Links: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Check an apple-app-site-association file and the links that it matches.",
             discussion: """
-                Follows Apple's rules: the first matching component decides; exclude, fragment, case, percent-encoding, defaults. Also
-                reports what Apple's servers refuse: redirects, size, mixed formats, ports, content type.
+                Matches links by Apple's rules: the first matching component decides. The keys exclude, #, caseSensitive, percentEncoded
+                and defaults are supported. Also reports problems that make Apple's servers refuse the file: redirects, size, mixed
+                formats, ports, content type.
 
                   holdfast links verify https://example.com --link 'https://example.com/reset-password?token=abc'
 
@@ -28,7 +29,7 @@ struct Links: AsyncParsableCommand {
                 """
         )
 
-        @Argument(help: "A file, the address of a domain, or the address of the file.")
+        @Argument(help: "The path of a file on this machine, the address of a domain, or the address of the file.")
         var source: String
 
         @Option(help: "A link to check; may be repeated.")
@@ -67,7 +68,7 @@ struct Links: AsyncParsableCommand {
             do {
                 let transport = URLSessionTransport(followsRedirects: false)
                 let (response, body) = try await transport.send(request, body: nil, timeout: .seconds(20))
-                // If the file exceeds its limit, the size alone is reported.
+                // If the file exceeds the limit, only its size is reported.
                 let bytes = try await body.collect(upTo: 1_024 * 1_024).bytes
                 return Retrieval(
                     url: "\(url.scheme ?? "https")://\(request.authority ?? host)\(request.path ?? "")",

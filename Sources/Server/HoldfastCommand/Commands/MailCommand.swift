@@ -11,7 +11,7 @@ struct MailCommand: AsyncParsableCommand {
         commandName: "mail",
         abstract: "List and retry queued emails.",
         discussion: """
-            Works while a server is running. Of each address, the first character and the domain are shown.
+            Works while a server is running. The output shows only the first character and the domain of each address.
             """,
         subcommands: [Queue.self, Retry.self]
     )
@@ -21,8 +21,8 @@ struct MailCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "List pending and failed emails, oldest first.",
             discussion: """
-                States: waiting (tried when it is due), taken (in flight; due again if its server died), failed (abandoned: not tried \
-                again unless you retry it, and removed after seven days).
+                States: waiting (sent when the email is due), taken (in flight; due again if the sending server stops), failed (only sent \
+                again if you retry the email; removed after seven days).
                 """
         )
 
@@ -59,9 +59,9 @@ struct MailCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Make pending emails due now.",
             discussion: """
-                Without ids: all pending emails, and with --failed also all failed ones. A running server sends them within two seconds, \
-                otherwise the next server that starts. During an outage of the SMTP server, one email is tried at once, and the others \
-                follow if it succeeds. An email whose link has expired is never sent.
+                Without ids, the command selects all pending emails. With --failed, it also selects all failed emails. A running server \
+                sends the emails within two seconds; otherwise, the next server that starts sends them. During an outage of the SMTP \
+                server, one email is tried first, and the others follow if it succeeds. An email with an expired link is never sent.
                 """
         )
 
@@ -116,7 +116,7 @@ struct MailListing {
 
     /// A heading and a line for each email, in columns.
     var lines: [String] {
-        let heading = ["ID", "KIND", "STATE", "TRIES", "NEXT TRY", "AGE", "TO", "LAST ANSWER"]
+        let heading = ["ID", "KIND", "STATE", "TRIES", "NEXT TRY", "AGE", "TO", "LAST ERROR"]
         return Terminal.table([heading] + mails.map(cells))
     }
 
@@ -150,7 +150,7 @@ struct MailListing {
         ]
     }
 
-    /// A duration in its largest unit, rounded down: 59 s, 59 min, 23 h, 7 d.
+    /// Returns a duration in its largest unit, rounded down, such as 59 s, 59 min, 23 h or 7 d.
     private static func words(_ seconds: TimeInterval) -> String {
         let seconds = max(0, Int(seconds))
         return switch seconds {

@@ -8,8 +8,8 @@ struct Migrate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Migrate the database to this version.",
         discussion: """
-            Creates missing tables, in the data folder or in the database of DATABASE_URL, and migrates existing ones. 'holdfast serve' does
-            the same when it starts; use this command to migrate earlier, after a backup. Several can run at once.
+            Creates missing tables and migrates existing tables, in the data folder or in the database of DATABASE_URL. 'holdfast serve'
+            also migrates when it starts. Use this command to migrate earlier, after a backup. Several such commands can run at once.
 
             'holdfast migrate copy' moves the data of a running server from SQLite to PostgreSQL.
 

@@ -15,15 +15,16 @@ extension Migrate {
             discussion: """
                 Copies accounts, sessions, tokens, emails, the audit log and idempotency keys while the server runs. At the end, writes wait
                 for at most 5 seconds. Then the data in SQLite is sealed: the old server still serves reads, and responds to all other
-                requests with 503 and Retry-After until servers with DATABASE_URL replace it.
+                requests with 503 and Retry-After. Servers with DATABASE_URL then replace the old server.
 
-                The copy can be interrupted at any time, for example by Ctrl-C; the same command continues it. Before it seals, it compares
-                the counts and checksums of all tables, and each row that changed during the copy. If anything differs, nothing is sealed.
+                You can interrupt the copy at any time, for example with Ctrl-C. The same command continues the copy. Before the data is
+                sealed, the command compares the counts and checksums of all tables, and each row that changed during the copy. If
+                anything differs, nothing is sealed.
 
                 Settings (environment or .env), as in 'holdfast serve --help':
                   DATABASE_URL      the PostgreSQL database, unless --to names it; other users can see a password on a command line
-                  HOLDFAST_SECRET   the secret of the servers on PostgreSQL; by default, that of the folder. The servers then need
-                                    HOLDFAST_SECRET="base64:$(cat FOLDER/secret)", and no user has to sign in again
+                  HOLDFAST_SECRET   the secret of the servers on PostgreSQL; the default is the secret of the folder. With the default,
+                                    set HOLDFAST_SECRET="base64:$(cat FOLDER/secret)" on the servers; then no user has to sign in again
 
                 Rate limits are not copied: they start without usage, in Valkey or in the folders of the servers.
 
@@ -62,7 +63,7 @@ extension Migrate {
             } catch let code as ExitCode {
                 throw code
             } catch {
-                // Rows that were copied stay in PostgreSQL.
+                // After an error, the copied rows stay in PostgreSQL.
                 let hint = error is StoreFailure && !undo && !dryRun ? " The same command continues the copy." : ""
                 Terminal.complain("The data could not be \(undo ? "unsealed" : "copied"): \(StartFailure(error)).\(hint)")
                 throw ExitCode.failure
@@ -147,7 +148,7 @@ extension Migrate {
     }
 }
 
-/// Shows the progress of a copy: a bar for each step on a terminal, otherwise a line for each tenth of a step.
+/// Shows the progress of a copy. A terminal shows a bar for each step. Other outputs get a line for each tenth of a step.
 private final class CopyProgressOutput: Sendable {
     private let bar = ProgressBar()
     private let shown = Mutex((step: "", tenth: -1))

@@ -20,9 +20,9 @@ struct Serve: AsyncParsableCommand {
               EMAIL_HOST, EMAIL_PORT                 the SMTP server; without it, emails go to the local mailbox
               EMAIL_USE_TLS, EMAIL_USE_SSL           true for STARTTLS (587), true for TLS from the first byte (465)
               EMAIL_HOST_USER, EMAIL_HOST_PASSWORD   the login for the SMTP server
-              EMAIL_TIMEOUT, EMAIL_CA_FILE           seconds per email (30); certificate authorities that replace the system's
+              EMAIL_TIMEOUT, EMAIL_CA_FILE           seconds per email (30); a PEM file of certificate authorities, instead of the system's
               TEMPLATES_DIR                          a folder of email templates that replace the standard ones
-              DEFAULT_LOCALE                         en (default), es, he, pt, fr or de, for clients that accept none of them
+              DEFAULT_LOCALE                         en (default), es, he, pt, fr or de; used if a client accepts none of these languages
               ERROR_FORMAT                           standard (default), flat, success, detail or problem
               APPLE_APP_IDS                          the apps that open links, such as TEAM123456.com.example.app, separated by commas
               ANDROID_PACKAGE, ANDROID_CERT_SHA256   the same for Android
@@ -31,13 +31,19 @@ struct Serve: AsyncParsableCommand {
               RESET_LIVE_LINKS                       links of one account that are valid at once (3)
               PASSWORD_RESET_TOKEN_EXPIRY_HOURS      the lifetime of a link in hours (1)
               PASSWORD_RESET_MAX_ATTEMPTS_PER_HOUR   reset requests for one address, and reset emails to it (3)
-              LIMIT_RESET_EMAIL                      the same as quota/seconds, such as 3/3600, or off
+              LIMIT_RESET_EMAIL                      the same limit, written as quota/seconds, such as 3/3600, or off
               LIMIT_RESET_IP, LIMIT_RESET_GLOBAL     reset requests of one client (20/60), and of all clients (600/60)
               LIMIT_LOGIN_ACCOUNT, LIMIT_LOGIN_IP    sign-ins of one client with one address (10/900), with any address (60/60)
               LIMIT_LOGIN_FAILURES                   wrong passwords for one address, of all clients together (50/3600)
               LIMIT_LOGIN_DEVICE                     wrong passwords of one device that signed in before (10/900)
               LIMIT_REFRESH_IP, LIMIT_REGISTER_IP    session refreshes (60/60), registrations (10/3600) of one client
               LIMIT_TOKEN_IP                         links validated or used by one client (30/60)
+              LIMIT_REGISTER_EMAIL                   blind registrations for one address (3/3600)
+              LIMIT_VERIFY_EMAIL                     requests to verify one address (3/3600)
+              LIMIT_ACCOUNT_IP                       changes of accounts by one client (60/60)
+              LIMIT_ACCOUNT_CHANGE                   changes of one account without its password (60/3600)
+              LIMIT_ACCOUNT_PASSWORD                 password checks of one account in a session or with a link (10/3600)
+              LIMIT_CHANGE_EMAIL, LIMIT_EXPORT       new addresses of one account (3/3600), its exports (3/86400)
               LIMIT_…_WIDE                           multiples of the quota for a /56 or /24, and for a /48 (4,16)
               LIMIT_MEMORY_MB                        memory of all limits (128)
               RATE_LIMIT_MODE                        enforce (default), shadow (count and log, refuse nothing) or off
@@ -55,17 +61,22 @@ struct Serve: AsyncParsableCommand {
               IDEMPOTENCY_KEY_HOURS                  the lifetime of an Idempotency-Key in hours (24)
               IDEMPOTENCY_MEGABYTES                  the space for such keys in the database (1024)
               PASSWORD_RESET_SUBJECT, _PREVIEW       replace the standard subject and preview text
+              REGISTRATION                           open (default); blind, which reveals no account: an email creates it; or closed
+              REQUIRE_VERIFIED_EMAIL                 true: only users with a verified address can sign in (false)
+              DELETION_GRACE_DAYS                    days from the deletion of an account to its removal, 0 to 365 (7)
+              UNVERIFIED_DAYS                        days after which never verified, unused accounts are removed; 0 for never (0)
+              NEW_DEVICE_EMAILS                      an email at the first sign-in from a new kind of device (true)
               PASSWORD_MIN_LENGTH, PASSWORD_POLICY   8; length (default) or letters-and-digits
               INSTALLATION_ID                        the installation that the database must belong to, from DATA/installation-id
               DATABASE_URL                           postgres://USER:PASSWORD@HOST/DATABASE instead of the file in the data folder;
                                                      ?pool_max=N sets the number of connections (16)
-              VALKEY_URL                             redis://:PASSWORD@HOST:PORT/0, which shares the rate limits of several servers
+              VALKEY_URL                             redis://:PASSWORD@HOST:PORT/0, with which several servers share their rate limits
               VALKEY_FALLBACK                        the limits while Valkey is down: local/PERCENT of the quota (local/50), open or closed
               RATE_LIMIT_SCOPE                       deployment (default), or server: N servers admit up to N times each limit
               HOLDFAST_SECRET                        replaces the secret in the data folder; required with DATABASE_URL
-              HOLDFAST_SECRET_PREVIOUS               the secret that HOLDFAST_SECRET replaces; its tokens stay valid
+              HOLDFAST_SECRET_PREVIOUS               the secret that HOLDFAST_SECRET replaces; tokens of the old secret stay valid
               TOKEN_ISSUER, TOKEN_AUDIENCE           iss and aud of access tokens (the address of links, and APP_NAME)
-              METRICS_TOKEN                          the bearer token that /metrics requires; 32 characters or more
+              METRICS_TOKEN                          the bearer token that /metrics requires; at least 32 characters
               OPS_LISTEN                             HOST:PORT that serves /metrics and /health/ready, instead of the public address
               LOG_LEVEL                              trace, debug, info (default), notice, warning, error, critical
               LOG_FORMAT                             text (default) or json: one object per line
@@ -93,9 +104,9 @@ struct Serve: AsyncParsableCommand {
     }
 
     func run() async throws {
-        // A SIGHUP that reloads the limits must not end a server that is still starting.
+        // SIGHUP reloads the limits. Without this line, SIGHUP would end a server that is still starting.
         signal(SIGHUP, SIG_IGN)
-        // Must be set before the first event loop is created.
+        // The event loops read this value, so it is set before the first event loop is created.
         NIOSingletons.groupLoopCountSuggestion = ProcessorCount.available
         let configuration = try AccountServerConfiguration.load(host: host, port: port, data: data.folder)
         let logger = Logger.standard(level: configuration.logLevel, format: configuration.logFormat)
@@ -111,7 +122,7 @@ struct Serve: AsyncParsableCommand {
                 try stores.folder.requireInstallation(try await stores.installation(), configured: configuration.installation)
                 try await server.runUntilSignaled(logger: logger) { announce($0, configuration) }
             } catch {
-                // Save the state of a server that could not listen, so that the next one doesn't treat it as killed.
+                // Saves the state of a server that could not listen. Otherwise, the next server would treat this one as killed.
                 try? await server.accounts.limitStore.close()
                 try? await stores.close()
                 throw error
@@ -127,7 +138,7 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    /// Checks that the database of the installation exists, unless a new installation may begin.
+    /// Checks that the database of the installation exists. The check is skipped if the command may create a new installation.
     private func requireDatabase(_ configuration: AccountServerConfiguration) async throws {
         let mayCreate = create || configuration.environment == .development
         switch configuration.database {
@@ -157,7 +168,7 @@ struct Serve: AsyncParsableCommand {
 }
 
 extension Logger {
-    /// Creates the logger of a command: lines on standard error, without addresses and secrets.
+    /// Creates the logger of a command, which writes lines to standard error. The lines contain no addresses and no secrets.
     static func standard(level: Logger.Level, format: LogFormat = .text) -> Logger {
         var logger = Logger(label: "holdfast") { LineLogHandler(label: $0, format: format) }
         logger.logLevel = level

@@ -9,7 +9,7 @@ import SQLiteStores
 import ServerMiddleware
 import ServiceLifecycle
 
-/// The server of the demo's notes. It stores each note, and the idempotency key of its request, in one transaction.
+/// The server of the demo's notes. One transaction stores a note together with the idempotency key of its request.
 struct DemoLedger: Sendable {
     private let database: SQLiteDatabase
 
@@ -37,7 +37,7 @@ struct DemoLedger: Sendable {
         get async throws { try await database.read { try String.fetchAll($0, sql: "SELECT title FROM note ORDER BY id") } }
     }
 
-    /// Serves for the duration of a closure.
+    /// Runs the server while a closure runs.
     func serve(port: Int, _ body: @escaping @Sendable () async throws -> Void) async throws {
         let router = ContractRouter(context: Context.self)
         router.idempotent(by: IdempotencyKeys(store: SQLiteIdempotencyStore(database))).post("/notes") { request, context in

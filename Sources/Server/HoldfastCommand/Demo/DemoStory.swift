@@ -32,8 +32,8 @@ struct DemoStory: Sendable {
         let steps = Steps(printer: printer)
 
         try await steps.run("Register") {
-            let user = try await client.register(email: email, password: oldPassword, firstName: try FirstName("Ana"))
-            return "\(user.firstName), \(user.email?.text ?? "")"
+            let result = try await client.register(email: email, password: oldPassword, firstName: try FirstName("Ana"))
+            return "\(result.user?.firstName ?? ""), \(result.user?.email?.text ?? "")"
         }
         try await steps.run("Sign in") {
             let user = try await client.signIn(email: email, password: oldPassword)
@@ -100,17 +100,22 @@ struct DemoStory: Sendable {
     struct MailboxItem: Decodable, Sendable {
         let subject: String
         let link: String?
+
+        /// Whether the email has a reset link. The email that verifies an address has another link.
+        func isReset(on host: String) -> Bool {
+            link.flatMap(URL.init(string:)).flatMap { try? ResetLink($0, hosts: [host]) } != nil
+        }
     }
 
     private struct Mailbox: Decodable {
         let messages: [MailboxItem]
     }
 
-    /// Returns the newest email, after the worker has delivered one.
+    /// Returns the newest email with a reset link, after the worker has delivered one.
     private func latestMail(_ api: APIClient) async throws -> MailboxItem {
         for _ in 0..<200 {
             let mailbox: Mailbox = try await api.get("/dev/mailbox")
-            if let mail = mailbox.messages.first { return mail }
+            if let mail = mailbox.messages.first(where: { $0.isReset(on: url.host ?? "") }) { return mail }
             try await Task.sleep(for: .milliseconds(25))
         }
         throw Unexpected(description: "no email arrived within five seconds")

@@ -6,16 +6,16 @@ import HoldfastURLSession
 import ResilientHTTP
 import Synchronization
 
-/// The second half of the demo: a client with expired tokens, exceeded limits and an overloaded server. The server's error lab simulates
-/// the overload; tokens, delays and refusals are real.
+/// The second half of the demo: a client with expired tokens, exceeded limits and an overloaded server. The server's error lab, a test
+/// route that returns errors, simulates the overload. Tokens, delays and refusals are real.
 struct FailureScenarios: Sendable {
-    /// The number of concurrent calls that meet an expired token.
+    /// The number of concurrent calls with an expired token.
     static let callers = 20
     let url: URL
     let steps: Steps
     /// The delay in seconds that the overloaded server requests.
     let delay: Int
-    /// Separates the counts of several demos.
+    /// A random text that separates the counts of several demos.
     private let run = UUID().uuidString.prefix(8)
 
     init(url: URL, steps: Steps, delay: Int) {
@@ -25,7 +25,7 @@ struct FailureScenarios: Sendable {
     }
 
     /// Runs all steps.
-    /// - Throws: ``DemoStory/Unexpected`` at the first step that does not end as expected.
+    /// - Throws: ``DemoStory/Unexpected`` at the first step with an unexpected result.
     func run() async throws {
         try await steps.run("\(Self.callers) concurrent calls with an expired token") { try await expiredToken() }
         try await steps.run("A call that exceeds a limit") { try await limited() }
@@ -69,7 +69,7 @@ struct FailureScenarios: Sendable {
         return "429, then a delay of \(waited.inSeconds) from Retry-After, then 200"
     }
 
-    /// A server that responds with 503 once, and a client with many callers.
+    /// Runs the step with a server that responds with 503 once, and a client with many callers.
     private func brownOut() async throws {
         let tally = DemoTally()
         var api = APIClient(baseURL: url, transport: .urlSession())
@@ -114,7 +114,7 @@ struct FailureScenarios: Sendable {
     }
 }
 
-/// Counts the requests that left a client, and the time that it waited.
+/// Counts the requests that left a client, and the time that the client waited.
 private final class DemoTally: CallListener {
     private struct State {
         var attempts = 0
@@ -136,7 +136,7 @@ private final class DemoTally: CallListener {
     func hear(_ event: CallEvent) {
         switch event.kind {
         case .attemptStarted: state.withLock { $0.attempts += 1 }
-        // Recorded after the gate has received the refusal.
+        // The event occurs after the gate of the client has received the refusal.
         case .waiting(let wait, _):
             state.withLock { $0.waited += wait }
             refused.yield()

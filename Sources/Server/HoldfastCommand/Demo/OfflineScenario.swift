@@ -1,6 +1,6 @@
 import Foundation
 
-/// The last part of the demo: an app without a network, killed with SIGKILL and started again.
+/// The last part of the demo: an app without a network is killed with SIGKILL and started again.
 struct OfflineScenario {
     private static let titles = ["Milk", "Bread", "Salt"]
     let steps: Steps
@@ -13,7 +13,7 @@ struct OfflineScenario {
     }
 
     /// Runs all steps.
-    /// - Throws: ``DemoStory/Unexpected`` at the first step that does not end as expected.
+    /// - Throws: ``DemoStory/Unexpected`` at the first step with an unexpected result.
     func run() async throws {
         let app = try await start("first", notes: Self.titles)
         let second: DemoProcess
@@ -67,7 +67,7 @@ struct OfflineScenario {
 
     private func log(_ name: String) -> URL { folder.appending(path: "\(name).log") }
 
-    /// Waits until a process has printed some lines.
+    /// Waits until the printed lines of a process satisfy a condition.
     private func output(_ name: String, _ condition: ([String]) -> Bool) async throws {
         var lines: [String] = []
         for _ in 0..<6_000 {

@@ -1,12 +1,12 @@
 import ErrorContract
 import Synchronization
 
-/// Runs the steps of the demo one after another, numbers and prints them.
+/// Runs the steps of the demo one after another. Each step has a number, and its result is printed.
 final class Steps: Sendable {
     private let printer: DemoPrinter
     private let count = Mutex(0)
 
-    /// Describes concurrent work; shown while a step takes long.
+    /// Describes the concurrent work. The text is shown while a step takes long.
     private let status: (@Sendable () -> String)?
 
     init(printer: DemoPrinter, status: (@Sendable () -> String)? = nil) {

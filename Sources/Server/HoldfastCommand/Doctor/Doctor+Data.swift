@@ -138,7 +138,7 @@ extension Doctor {
                     )
                 ]
             }
-            // It is up to date, so opening it as the server does changes nothing.
+            // The tables are up to date, so opening the database like a server changes nothing.
             let database = try SQLiteDatabase(path: path)
             let isDurable = try await database.synchronousLevel() == 2
             try database.close()

@@ -8,7 +8,7 @@ import ResilientHTTP
 import Timekeeping
 
 extension Doctor {
-    /// Checks the domain of links, its association file for apps, and the clock, by the `Date` of the domain's response.
+    /// Checks the domain of links and its association file for apps. Also compares the clock with the `Date` of the domain's response.
     func examineLinks() async -> [Finding] {
         guard let base = configuration.resetBaseURL else {
             return [.good("links", "begin with the address of the server"), examineClock(serverTime: nil)]
@@ -50,7 +50,8 @@ extension Doctor {
             location: fields[.location],
             bytes: bytes
         )
-        let report = LinksReport(retrieval, links: ["\(base.absoluteString.trimmingSuffix("/"))/reset-password?token=abc"])
+        let links = (configuration.associatedApps.apple?.linkPaths ?? []).map { (base.webOrigin ?? "") + $0 + "?token=abc" }
+        let report = LinksReport(retrieval, links: links)
         guard report.isGood else {
             return .advice("links", "\(address) opens no app on phones", "holdfast links verify \(base.absoluteString)")
         }
@@ -85,8 +86,4 @@ extension Doctor {
     private func reason(_ error: any Error) -> String {
         (error as? TransportError).map { "\($0)" } ?? "\(type(of: error))"
     }
-}
-
-extension String {
-    fileprivate func trimmingSuffix(_ suffix: String) -> String { hasSuffix(suffix) ? String(dropLast(suffix.count)) : self }
 }

@@ -70,7 +70,7 @@ extension Doctor {
 
     private func examineConnections(_ found: PostgresInspection, _ settings: PostgresSettings) -> Finding {
         let servers = max(1, found.servers.count)
-        // An update starts the new server before the old one ends.
+        // During an update, the new server starts before the old one ends, so one more server needs connections.
         let needed = (servers + 1) * settings.maximum
         let text = "\(servers) servers and one more need \(needed) of \(found.connections) connections"
         guard needed > found.connections else { return .good("connections", text) }

@@ -62,7 +62,7 @@ extension Doctor {
     }
 }
 
-/// The state of a Valkey or Redis server, read without any change.
+/// The state of a Valkey or Redis server. Reading the state changes nothing.
 private struct ValkeyInspection {
     /// `Valkey` or `Redis`.
     let name: String
@@ -72,9 +72,9 @@ private struct ValkeyInspection {
     let isReplica: Bool
     /// `maxmemory-policy`.
     let policy: String
-    /// Bytes in use, and their limit; 0 for no limit.
+    /// The used bytes, and their limit; 0 for no limit.
     let usedMemory, maximumMemory: Int
-    /// Whether anything is written to disk.
+    /// Whether the server writes its data to disk.
     let isPersistent: Bool
 
     init(_ client: ValkeyClient, within time: Duration) async throws(ValkeyError) {
@@ -95,7 +95,7 @@ private struct ValkeyInspection {
         policy = facts["maxmemory_policy"] ?? "unknown"
         usedMemory = facts["used_memory"].flatMap { Int($0) } ?? 0
         maximumMemory = facts["maxmemory"].flatMap { Int($0) } ?? 0
-        // Hosting providers disable CONFIG.
+        // Hosting providers often disable the command CONFIG.
         let reply = try? await client.send(ValkeyCommand("CONFIG", "GET", "save"), within: time)
         var schedule: [UInt8] = []
         if case .array(let pair)? = reply, case .text(let text)? = pair.last { schedule = text }

@@ -6,7 +6,7 @@ import Foundation
 import ServerMiddleware
 import StrictJSON
 
-/// Checks everything that a server needs, and changes nothing.
+/// Checks everything that a server needs. The checks change nothing.
 struct Doctor: Sendable {
     let configuration: AccountServerConfiguration
     /// The longest time for a network check.
@@ -17,7 +17,9 @@ struct Doctor: Sendable {
         async let mail = examineMail()
         async let link = examineLinks()
         let data = await examineData()
-        let settings = [examineConfiguration(), examineCertificate(), examineOperations()].compactMap { $0 }
+        let settings = [examineConfiguration(), examineRegistration(), examineCertificate(), examineOperations()].compactMap {
+            $0
+        }
         return settings + data + (await examineSharedLimits()) + [await mail] + (await link)
     }
 
@@ -40,6 +42,17 @@ struct Doctor: Sendable {
             )
         }
         return .good("configuration", "can be used; \(mode)")
+    }
+
+    private func examineRegistration() -> Finding? {
+        let mode = configuration.accountRules.registration
+        guard mode == .open else { return .good("registration", "is \(mode.rawValue)") }
+        guard configuration.environment == .production else { return nil }
+        return .advice(
+            "registration",
+            "is open: its response reveals whether an address has an account",
+            "set REGISTRATION=blind, when all installed apps handle its response; see docs/server/accounts.md"
+        )
     }
 
     private func examineOperations() -> Finding? {
@@ -85,11 +98,11 @@ struct Doctor: Sendable {
 /// The result of one check of `holdfast doctor`.
 struct Finding: Hashable, Sendable {
     enum Verdict: String, Sendable {
-        /// It works.
+        /// The subject works.
         case good
-        /// The server runs, but an operator should check this.
+        /// The server works, but an operator should check the subject.
         case advice
-        /// The server doesn't run, or not correctly.
+        /// The server doesn't start, or doesn't work correctly.
         case wrong
     }
 
@@ -122,7 +135,7 @@ struct Finding: Hashable, Sendable {
         return .object(members)
     }
 
-    /// The finding as text: a line, and a second one with the fix.
+    /// The finding as text: one line, and a second line with the fix.
     func lines(_ style: TextStyle) -> [String] {
         let mark =
             switch verdict {

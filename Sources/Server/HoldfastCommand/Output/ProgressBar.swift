@@ -1,6 +1,6 @@
 import Foundation
 
-/// A progress bar on standard error, if that is a terminal.
+/// A progress bar on standard error. If standard error is not a terminal, there is no bar.
 struct ProgressBar {
     let isShown = isatty(STDERR_FILENO) != 0
 
@@ -11,7 +11,7 @@ struct ProgressBar {
         FileHandle.standardError.write(Data("\r[\(bar)] \(done) of \(total)".utf8))
     }
 
-    /// Writes a line to standard error instead of the bar.
+    /// Writes a line to standard error in place of the bar.
     func say(_ line: String) {
         clear()
         Terminal.complain(line)

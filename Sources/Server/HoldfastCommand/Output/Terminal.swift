@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// Standard output and standard error without buffering, so that a pipe gets each line when it is written.
+/// Standard output and standard error without buffering, so that a pipe receives each line immediately.
 enum Terminal {
     /// Writes a line to standard output.
     static func say(_ line: String = "") {
@@ -18,7 +18,7 @@ enum Terminal {
         FileHandle.standardError.write(Data((line + "\n").utf8))
     }
 
-    /// Returns the lines of a table, its columns as wide as their longest cell.
+    /// Returns the lines of a table. Each column is as wide as its longest cell.
     static func table(_ rows: [[String]]) -> [String] {
         let widths = (rows.first ?? []).indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
         return rows.map { row in
@@ -34,7 +34,7 @@ enum Terminal {
         isatty(STDOUT_FILENO) != 0 && ProcessInfo.processInfo.environment["NO_COLOR"] == nil
     }
 
-    /// Reads a line from standard input. On a terminal, prints a prompt and doesn't show the typed text.
+    /// Reads a line from standard input. A terminal shows a prompt, and hides the typed text.
     static func secretLine(prompt: String) -> String? {
         guard isatty(STDIN_FILENO) != 0 else { return readLine() }
         FileHandle.standardError.write(Data(prompt.utf8))
@@ -53,14 +53,14 @@ enum Terminal {
 
 /// Additional exit codes, as documented in `--help`.
 extension ExitCode {
-    /// Invalid configuration (EX_CONFIG of sysexits).
+    /// Invalid configuration (`EX_CONFIG` of `sysexits.h`).
     static let badConfiguration = ExitCode(78)
 }
 
-/// Formats text for a terminal and redacts a secret.
+/// Formats text for a terminal, and removes a secret from the text.
 struct TextStyle: Sendable {
     let isColored: Bool
-    /// The secret, which is never shown.
+    /// The secret, which the output never contains.
     let secret: String?
 
     func good(_ text: String) -> String { colored(text, "32") }

@@ -12,24 +12,24 @@ import Observability
 import ServerMiddleware
 import ServiceLifecycle
 
-/// An ``AccountServer`` as a standalone process, with its listeners, the routes for operators and developers, and the logging of requests.
+/// An ``AccountServer`` as a standalone process, with listeners, request logs, and the routes for operators and developers.
 struct HoldfastServer: Sendable, CustomStringConvertible {
     typealias Context = HoldfastContext
 
     let accounts: AccountServer
     let metrics: PrometheusMetrics
     let startedAt = Date()
-    /// The address of `OPS_LISTEN`, if it is set.
+    /// The bound address of `OPS_LISTEN`, if `OPS_LISTEN` is set.
     let opsAddress = BoundAddress()
     let connections: Connections
     let opsConnections: Connections?
     var description: String { "HoldfastServer" }
     private var configuration: AccountServerConfiguration { accounts.configuration }
 
-    /// Opens the data folder without listening.
+    /// Opens the data folder. The server does not listen yet.
     /// - Parameters:
-    ///   - hashing: Creates and verifies password hashes; Argon2id if `nil`.
-    ///   - time: The clocks of the server; those of the machine and of the database if `nil`.
+    ///   - hashing: Creates and verifies password hashes; `nil` uses Argon2id.
+    ///   - time: The clocks of the server; `nil` uses the clocks of the machine and of the database.
     init(
         configuration: AccountServerConfiguration,
         logger: Logger,
@@ -45,7 +45,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         accounts = try await AccountServer(configuration, logger: logger, metrics: metrics, hashing: hashing, time: time)
     }
 
-    /// The number of connections that the limit of open files allows, besides the files that a busy server needs.
+    /// The number of connections that the limit of open files allows. 256 files are reserved for the other work of the server.
     private static func connectionCapacity(_ logger: Logger) -> Int {
         let open = OpenFiles.raiseLimit()
         if open < 4_352 { logger.notice("Few open files: connections limited", metadata: ["limit": "\(max(64, open - 256))"]) }
@@ -71,7 +71,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         return application
     }
 
-    /// The application at `OPS_LISTEN`, without TLS. It listens first and ends last.
+    /// The application at `OPS_LISTEN`, without TLS. It starts first and ends last.
     private func opsApplication() throws -> (any Service)? {
         guard let ops = configuration.ops, let opsConnections else { return nil }
         let router = ContractRouter(
@@ -97,8 +97,8 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         )
     }
 
-    /// The middleware that sees every response as it is sent. One chain is faster than six middlewares, because the compiler knows the
-    /// types of its parts.
+    /// The middleware that receives every response as it is sent. One chain is faster than six separate middlewares, because the compiler
+    /// then knows the types of all parts.
     @MiddlewareFixedTypeBuilder<Request, Response, Context>
     private var outermost: some MiddlewareProtocol<Request, Response, Context> {
         TraceContextMiddleware()
@@ -123,13 +123,13 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             try accounts.addMailbox(to: router)
             try ErrorLabRoutes<Context>(renderer: accounts.renderer).add(to: router)
         }
-        // The routes above are never refused because of load: operators need them when the server is busy.
+        // The server never refuses the routes above because of load: operators need them when the server is busy.
         try accounts.addAccountRoutes(to: router)
         try accounts.addHomePage(to: router)
         return router
     }
 
-    /// Adds the routes for operators and their tools, which are never refused because of load.
+    /// Adds the routes for operators and their tools. The server never refuses these routes because of load.
     private func addOperatorRoutes(to router: some RouterMethods<Context>) {
         accounts.healthRoutes(Context.self).addReady(to: router)
         if let access = configuration.metricsAccess {
@@ -171,10 +171,11 @@ struct HoldfastContext: LimitedRequestContext, ErrorLabRequestContext {
     }
 }
 
-/// Closes the connection of a client whose body was refused as too large or too slow, or whose route did not respond in time.
+/// Closes the connection of a client after a refused or abandoned request. The body was too large or too slow, or the route did not respond
+/// in time.
 ///
-/// The engine would continue to read such a body to its end. With `Connection: close`, it closes the connection one second after the
-/// response, so that the client can read it.
+/// Without this middleware, the engine would read the rest of such a body. With `Connection: close`, the engine closes the connection one
+/// second after the response, so that the client can read the response.
 struct LingeringCloseMiddleware: RouterMiddleware {
     func handle(
         _ request: Request,
@@ -188,13 +189,13 @@ struct LingeringCloseMiddleware: RouterMiddleware {
     }
 }
 
-/// Listening on the address for operators failed.
+/// The error of a server that can't listen on the address for operators.
 struct OpsListenFailure: Error {
     let address: OpsAddress
     let error: any Error
 }
 
-/// Serves `OPS_LISTEN`.
+/// The listener at `OPS_LISTEN`.
 private struct OpsListener: Service, CustomStringConvertible {
     let address: OpsAddress
     let application: any Service
@@ -211,8 +212,8 @@ private struct OpsListener: Service, CustomStringConvertible {
 
 /// The limit of open files and connections of the process.
 enum OpenFiles {
-    /// Raises the limit as far as the system allows.
-    /// - Returns: The limit.
+    /// Raises the limit to the largest value that the system allows, at most 65,536.
+    /// - Returns: The new limit.
     static func raiseLimit() -> Int {
         var limit = rlimit()
         #if canImport(Glibc)
@@ -221,7 +222,7 @@ enum OpenFiles {
             let resource = RLIMIT_NOFILE
         #endif
         guard getrlimit(resource, &limit) == 0 else { return 1_024 }
-        // More than any server needs. Some systems report no limit.
+        // 65,536 is more than any server needs. Some systems report no limit.
         let wanted = min(limit.rlim_max, 65_536)
         if limit.rlim_cur < wanted {
             limit.rlim_cur = wanted

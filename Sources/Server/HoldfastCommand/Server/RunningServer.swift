@@ -5,8 +5,8 @@ import NIOCore
 import ServiceLifecycle
 import UnixSignals
 
-/// Runs a server while a closure runs, passes its address to the closure, and shuts it down gracefully.
-/// - Throws: The error of the closure, or the reason for which the server could not start.
+/// Runs a server while a closure runs, and passes its address to the closure. Then shuts the server down gracefully.
+/// - Throws: The error of the closure, or the reason why the server could not start.
 func withRunningServer<Result: Sendable>(
     _ server: HoldfastServer,
     logger: Logger,
@@ -19,7 +19,7 @@ func withRunningServer<Result: Sendable>(
             return nil
         }
         tasks.addTask {
-            // Without an address, the server could not start, and throws the reason itself.
+            // If there is no address, the server could not start, and the server's task throws the reason.
             guard let bound = try? await server.accounts.address.get() else { return nil }
             do {
                 let result = try await body(bound)
@@ -44,33 +44,33 @@ func withRunningServer<Result: Sendable>(
 }
 
 extension HoldfastServer {
-    /// Serves until SIGTERM or SIGINT, then finishes the work in flight. SIGHUP reloads the limits from the settings.
-    /// - Parameter announce: Called once with the address, when the server listens.
-    /// - Throws: The reason for which the server could not start.
+    /// Serves until SIGTERM or SIGINT, and then finishes the work in flight. SIGHUP reloads the limits from the settings.
+    /// - Parameter announce: Called once with the address when the server listens.
+    /// - Throws: The reason why the server could not start.
     func runUntilSignaled(logger: Logger, announce: @escaping @Sendable (URL) -> Void) async throws {
         var group = ServiceGroupConfiguration(
             services: [
                 .init(service: try application()), .init(service: Announcement(address: accounts.address, announce: announce)),
                 .init(service: LimitReload(accounts: accounts)),
-                // The services end in reverse order: the last one ends first, and the others wait for it.
+                // The services end in reverse order: the last service ends first, and the others wait for it.
                 .init(service: DrainService(drain: accounts.drain, delay: accounts.configuration.shutdownDelay)),
             ],
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger
         )
-        // A client that never ends its request must not keep the process alive. An email that is cut off may be sent twice.
+        // A client that never ends its request must not keep the process alive. An email that is interrupted may be sent twice.
         let limit = max(.seconds(20), accounts.configuration.mail.timeout + .seconds(5))
         group.maximumGracefulShutdownDuration = limit + accounts.configuration.shutdownDelay
         try await ServiceGroup(configuration: group).run()
     }
 }
 
-/// A command was ended by a signal.
+/// The error of a command that a signal ended.
 struct EndedBySignal: Error {
     let signal: Int32
 }
 
-/// Runs a closure, and cancels it if a signal ends the process.
+/// Runs a closure. If a signal ends the process, the closure is canceled.
 /// - Throws: ``EndedBySignal``, or the error of the closure.
 func untilSignaled(_ body: @escaping @Sendable () async throws -> Void) async throws {
     try await withThrowingTaskGroup(of: Void.self) { tasks in
@@ -95,7 +95,7 @@ private struct Announcement: Service {
     }
 }
 
-/// Delays the shutdown while the server is not ready, so that a load balancer sends no further requests.
+/// Delays the shutdown. During the delay, the server reports that it is not ready, so that a load balancer sends no further requests.
 private struct DrainService: Service, CustomStringConvertible {
     let drain: Drain
     let delay: Duration
@@ -109,9 +109,9 @@ private struct DrainService: Service, CustomStringConvertible {
     }
 }
 
-/// Reloads the limits at each SIGHUP, so that they change without a restart. Usage is kept, so clients don't get a new burst.
+/// Reloads the limits at each SIGHUP, so that they change without a restart. The consumed quota stays, so clients get no new burst.
 ///
-/// Invalid settings change nothing: the limits stay as they were, and the log has the problems.
+/// Invalid settings change nothing: the limits stay as they were, and the log contains the problems.
 private struct LimitReload: Service, CustomStringConvertible {
     let accounts: AccountServer
     /// The service group logs its services by their descriptions.
@@ -133,12 +133,12 @@ private struct LimitReload: Service, CustomStringConvertible {
     }
 }
 
-/// The reason for which a server could not start, with its fix.
+/// The reason why a server could not start, with its fix.
 struct StartFailure: CustomStringConvertible {
     let description: String
 
     /// - Parameters:
-    ///   - host: The address on which it should listen, if any.
+    ///   - host: The address on which the server should listen, if it is known.
     init(_ error: any Error, host: String = "", port: Int = 0) {
         switch error {
         case let failure as OpsListenFailure:

@@ -26,6 +26,10 @@ public struct APIOperation: Sendable {
         case get = "GET"
         /// Changes data. It also reads data if the request contains a secret, because a secret must not be part of an address.
         case post = "POST"
+        /// Changes some members of an object.
+        case patch = "PATCH"
+        /// Ends or removes something. A repetition succeeds, too.
+        case delete = "DELETE"
     }
 
     /// The format of the operation's errors. A client can replace the formats of ``configured`` and ``form(_:)`` by problem details (RFC
@@ -181,6 +185,23 @@ package struct RequestContent: Sendable {
         schema = NamedSchema(name ?? recorded.name, recorded.schema)
         self.example = example
         self.isForm = isForm
+    }
+
+    /// Returns the content with another schema and presence of a member.
+    /// - Parameters:
+    ///   - name: The name of the member.
+    ///   - schema: The schema of the member; `nil` keeps the recorded schema.
+    ///   - presence: Whether the member may be absent.
+    ///   - purpose: The purpose of the member.
+    func describing(_ name: String, as schema: Schema? = nil, _ presence: Field.Presence, _ purpose: Prose = "")
+        -> RequestContent
+    {
+        var copy = self
+        let fields = self.schema.schema.fields.map { field in
+            field.name == name ? Field(name, schema ?? field.schema, presence, purpose) : field
+        }
+        copy.schema = NamedSchema(self.schema.name, Schema(kind: .object(fields), meaning: self.schema.schema.meaning))
+        return copy
     }
 
     /// Replaces the schema of each direct member that refers to a schema with the same name. Nested members don't change.

@@ -38,6 +38,16 @@ public struct APISettings: Sendable {
         }
     }
 
+    /// The way in which clients can register.
+    public enum Registration: Hashable, Sendable, CaseIterable {
+        /// A registration creates an account at once.
+        case open
+        /// A registration sends an email with a link, which creates the account.
+        case blind
+        /// Every registration is refused.
+        case closed
+    }
+
     /// The app's name, which is part of the title.
     public var appName: String
     /// The server's version, which becomes the version of the document.
@@ -58,6 +68,8 @@ public struct APISettings: Sendable {
     /// The active limits. By default there are none. The description of an operation without an active limit doesn't contain the headers
     /// `RateLimit` and `RateLimit-Policy`.
     public var limits: [Limit] = []
+    /// The way in which clients can register. It determines the responses and limits of the registration.
+    public var registration = Registration.open
     /// Whether the server serves `/.well-known/apple-app-site-association`, the file for Apple's universal links.
     public var servesAppleAssociation = false
     /// Whether the server serves `/.well-known/assetlinks.json`, the file for Android app links.

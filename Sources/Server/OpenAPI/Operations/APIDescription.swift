@@ -14,8 +14,8 @@ import ErrorContract
 public struct APIDescription: Sendable {
     /// The settings of the server.
     public let settings: APISettings
-    /// The operations in groups, in the order of the reference: sessions, password reset, pages, keys, app links, health, reference and, if
-    /// the settings include it, development.
+    /// The operations in groups, in the order of the reference: registration and sessions, account settings, emailed links, password reset,
+    /// pages, keys, app links, health, reference and, if the settings include it, development.
     public let groups: [OperationGroup]
 
     /// Creates the description of a server.
@@ -24,7 +24,8 @@ public struct APIDescription: Sendable {
     public init(settings: APISettings) {
         self.settings = settings
         let groups: [OperationGroup] = [
-            .sessions, .recovery, .recoveryPages, .tokenKeys, .appLinks(settings), .health(settings), .reference,
+            .sessions(settings), .accountSettings, .accountLinks, .recovery, .recoveryPages, .tokenKeys, .appLinks(settings),
+            .health(settings), .reference,
         ]
         self.groups = (settings.servesDevelopmentRoutes ? groups + [.development] : groups).map { group in
             OperationGroup(group.title, group.about, group.operations.map { $0.adapted(to: settings) })

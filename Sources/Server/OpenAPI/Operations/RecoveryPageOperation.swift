@@ -124,16 +124,16 @@ package enum RecoveryPageOperation: String, AccountOperations {
     }
 
     /// The page for a token that is missing, given twice or malformed.
-    private static let malformed = DescribedResponse.page(400, "The token is missing, occurs twice or is malformed.")
+    static let malformed = DescribedResponse.page(400, "The token is missing, occurs twice or is malformed.")
     /// The page for a link that is unknown, expired or used. Its status is 410 (Gone).
-    private static let expired = DescribedResponse.page(
+    static let expired = DescribedResponse.page(
         410,
         "The link is unknown, expired or used. The page offers to send a new one."
     )
 
     /// The cookie that stores the device token in the browser. Its name begins with `__Host-`, so browsers only accept it with `Secure`,
     /// without a domain and for all paths.
-    private static let deviceCookie = APIHeader(
+    static let deviceCookie = APIHeader(
         name: "Set-Cookie",
         schema: .text(TextRules(pattern: "^__Host-device=")),
         isRequired: false,
@@ -141,7 +141,7 @@ package enum RecoveryPageOperation: String, AccountOperations {
     )
 
     /// The query of an emailed link. Both parameters are optional, because the link may contain them in its fragment instead.
-    private static let link = [
+    static let link = [
         APIParameter(
             name: "token",
             place: .query,
@@ -158,13 +158,13 @@ package enum RecoveryPageOperation: String, AccountOperations {
 }
 
 extension OperationGroup {
-    /// The operations of password reset by pages.
+    /// The operations of the pages behind all emailed links.
     static let recoveryPages = OperationGroup(
         "Pages for emailed links",
         """
         Pages for users with a browser. A GET changes nothing, so email scanners can open a link any number of times. The server \
         accepts forms only from its own pages (`Origin`, `Sec-Fetch-Site`). Errors are pages too, with their code in `X-Error-Code`.
         """,
-        RecoveryPageOperation.allCases.map(\.row)
+        RecoveryPageOperation.allCases.map(\.row) + AccountPageOperation.allCases.map(\.row)
     )
 }

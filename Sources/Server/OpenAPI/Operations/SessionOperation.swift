@@ -13,38 +13,20 @@ package protocol AccountOperations: CaseIterable, RawRepresentable<String>, Send
     var row: APIOperation { get }
 }
 
-/// The operations of sessions: register, sign in, refresh, sign out, and the signed-in account.
+/// The operations of sessions: sign in, refresh, sign out, and the signed-in account. The operations of registration depend on the
+/// settings; see ``OpenRegistrationOperation``, ``BlindRegistrationOperation`` and ``ClosedRegistrationOperation``.
 package enum SessionOperation: String, AccountOperations {
     /// The operations, in the order of the reference:
     ///
-    /// - `register` creates an account and signs it in.
     /// - `login` signs in with an address and a password.
     /// - `refresh` returns a new pair of tokens for a refresh token.
     /// - `logout` ends the session of a refresh token. It accepts an idempotency key, because its response contains no secrets.
     /// - `me` returns the account of the access token.
-    case register, login, refresh, logout, me
+    case login, refresh, logout, me
 
     /// The description of the operation.
     package var row: APIOperation {
         switch self {
-        case .register:
-            APIOperation(
-                method: .post,
-                path: AccountPath.register,
-                id: rawValue,
-                summary: "Create an account",
-                about: "Creates an account and signs it in.",
-                request: RequestContent(
-                    RegisterRequest.self,
-                    example: [
-                        "email": "ana@example.com", "password": "correct horse battery", "first_name": "Ana", "locale": "es",
-                    ]
-                ),
-                responses: [Self.session(201, "The account, signed in.")],
-                ownCodes: [.authEmailExists],
-                asksStore: true,
-                limits: [.registerIP]
-            )
         case .login:
             APIOperation(
                 method: .post,
@@ -52,18 +34,20 @@ package enum SessionOperation: String, AccountOperations {
                 id: rawValue,
                 summary: "Sign in",
                 about: """
-                    A wrong password and a missing account get the same response in the same time. The server reports an inactive or \
-                    suspended account only after the correct password. An attempt counts against the account only if the server checks its \
+                    A wrong password and a missing account get the same response in the same time. The server reports an inactive, \
+                    suspended, deleted or unverified account only after the correct password. An attempt counts against the account only if the server checks its \
                     password, and as a failure only if the password is wrong. With a valid `device_token` of the account, the failures \
                     of other devices don't count.
                     """,
-                parameters: [Self.deviceCookie],
+                parameters: [.deviceName, Self.deviceCookie],
                 request: RequestContent(
                     LoginRequest.self,
                     example: ["email": "ana@example.com", "password": "correct horse battery"]
                 ),
                 responses: [Self.session(200, "The account, signed in.")],
-                ownCodes: [.authInvalidCredentials, .authUserInactive, .authUserSuspended],
+                ownCodes: [
+                    .authInvalidCredentials, .authUserInactive, .authUserSuspended, .authEmailNotVerified, .authAccountDeleted,
+                ],
                 asksStore: true,
                 limits: [.loginAccount, .loginFailures, .loginDevice, .loginIP]
             )
@@ -103,11 +87,14 @@ package enum SessionOperation: String, AccountOperations {
                 responses: [
                     DescribedResponse(200, "The account.", .json(UserResponse.self, example: ["user": AccountExamples.user]))
                 ],
-                ownCodes: [.authTokenMissing, .authTokenInvalid, .authTokenExpired, .authSessionExpired],
+                ownCodes: Self.tokenCodes,
                 asksStore: true
             )
         }
     }
+
+    /// The codes of operations that need an access token.
+    static let tokenCodes: [ErrorCode] = [.authTokenMissing, .authTokenInvalid, .authTokenExpired, .authSessionExpired]
 
     /// The body of `refresh` and `logout`. Both take the refresh token from the body, not from a header.
     private static let refreshToken = RequestContent(
@@ -127,7 +114,7 @@ package enum SessionOperation: String, AccountOperations {
     /// - Parameters:
     ///   - status: The HTTP status: 201 for a new account, otherwise 200.
     ///   - about: The description for callers.
-    private static func session(_ status: Int, _ about: Prose) -> DescribedResponse {
+    static func session(_ status: Int, _ about: Prose) -> DescribedResponse {
         let token: JSONObject = ["refresh_token": "$response.body#/refresh_token"]
         let example: JSONValue = [
             "access_token": "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiI4QzNFMEI1MiJ9.Zm9yLXNob3ctb25seQ",
@@ -147,16 +134,25 @@ package enum SessionOperation: String, AccountOperations {
 }
 
 extension OperationGroup {
-    /// The operations of sessions.
-    static let sessions = OperationGroup(
-        "Accounts and sessions",
-        """
-        An access token is valid for 15 minutes and is sent as `Authorization: Bearer`. Each use of a refresh token returns a new pair \
-        of tokens. A refresh token expires after 30 days; a session ends after 90 days. A second use of a refresh token ends the \
-        session, except within ten seconds, because the response to the first use may have been lost.
-        """,
-        SessionOperation.allCases.map(\.row)
-    )
+    /// Returns the operations of registration and sessions.
+    /// - Parameter settings: The settings, which determine the operations of registration.
+    static func sessions(_ settings: APISettings) -> OperationGroup {
+        let registration =
+            switch settings.registration {
+            case .open: OpenRegistrationOperation.allCases.map(\.row)
+            case .blind: BlindRegistrationOperation.allCases.map(\.row)
+            case .closed: ClosedRegistrationOperation.allCases.map(\.row)
+            }
+        return OperationGroup(
+            "Accounts and sessions",
+            """
+            An access token is valid for 15 minutes and is sent as `Authorization: Bearer`. Each use of a refresh token returns a new \
+            pair of tokens. A refresh token expires after 30 days; a session ends after 90 days. A second use of a refresh token ends \
+            the session, except within ten seconds, because the response to the first use may have been lost.
+            """,
+            registration + SessionOperation.allCases.map(\.row)
+        )
+    }
 }
 
 /// The values of the reference's examples: the user Ana, her account and her tokens. The tokens have a valid form, but no server accepts
@@ -173,5 +169,6 @@ package enum AccountExamples {
     /// The account of Ana, as its owner sees it.
     static let user: JSONValue = [
         "id": "8c3e0b52-0e0b-4c62-9a4d-0c5a8e3b7f10", "email": "ana@example.com", "first_name": "Ana",
+        "email_verified": true,
     ]
 }

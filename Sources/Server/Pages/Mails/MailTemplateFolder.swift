@@ -6,9 +6,9 @@ import Mustache
 
 /// A folder with an operator's email templates, which replace the standard ones.
 ///
-/// The name of a file is `KIND[.LANGUAGE].html.mustache` or `KIND[.LANGUAGE].txt.mustache`. The kind is `password-reset`,
-/// `password-changed`, or `mail` for both. The most specific name is used, in this order: `password-reset.es`, `password-reset`, `mail.es`,
-/// `mail`.
+/// The name of a file is `KIND[.LANGUAGE].html.mustache` or `KIND[.LANGUAGE].txt.mustache`. The kind is a `MailKind` with hyphens, such as
+/// `password-reset`, or `mail` for all kinds. The most specific name is used, in this order: `password-reset.es`, `password-reset`,
+/// `mail.es`, `mail`.
 ///
 /// ```swift
 /// let folder = try MailTemplateFolder(URL(filePath: "/etc/notes/mails"))
@@ -81,7 +81,8 @@ public struct MailTemplateFolder: Sendable {
 
     /// The names of templates for an email, the most specific one first.
     private static func names(_ kind: MailKind, _ language: Language) -> [String] {
-        [kind.rawValue + "." + language.rawValue, kind.rawValue, "mail." + language.rawValue, "mail"]
+        let name = kind.templateName
+        return [name + "." + language.rawValue, name, "mail." + language.rawValue, "mail"]
     }
 
     /// Adds a file.
@@ -98,7 +99,7 @@ public struct MailTemplateFolder: Sendable {
         guard isHTML || stem.hasSuffix(".txt"), known.contains(name) else {
             return [
                 "\(file): no mail uses this name; names are KIND.html.mustache, KIND.txt.mustache and KIND.LANGUAGE.… with the kinds "
-                    + "mail, \(MailKind.allCases.map(\.rawValue).joined(separator: ", ")) and the languages "
+                    + "mail, \(MailKind.allCases.map(\.templateName).joined(separator: ", ")) and the languages "
                     + Language.supported.map(\.rawValue).joined(separator: ", ")
             ]
         }
@@ -170,13 +171,17 @@ struct MailTemplateTrial {
             settings: .init(appName: "App", sender: "app@example.com", linkBase: base, linkLifetime: .seconds(3_600)),
             folder: folder
         )
-        let recipient = try EmailAddress("somebody@example.com")
-        let token = try ResetToken("trial-of-templates")
-        let name = try FirstName("Ana")
-        return switch kind {
-        case .passwordReset: try templates.passwordReset(to: recipient, name: name, token: token, language: language)
-        case .passwordChanged: try templates.passwordChanged(to: recipient, name: name, token: token, language: language)
-        }
+        return try templates.mail(
+            MailContent(
+                kind,
+                to: try EmailAddress("user@example.com"),
+                name: try FirstName("Ana"),
+                token: try ResetToken("trial-of-templates"),
+                device: "iPhone",
+                purgeAt: Date(timeIntervalSince1970: 0),
+                language: language
+            )
+        )
     }
 
     /// Returns the problems of a part of an email.
@@ -188,11 +193,13 @@ struct MailTemplateTrial {
     private func findings(in part: String, _ link: String, _ file: String, _ kind: MailKind) -> [String] {
         var problems: [String] = []
         if !part.contains(link) {
-            problems.append("\(file): a \(kind.rawValue) mail made with it has no link: put {{actionLink}} where it is to stand")
+            problems.append(
+                "\(file): a \(kind.templateName) mail made with it has no link: put {{actionLink}} where it is to stand"
+            )
         }
         if part.utf8.count > MailTemplateFolder.partLimit {
             problems.append(
-                "\(file): a \(kind.rawValue) mail made with it is \(part.utf8.count) bytes long; webmail cuts mails at "
+                "\(file): a \(kind.templateName) mail made with it is \(part.utf8.count) bytes long; webmail cuts mails at "
                     + "\(MailTemplateFolder.partLimit)"
             )
         }

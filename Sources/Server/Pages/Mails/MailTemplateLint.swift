@@ -113,7 +113,7 @@ indirect enum MailTemplateField {
 
     /// The fields of an email.
     static let mail: [String: MailTemplateField] = [
-        "appName": .text, "firstName": .text, "actionLink": .text, "lifetime": .text,
+        "appName": .text, "firstName": .text, "actionLink": .text, "lifetime": .text, "device": .text, "removalDate": .text,
         "language": .text, "isRightToLeft": .flag, "subject": .text, "preview": .text,
         "greeting": line, "paragraphs": line, "afterButton": line,
         "button": .fields(["label": .text, "line": .text, "link": .text]),

@@ -1,6 +1,6 @@
 public import AccountContract
 public import AccountCore
-public import ErrorContract
+import ErrorContract
 public import Foundation
 import Mustache
 
@@ -12,11 +12,12 @@ import Mustache
 /// )
 /// ```
 ///
-/// The texts of the user are protected in three ways: HTML is escaped; values of the other direction are isolated; and dots in names get an
+/// The texts of users are protected in three ways: HTML is escaped; values of the other direction are isolated; and dots in names get an
 /// invisible joiner, so that no mail program turns a name into a link. Rendering does no I/O and can be done by several tasks at the same
 /// time.
 ///
-/// The templates of a ``MailTemplateFolder`` replace single standard ones. `MailTexts` contains the texts of the standard ones.
+/// The templates of a ``MailTemplateFolder`` replace single standard ones. `MailTexts` contains the texts of the standard ones, and
+/// `MailWording` their order.
 public struct MailTemplates: MailRendering {
     /// The settings of all emails.
     public struct Settings: Hashable, Sendable {
@@ -28,8 +29,10 @@ public struct MailTemplates: MailRendering {
         public var linkBase: URL
         /// The part of a link that contains the token: the query, or the fragment, which browsers don't send to servers.
         public var linkStyle: ResetLink.Style
-        /// The lifetime of a link, which the email states. It must be that of the tokens.
+        /// The lifetime of a reset link, which the email states. It must be that of the tokens.
         public var linkLifetime: Duration
+        /// The lifetime of a link that verifies an address, creates an account or confirms a new address. It must be that of the tokens.
+        public var confirmationLifetime: Duration
         /// The subject of the reset email in all languages; `nil` for the standard one, which has a translation for each language.
         public var resetSubject: String?
         /// The preview text of the reset email in all languages; `nil` for the standard one, which has a translation for each language.
@@ -41,7 +44,8 @@ public struct MailTemplates: MailRendering {
         ///   - sender: The sender, as `Name <address>` or an address.
         ///   - linkBase: The address with which links begin, such as `https://accounts.example.com`.
         ///   - linkStyle: The part of a link that contains the token.
-        ///   - linkLifetime: The lifetime of a link.
+        ///   - linkLifetime: The lifetime of a reset link.
+        ///   - confirmationLifetime: The lifetime of a link that verifies an address, creates an account or confirms a new address.
         ///   - resetSubject: The subject of the reset email; `nil` for the standard one.
         ///   - resetPreview: The preview text of the reset email; `nil` for the standard one.
         public init(
@@ -50,6 +54,7 @@ public struct MailTemplates: MailRendering {
             linkBase: URL,
             linkStyle: ResetLink.Style = .query,
             linkLifetime: Duration,
+            confirmationLifetime: Duration = RecoveryRules().confirmationLifetime,
             resetSubject: String? = nil,
             resetPreview: String? = nil
         ) {
@@ -58,6 +63,7 @@ public struct MailTemplates: MailRendering {
             self.linkBase = linkBase
             self.linkStyle = linkStyle
             self.linkLifetime = linkLifetime
+            self.confirmationLifetime = confirmationLifetime
             self.resetSubject = resetSubject
             self.resetPreview = resetPreview
         }
@@ -89,84 +95,58 @@ public struct MailTemplates: MailRendering {
         self.text = try MustacheTemplate(string: String(decoding: PackageResources.mail_txt_mustache, as: UTF8.self))
     }
 
-    /// Renders the email with a link to the reset page.
-    ///
-    /// - Parameters:
-    ///   - recipient: The address of the account. The link contains it, too.
-    ///   - name: The name in the greeting.
-    ///   - token: The token of the link.
-    ///   - language: The language of the account.
+    /// Renders an email.
+    /// - Parameter content: The content of the email. Its language is that of the account.
     /// - Returns: The email with both parts. Its language is the one in which it was rendered.
-    /// - Throws: ``InvalidLinkBase`` if no link can be made; with the address that the initializer checked, this doesn't happen.
-    public func passwordReset(
-        to recipient: EmailAddress,
-        name: FirstName,
-        token: ResetToken,
-        language: Language
-    ) throws -> Mail {
-        let link = ResetLink(token: token, email: recipient)
-        guard let url = link.url(base: settings.linkBase, style: settings.linkStyle) else { throw InvalidLinkBase() }
-        let writer = MailWriter(language: language, appName: settings.appName)
-        let wait = WaitPhrase(settings.linkLifetime).text
-        let content: TemplateValues = [
+    /// - Throws: ``InvalidLinkBase`` if no link can be created. With the address that the initializer checked, this doesn't happen.
+    public func mail(_ content: MailContent) throws -> Mail {
+        let link = try link(of: content)
+        let writer = MailWriter(language: content.language, appName: settings.appName)
+        let wording = MailWording(content, settings: settings)
+        let isReset = content.kind == .passwordReset
+        let values: TemplateValues = [
             "appName": settings.appName,
-            "firstName": name.unlinked,
-            "actionLink": url.absoluteString,
-            "lifetime": wait.text(in: writer.language),
+            "firstName": content.name?.rawValue.withoutLinks,
+            "actionLink": link,
+            "lifetime": lifetime(of: content.kind).map { WaitPhrase($0).text.text(in: writer.language) },
+            "device": content.device?.withoutLinks,
+            "removalDate": content.removalDate,
             "language": writer.language.rawValue,
             "isRightToLeft": writer.language.isRightToLeft,
-            "subject": settings.resetSubject ?? writer.subject(MailTexts.resetSubject),
-            "preview": settings.resetPreview ?? writer.label(MailTexts.resetPreview),
-            "greeting": writer.greeting(name),
-            "paragraphs": [writer.line(MailTexts.resetRequested), writer.line(MailTexts.resetClick)],
-            "button": [
-                "label": writer.label(MailTexts.resetButton), "line": writer.label(MailTexts.resetLine),
-                "link": url.absoluteString,
-            ] as TemplateValues,
-            "afterButton": [
-                writer.line(MailTexts.resetExpiry.filling("wait", with: wait)), writer.line(MailTexts.resetIgnore),
-            ],
+            "subject": (isReset ? settings.resetSubject : nil) ?? writer.subject(wording.subject),
+            "preview": (isReset ? settings.resetPreview : nil) ?? wording.preview.map(writer.label),
+            "greeting": writer.greeting(content.name),
+            "paragraphs": wording.paragraphs.map(writer.line),
+            "button": wording.button.map { writer.button($0, link: link) },
+            "afterButton": wording.afterButton.map(writer.line),
             "closing": writer.closing,
-            "footnotes": [
-                ["text": writer.line(MailTexts.resetCopyLink), "link": url.absoluteString],
-                ["text": writer.line(MailTexts.securityNotice)],
-            ] as [TemplateValues],
+            "footnotes": wording.footnotes.map { note -> TemplateValues in
+                ["text": writer.line(note.text), "link": note.hasLink ? link : nil]
+            },
         ]
-        return mail(.passwordReset, to: recipient, content: content, language: writer.language)
+        return mail(content.kind, to: content.recipient, content: values, language: writer.language)
     }
 
-    /// Renders the email that confirms a change of the password, with a link to lock the account.
-    ///
-    /// - Parameters:
-    ///   - recipient: The address of the account.
-    ///   - name: The name in the greeting.
-    ///   - token: The token that locks the account.
-    ///   - language: The language of the account.
-    /// - Returns: The email with both parts.
-    /// - Throws: ``InvalidLinkBase`` if no link can be made; with the address that the initializer checked, this doesn't happen.
-    public func passwordChanged(
-        to recipient: EmailAddress,
-        name: FirstName,
-        token: ResetToken,
-        language: Language
-    ) throws -> Mail {
-        guard let url = AccountLockLink(token: token).url(base: settings.linkBase, style: settings.linkStyle) else {
-            throw InvalidLinkBase()
+    /// Returns the link of an email.
+    private func link(of content: MailContent) throws -> String {
+        let url =
+            if let purpose = content.kind.purpose {
+                AccountLink(purpose, token: content.token, email: content.recipient)
+                    .url(base: settings.linkBase, style: settings.linkStyle)
+            } else {
+                AccountLockLink(token: content.token).url(base: settings.linkBase, style: settings.linkStyle)
+            }
+        guard let url else { throw InvalidLinkBase() }
+        return url.absoluteString
+    }
+
+    /// Returns the lifetime of the link of an email, if the email states it as a delay.
+    private func lifetime(of kind: MailKind) -> Duration? {
+        switch kind {
+        case .passwordReset, .accountExists: settings.linkLifetime
+        case .verifyEmail, .activate, .confirmEmail: settings.confirmationLifetime
+        case .passwordChanged, .emailChanged, .accountDeleted, .formerAccountDeleted, .newDevice: nil
         }
-        let writer = MailWriter(language: language, appName: settings.appName)
-        let content: TemplateValues = [
-            "appName": settings.appName,
-            "firstName": name.unlinked,
-            "actionLink": url.absoluteString,
-            "language": writer.language.rawValue,
-            "isRightToLeft": writer.language.isRightToLeft,
-            "subject": writer.subject(MailTexts.changedSubject),
-            "greeting": writer.greeting(name),
-            "paragraphs": [writer.line(MailTexts.changedBody)],
-            "closing": writer.closing,
-            "footnotes": [["text": writer.line(MailTexts.changedNotMe), "link": url.absoluteString]] as [TemplateValues],
-        ]
-        return mail(.passwordChanged, to: recipient, content: content, language: writer.language)
     }
 
     /// Renders both parts, from the operator's templates if there are some for this email.
@@ -187,12 +167,9 @@ public struct MailTemplates: MailRendering {
     }
 }
 
-/// The kind of an email, which is the name of its templates.
-enum MailKind: String, CaseIterable {
-    /// The link for a new password.
-    case passwordReset = "password-reset"
-    /// The confirmation that the password was changed, with the link to lock the account.
-    case passwordChanged = "password-changed"
+extension MailKind {
+    /// The name of the templates for the emails of this kind, such as `password-reset`.
+    var templateName: String { rawValue.replacing("_", with: "-") }
 }
 
 /// The link "this was not me", to the page below the reset page.

@@ -1,9 +1,9 @@
 import ErrorContract
 
-/// The texts of emails, in the six languages of the contract. Their wording is specified. `{app}`, `{name}` and `{wait}` are filled by
-/// ``MailWriter``.
+/// The texts of emails, in the six languages of the contract. ``MailWording`` selects the texts of a kind. ``MailWriter`` and
+/// ``MailTemplates`` fill the placeholders, such as `{app}` and `{name}`.
 enum MailTexts {
-    /// The first line of all emails. `{name}` is the first name.
+    /// The first line of emails to a user with a verified address. `{name}` is the first name.
     static let greeting = LocalizedText(
         en: "Hello {name},",
         es: "Hola {name},",
@@ -11,6 +11,16 @@ enum MailTexts {
         pt: "Olá, {name},",
         fr: "Bonjour {name},",
         de: "Hallo {name},"
+    )
+
+    /// The first line of emails to an address that is not verified.
+    static let greetingUnnamed = LocalizedText(
+        en: "Hello,",
+        es: "Hola,",
+        he: "שלום,",
+        pt: "Olá,",
+        fr: "Bonjour,",
+        de: "Hallo,"
     )
 
     /// The subject of the reset email.
@@ -58,17 +68,17 @@ enum MailTexts {
         fr: "Réinitialiser le mot de passe",
         de: "Passwort zurücksetzen"
     )
-    /// The line above the link in the text part, which has no buttons.
-    static let resetLine = LocalizedText(
-        en: "Reset Password:",
-        es: "Restablecer Contraseña:",
-        he: "איפוס סיסמה:",
-        pt: "Redefinir senha:",
-        fr: "Réinitialiser le mot de passe\u{A0}:",
-        de: "Passwort zurücksetzen:"
+    /// The line above the link in the text part, which has no buttons. `{label}` is the label of the button.
+    static let buttonLine = LocalizedText(
+        en: "{label}:",
+        es: "{label}:",
+        he: "{label}:",
+        pt: "{label}:",
+        fr: "{label}\u{A0}:",
+        de: "{label}:"
     )
     /// The paragraph below the button. `{wait}` is the lifetime of the link.
-    static let resetExpiry = LocalizedText(
+    static let linkExpiry = LocalizedText(
         en: "This link will expire in {wait}.",
         es: "Este enlace expirará en {wait}.",
         he: "תוקף הקישור הזה יפוג בעוד {wait}.",
@@ -106,7 +116,7 @@ enum MailTexts {
         de: "Das Team von {app}"
     )
     /// The footnote above the address of the link.
-    static let resetCopyLink = LocalizedText(
+    static let copyLink = LocalizedText(
         en: "If the button does not work, copy and paste this link into your browser:",
         es: "Si el botón no funciona, copia y pega este enlace en tu navegador:",
         he: "אם הכפתור אינו פועל, אפשר להעתיק את הקישור הזה ולהדביק אותו בדפדפן:",
@@ -114,7 +124,7 @@ enum MailTexts {
         fr: "Si le bouton ne fonctionne pas, copiez et collez ce lien dans votre navigateur\u{A0}:",
         de: "Falls die Schaltfläche nicht funktioniert, kopiere diesen Link und füge ihn in deinen Browser ein:"
     )
-    /// The last footnote of the reset email.
+    /// The last footnote of emails with a button.
     static let securityNotice = LocalizedText(
         en: "Security notice: Never share this link with anyone. {app} will never ask for your password by email.",
         es:

@@ -35,8 +35,14 @@ struct MailWriter {
     }
 
     /// Returns the greeting with a name in which no mail program detects a link.
-    func greeting(_ name: FirstName) -> TemplateValues {
-        line(MailTexts.greeting.filling("name", with: name.unlinked))
+    /// - Parameter name: The name; `nil` to greet without a name.
+    func greeting(_ name: FirstName?) -> TemplateValues {
+        line(name.map { MailTexts.greeting.filling("name", with: $0.rawValue.withoutLinks) } ?? MailTexts.greetingUnnamed)
+    }
+
+    /// Returns the button of an email, with the line that replaces it in the text part.
+    func button(_ text: LocalizedText, link: String) -> TemplateValues {
+        ["label": label(text), "line": label(MailTexts.buttonLine.filling("label", with: text)), "link": link]
     }
 
     /// The closing with the app's name.
@@ -46,12 +52,12 @@ struct MailWriter {
     private func filled(_ text: LocalizedText) -> LocalizedText { text.filling("app", with: appName) }
 }
 
-extension FirstName {
-    /// The name, changed so that no mail program detects a link in it. This is necessary because a client that registers the address of
-    /// another user chooses the name in the emails to that user. An invisible word joiner follows each dot within a word.
-    var unlinked: String {
+extension String {
+    /// The text, changed so that no mail program detects a link in it. This is necessary because a client chooses the names of users and
+    /// devices, which may be in emails to another user. An invisible word joiner follows each dot within a word.
+    var withoutLinks: String {
         var text = String.UnicodeScalarView()
-        for scalar in rawValue.unicodeScalars {
+        for scalar in unicodeScalars {
             let (dot, before) = (text.last, text.dropLast().last)
             if let dot, let before, Self.dots.contains(dot), Self.isOfWord(before), Self.isOfWord(scalar) {
                 text.append("\u{2060}")

@@ -3,10 +3,10 @@ public import ErrorContract
 public import Foundation
 import Mustache
 
-/// A page of the account recovery: its content and its language, without HTML. ``PageTemplates`` renders it.
+/// A page behind an emailed link: its content and its language, without HTML. ``PageTemplates`` renders it.
 ///
-/// `RecoveryPageRoutes` of `AccountRoutes` creates the pages from requests. A token or an address is part of a page only if the request
-/// contained it.
+/// `RecoveryPageRoutes` and `AccountPageRoutes` of `AccountRoutes` create the pages from requests. A token is part of a page only if the
+/// request contained it.
 public struct RecoveryPage: Hashable, Sendable {
     /// The content of the page.
     public enum Kind: Hashable, Sendable {
@@ -34,6 +34,8 @@ public struct RecoveryPage: Hashable, Sendable {
         case lockUndecided
         /// The account is locked.
         case locked
+        /// A page of a link that changes an account in another way.
+        case account(AccountPage)
         /// Another error, such as an unavailable database.
         case failure(title: LocalizedText, text: LocalizedText)
     }
@@ -59,6 +61,7 @@ public struct RecoveryPage: Hashable, Sendable {
         case .undecided, .changed, .requested, .lock, .lockUndecided, .locked: 200
         case .deadLink: 410
         case .invalidLink, .requestProblem: 400
+        case .account(let page): page.status
         case .failure: 500
         }
     }

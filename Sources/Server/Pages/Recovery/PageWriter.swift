@@ -22,6 +22,7 @@ struct PageWriter {
         case .invalidLink: say(ContractText.linkInvalidTitle)
         case .lock, .lockUndecided: say(PageTexts.lockHeading)
         case .locked: say(PageTexts.lockedHeading)
+        case .account(let page): title(of: page)
         case .failure(let title, _): say(title)
         }
     }
@@ -57,39 +58,45 @@ struct PageWriter {
                 problem: problem
             )
         case .lock(let token, let name):
-            content["freeze"] = lockForm(token: token, name: name)
+            content["question"] = lockForm(token: token, name: name)
         case .lockUndecided:
             content["notice"] = notice("bad", ContractText.linkInvalidTitle, ContractText.linkInvalid)
-            content["freeze"] = lockForm(token: nil, name: nil)
+            content["question"] = lockForm(token: nil, name: nil)
         case .locked:
             content["notice"] = notice("plain", PageTexts.lockedHeading, PageTexts.locked)
             content["request"] = requestForm(heading: ContractText.resetTitle)
+        case .account(let page):
+            fill(&content, with: page)
         case .failure(let title, let text):
             content["notice"] = notice("bad", title, text, alert: true)
         }
     }
 
     /// Returns a text in the language of the page.
-    private func say(_ text: LocalizedText) -> String { text.text(in: language) }
+    func say(_ text: LocalizedText) -> String { text.text(in: language) }
 
     /// The values of a notice.
     /// - Parameters:
     ///   - kind: The style: `good`, `bad` or `plain`.
+    ///   - texts: The paragraphs.
     ///   - alert: Whether screen readers announce it immediately.
     ///   - hidden: Whether a script shows it later.
-    private func notice(
+    ///   - isUndecided: Whether the page may have been opened by a link with the token after `#`, which needs JavaScript.
+    func notice(
         _ kind: String,
         _ heading: LocalizedText,
-        _ text: LocalizedText,
+        _ texts: LocalizedText...,
         alert: Bool = false,
-        hidden: Bool = false
+        hidden: Bool = false,
+        isUndecided: Bool = false
     ) -> TemplateValues {
         [
             "kind": kind,
             "heading": say(heading),
-            "paragraphs": [say(text)],
+            "paragraphs": texts.map(say),
             "alert": alert,
             "hidden": hidden,
+            "noscript": isUndecided ? say(PageTexts.noscript) : nil,
         ]
     }
 
@@ -99,12 +106,32 @@ struct PageWriter {
     ///   - name: The first name of the account; `nil` if it is unknown.
     ///   - problem: The problem of the previous attempt.
     private func resetForm(link: ResetLink?, name: String?, problem: LocalizedText?) -> TemplateValues {
+        var form = passwordForm(token: link?.token, email: link?.email, problem: problem)
+        form["hidden"] = link == nil
+        form["heading"] = say(ContractText.resetTitle)
+        form["lead"] = ContractText.resetGreeting(name: name).runs(in: language).map(\.values)
+        form["action"] = settings.basePath + AccountPath.resetPage
+        form["submit"] = say(ContractText.confirm)
+        form["opener"] = opener(.resetPassword, link?.url(scheme:))
+        if link == nil {
+            // The address at which the script validates a token after `#`.
+            form["validate"] = settings.basePath + AccountPath.validateResetToken
+            // The heading of the form for another link, if the token after `#` is expired or used.
+            form["again"] = say(ContractText.requestNewLink)
+        }
+        return form
+    }
+
+    /// Returns the values that all forms for a new password have.
+    /// - Parameters:
+    ///   - token: The token of the link; `nil` if it may be after `#`.
+    ///   - email: The address of the account, for password managers.
+    ///   - problem: The problem of the previous attempt.
+    func passwordForm(token: ResetToken?, email: EmailAddress?, problem: LocalizedText?) -> TemplateValues {
         let minimum = settings.minimumPasswordLength
         let texts: [String: LocalizedText] = [
-            "heading": ContractText.resetTitle,
             "passwordLabel": ContractText.newPassword,
             "confirmLabel": ContractText.confirmPassword,
-            "submit": ContractText.confirm,
             "show": PageTexts.show,
             "hide": PageTexts.hide,
             "rule": PageTexts.rule.counting(minimum),
@@ -115,25 +142,29 @@ struct PageWriter {
             "differ": ContractText.passwordsDiffer,
             "short": ContractText.passwordTooShort(minimum: minimum),
             "empty": ContractText.fieldsEmpty,
-            "openApp": PageTexts.openApp,
-            // The heading of the form for another link, if the token after `#` is expired or used.
-            "again": ContractText.requestNewLink,
         ]
         var form: TemplateValues = [
-            "hidden": link == nil,
-            "lead": ContractText.resetGreeting(name: name).runs(in: language).map(\.values),
-            "action": settings.basePath + AccountPath.resetPage,
-            "token": link?.token.rawValue ?? "",
-            "email": link?.email?.text ?? "",
+            "token": token?.rawValue ?? "",
+            "email": email?.text ?? "",
             "problem": problem.map(say),
+            "isFocused": true,
             "minimum": minimum,
-            "scheme": settings.appScheme ?? "",
-            "appLink": settings.appScheme.flatMap { link?.url(scheme: $0)?.absoluteString },
-            // The address at which the script validates a token after `#`.
-            "validate": settings.basePath + AccountPath.validateResetToken,
         ]
         for (name, text) in texts { form[name] = say(text) }
         return form
+    }
+
+    /// Returns the values of the link that opens the app. It is hidden without a scheme, and until the script has found a token after `#`.
+    /// - Parameters:
+    ///   - purpose: The purpose of the emailed link.
+    ///   - link: Returns the link with a scheme; `nil` if its token may be after `#`.
+    func opener(_ purpose: AccountLink.Purpose, _ link: ((_ scheme: String) -> URL?)?) -> TemplateValues {
+        [
+            "openApp": say(PageTexts.openApp),
+            "scheme": settings.appScheme ?? "",
+            "page": purpose.page,
+            "appLink": settings.appScheme.flatMap { link?($0)?.absoluteString },
+        ]
     }
 
     /// The values of the form that requests a link.
@@ -142,7 +173,7 @@ struct PageWriter {
     ///   - email: The address that the field has.
     ///   - problem: The problem of the previous attempt.
     ///   - isUndecided: Whether the page may have been opened by a link with the token after `#`, which needs JavaScript.
-    private func requestForm(
+    func requestForm(
         heading: LocalizedText,
         lead: LocalizedText? = nil,
         email: String = "",
@@ -169,6 +200,8 @@ struct PageWriter {
     private func lockForm(token: ResetToken?, name: String?) -> TemplateValues {
         let lead = name.map { PageTexts.lockLead.filling("name", with: $0) } ?? PageTexts.lockLeadUnnamed
         return [
+            "id": "freeze",
+            "isDanger": true,
             "hidden": token == nil,
             "heading": say(PageTexts.lockHeading),
             "lead": lead.runs(in: language).map(\.values),

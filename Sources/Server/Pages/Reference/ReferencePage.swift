@@ -2,7 +2,7 @@ import ErrorContract
 import Mustache
 public import OpenAPI
 
-/// The API reference as a page: one file of at most 100 KB, without a framework or third-party resources.
+/// The API reference as a page: one file of at most 160 KB, without a framework or third-party resources.
 ///
 /// It shows what the OpenAPI document contains, for readers instead of programs. Both come from the same ``APIDescription``, so they don't
 /// differ.

@@ -7,6 +7,7 @@ function once(n){var all=pairs.getAll(n);return all.length===1?all[0]:""}
 function take(form){
 if(!form||form.elements.token.value||!once("token")){return false}
 form.elements.token.value=once("token");
+if(form.elements.email){form.elements.email.value=once("email")}
 ["request","notice"].forEach(function(i){if($(i)){$(i).hidden=true}});
 return true}
 function validate(address,done){
@@ -16,11 +17,12 @@ if(once("email")){body.email=once("email")}
 fetch(address,{method:"POST",headers:{"Content-Type":"application/json"},body:JSON.stringify(body),credentials:"omit",cache:"no-store",redirect:"error",signal:abort.signal})
 .then(function(r){return r.headers.get("X-Error-Code")==="AUTH_RESET_TOKEN_INVALID"},function(){return false})
 .then(function(expired){clearTimeout(timer);done(expired)})}
-var form=$("reset-form");
-if(take(form)){
-form.elements.email.value=once("email");
-var open=$("open-app");
-if(form.dataset.scheme){open.href=form.dataset.scheme+"://reset-password?token="+encodeURIComponent(once("token"))+(once("email")?"&email="+encodeURIComponent(once("email")):"");open.hidden=false}
+var form=$("reset-form"),open=$("open-app"),taken=Array.prototype.filter.call(d.querySelectorAll("form[data-link]"),take);
+if(taken.length&&open&&open.dataset.scheme){
+open.href=open.dataset.scheme+"://"+open.dataset.page+"?token="+encodeURIComponent(once("token"))+(once("email")?"&email="+encodeURIComponent(once("email")):"");open.hidden=false}
+taken.forEach(function(f){if(!f.dataset.validate){f.parentNode.hidden=false}});
+if(taken.length&&!taken[0].dataset.validate){var field=taken[0].querySelector("input[type=password]");if(field){field.focus()}}
+if(form&&form.dataset.validate&&taken.indexOf(form)>=0){
 validate(form.dataset.validate,function(expired){
 if(!expired){$("reset").hidden=false;form.elements.new_password.focus();return}
 var request=$("request"),old=request.querySelector("h1"),heading=d.createElement("h2");
@@ -30,7 +32,9 @@ old.replaceWith(heading);
 d.title=d.title.replace(old.textContent,$("notice").querySelector("h1").textContent);
 $("email").value=once("email");
 $("notice").hidden=false;$("notice").setAttribute("role","alert");request.hidden=false})}
-if(take($("freeze-form"))){$("freeze").hidden=false}
+d.querySelectorAll("button.show").forEach(function(s){s.hidden=false;
+s.addEventListener("click",function(){var i=$(s.dataset.for),on=i.type==="password";
+i.type=on?"text":"password";s.textContent=on?s.dataset.hide:s.dataset.show;s.setAttribute("aria-pressed",String(on))})});
 if(!form){return}
 var a=form.elements.new_password,b=form.elements.confirm_password,t=form.dataset;
 function points(s){var n=0;
@@ -46,9 +50,6 @@ p.textContent=text;field.setAttribute("aria-invalid","true");
 a.setAttribute("aria-describedby","problem rule strength");field.focus()}
 $("meter").hidden=false;
 a.addEventListener("input",look);b.addEventListener("input",look);
-d.querySelectorAll("button.show").forEach(function(s){s.hidden=false;
-s.addEventListener("click",function(){var i=$(s.dataset.for),on=i.type==="password";
-i.type=on?"text":"password";s.textContent=on?s.dataset.hide:s.dataset.show;s.setAttribute("aria-pressed",String(on))})});
 form.noValidate=true;
 form.addEventListener("submit",function(e){
 a.removeAttribute("aria-invalid");b.removeAttribute("aria-invalid");

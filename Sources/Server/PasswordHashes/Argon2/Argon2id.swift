@@ -1,8 +1,9 @@
 private import CArgon2
 
-/// Computes and verifies Argon2id hashes (RFC 9106) with libargon2, the reference implementation, as PHC strings with one lane.
+/// Computes and verifies Argon2id hashes (RFC 9106) with libargon2, the reference implementation. A hash is a text of the form
+/// `$argon2id$…` (a PHC string) with one lane.
 ///
-/// The memory of hashes with the standard parameters is reused: at most one block of 19 MiB per core. See
+/// Hashes with the standard parameters reuse memory: at most one block of 19 MiB per core. See
 /// docs/decisions/0093-argon2-with-reused-memory.md.
 ///
 /// ```swift
@@ -10,12 +11,12 @@ private import CArgon2
 /// let hash = try argon2.hash("correct horse battery")
 /// print(argon2.verify("correct horse battery", against: hash))
 /// ```
-/// The methods block their thread and use one core: call them from a thread pool, with a limit for concurrent calls. To verify hashes of
-/// other systems, use ``ImportedHash``.
+/// The methods block their thread and use one core. Call the methods from a thread pool, and limit the number of concurrent calls. To
+/// verify hashes of other systems, use ``ImportedHash``.
 public struct Argon2id: Sendable {
     /// The cost of a hash.
     public struct Parameters: Hashable, Sendable {
-        /// The memory in bytes. It is rounded down to whole KiB.
+        /// The memory in bytes, rounded down to whole KiB.
         public let memory: Int
         /// The number of passes over the memory. The time of a hash grows in proportion.
         public let passes: Int
@@ -37,17 +38,17 @@ public struct Argon2id: Sendable {
         }
     }
 
-    /// The error for a hash for which there was not enough memory.
+    /// The error of a hash for which there was not enough memory.
     public struct Failure: Error, Hashable, Sendable {}
 
     private let parameters: Parameters
 
-    /// Creates hashes with these parameters, and verifies hashes with any.
+    /// Creates a hasher for new hashes with these parameters. The hasher verifies hashes with any parameters.
     public init(parameters: Parameters = .standard) {
         self.parameters = parameters
     }
 
-    /// Returns the hash of a password with a random salt of 16 bytes, as a PHC string. Blocks for about 20 ms with the standard parameters.
+    /// Returns the hash of a password with a random salt of 16 bytes, as a PHC string. The standard parameters block for about 20 ms.
     /// - Throws: ``Failure`` if there is not enough memory.
     public func hash(_ password: String) throws(Failure) -> String {
         var random = SystemRandomNumberGenerator()
@@ -59,8 +60,8 @@ public struct Argon2id: Sendable {
         return hash.description
     }
 
-    /// Returns whether a password has a hash. The digests are compared in constant time. Blocks for the cost of the hash: check hashes that
-    /// come from other systems with ``isAffordable(_:)`` before they are stored.
+    /// Returns whether a password has a hash. The digests are compared in constant time. The call blocks for the cost of the hash. Check a
+    /// hash from another system with ``isAffordable(_:)`` before you store the hash.
     /// - Returns: `false` also if the text is not a hash in canonical form, or if there is not enough memory.
     public func verify(_ password: String, against hash: String) -> Bool {
         guard var hash = PHCString(hash) else { return false }
@@ -68,23 +69,23 @@ public struct Argon2id: Sendable {
         return hash.withContext(for: password) { argon2id_verify_ctx(&$0, expected) } == ARGON2_OK.rawValue
     }
 
-    /// Returns whether a hash has other parameters than new hashes, so that it should be replaced at the next sign-in. `true` for other
-    /// texts.
+    /// Returns whether a hash should be replaced at the next sign-in, because its parameters differ from those of new hashes. `true` if the
+    /// text is not a hash in canonical form.
     public func needsRehash(_ hash: String) -> Bool {
         guard let hash = PHCString(hash) else { return true }
         return hash.kibibytes != parameters.memory / 1_024 || hash.passes != parameters.passes
     }
 
-    /// Returns whether a text is a complete Argon2id hash with one lane that can be verified at a bounded cost: at most 256 MiB and 10
-    /// passes.
+    /// Returns whether a text is an Argon2id hash whose verification has a limited cost. The text must be complete, have one lane, and need
+    /// at most 256 MiB and 10 passes.
     public static func isAffordable(_ hash: String) -> Bool {
         guard let hash = PHCString(hash) else { return false }
         return hash.kibibytes <= 262_144 && hash.passes <= 10
     }
 
-    /// Returns a hash that no password has and that takes as long to verify as the given one. Verify it for unknown accounts, so that the
-    /// time of a response does not show which accounts exist.
-    /// - Returns: `nil` if the text is not a hash, or has the cost of new hashes.
+    /// Returns a decoy: a hash that no password has, and whose verification takes as long as that of the given hash. Verify the decoy for
+    /// unknown accounts. The time of a response then does not show which accounts exist.
+    /// - Returns: `nil` if the text is not a hash, or if the given hash has the cost of new hashes.
     public func decoy(like hash: String) -> String? {
         guard let other = PHCString(hash), needsRehash(hash) else { return nil }
         let zeros = { [UInt8](repeating: 0, count: $0) }

@@ -1,15 +1,16 @@
 import Foundation
 import Synchronization
 
-/// A pool of the memory in which hashes are computed. Later hashes use the same memory again.
+/// A pool of memory blocks in which hashes are computed. Later hashes use the same blocks again.
 ///
-/// A new mapping for each hash would cause 4,864 page faults of 4 KiB. Each is served under the lock of the process's address space, so
-/// every other thread that touches new memory would wait. Reused blocks are mapped once, in pages of 2 MiB if the system supports them.
+/// New memory for each hash would cause 4,864 page faults of 4 KiB. The kernel handles each page fault under a lock of the whole process,
+/// so other threads that touch new memory would wait. Reused blocks cause no page faults. If the system supports pages of 2 MiB, the blocks
+/// use such pages.
 final class HashMemory: Sendable {
     /// The memory for all hashes of the process.
     static let shared = HashMemory()
 
-    /// Unchecked: the compiler can't see that a block has one owner at a time, which is this pool or the hash that took it.
+    /// Unchecked, because the compiler can't see that a block has one owner at a time: the pool, or the hash that uses the block.
     private struct Block: @unchecked Sendable {
         let start: UnsafeMutableRawPointer
     }
@@ -20,8 +21,8 @@ final class HashMemory: Sendable {
     private static let keptSize = Argon2id.Parameters.standard.memory
     private static let pageSize = 2 << 20
 
-    /// Returns memory with undefined content; `nil` if there is none left. The caller owns it until it calls ``give(_:_:)``. Blocks of
-    /// other sizes than that of the standard parameters are not pooled.
+    /// Returns memory with undefined content; `nil` if there is no free memory. The caller owns the memory until the call of
+    /// ``give(_:_:)``. The pool only has blocks of the size that the standard parameters need.
     func take(_ size: Int) -> UnsafeMutableRawPointer? {
         guard size == Self.keptSize else { return malloc(size) }
         if let block = unused.withLock({ $0.popLast() }) { return block.start }
@@ -35,7 +36,7 @@ final class HashMemory: Sendable {
         return memory
     }
 
-    /// Returns memory to the pool, or frees it if the pool has one block per core. The size must be that of ``take(_:)``.
+    /// Returns memory to the pool, or frees it if the pool has one block per core. The size must be the same as in ``take(_:)``.
     func give(_ memory: UnsafeMutableRawPointer, _ size: Int) {
         let isKept =
             size == Self.keptSize

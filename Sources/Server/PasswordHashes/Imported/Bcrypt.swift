@@ -5,14 +5,14 @@ import Foundation
     private import CCrypt
 #endif
 
-/// A bcrypt hash. It is verified by the system's libcrypt; on systems without it, verification always fails.
+/// A bcrypt hash. The system's libcrypt verifies the hash. On systems without libcrypt, verification always fails.
 public struct Bcrypt: Hashable, Sendable {
-    /// The largest accepted cost, as a power of two of rounds: 2^15 rounds. The smallest is 4.
+    /// The largest accepted cost. A cost of 15 means 2^15 rounds. The smallest cost is 4.
     public static let maximumCost = 15
 
-    /// The whole hash: bcrypt reads kind, cost and salt from it.
+    /// The whole hash, from which bcrypt reads the kind, the cost and the salt.
     private let setting: String
-    /// Whether the password is hashed with SHA-256 first, as in Django: bcrypt only reads 72 bytes.
+    /// Whether the password is hashed with SHA-256 first. Django does this because bcrypt only reads 72 bytes.
     private let isDigested: Bool
 
     init(_ text: String, isDigested: Bool) throws(ImportedHash.Refusal) {
@@ -28,13 +28,13 @@ public struct Bcrypt: Hashable, Sendable {
     /// A hash with the same kind and cost, and with zeros as salt and hash.
     var decoy: String { (isDigested ? "bcrypt_sha256$" : "") + setting.prefix(7) + String(repeating: ".", count: 53) }
 
-    /// Returns whether a password has this hash. Reads at most 72 bytes of it, as bcrypt does.
+    /// Returns whether a password has this hash. Only the first 72 bytes of the password count, as in bcrypt.
     func verify(_ password: String) -> Bool {
         var phrase = Array(password.utf8)
         if isDigested { phrase = Self.hex(SHA256.hash(data: phrase)) }
-        // A C string ends at its first zero byte: the rest of the password would be ignored.
+        // A C string ends at its first zero byte, so libcrypt would ignore the rest of the password.
         guard !phrase.contains(0) else { return false }
-        // Other systems refuse or cut longer passwords. libcrypt accepts up to 512 bytes and reads 72 of them.
+        // libcrypt accepts at most 512 bytes and reads 72 of them. Other systems refuse longer passwords or cut them.
         phrase = Array(phrase.prefix(72))
         guard let made = Self.crypt(phrase, setting) else { return false }
         return areEqual(made, Array(setting.utf8))

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A password hash that another system created. It is verified in its format, and replaced by an Argon2id hash at the next sign-in.
+/// A password hash that another system created. It is verified in its own format, and an Argon2id hash replaces it at the next sign-in.
 ///
 /// Supports Django's `pbkdf2_sha256$ROUNDS$SALT$HASH`, `bcrypt$…` and `bcrypt_sha256$…`, and plain bcrypt of the kinds `$2a$`, `$2b$` and
 /// `$2y$`.
@@ -16,11 +16,11 @@ public enum ImportedHash: Hashable, Sendable {
     /// A bcrypt hash, as in Laravel.
     case bcrypt(Bcrypt)
 
-    /// The reason for which a hash can't be imported.
+    /// The reason why a hash can't be imported.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// The format is not supported.
         case unknownFormat
-        /// The text does not follow its format.
+        /// The text has a supported scheme, but not the format of this scheme.
         case malformed
         /// The verification would take too long. Such a hash could be used to overload the server.
         case tooCostly(limit: String)
@@ -36,8 +36,8 @@ public enum ImportedHash: Hashable, Sendable {
 
     /// Parses a hash.
     /// - Parameter text: At most 1,024 printable ASCII characters without spaces.
-    /// - Throws: ``Refusal``: `unknownFormat` for another scheme, `malformed` for a text that does not follow its format, `tooCostly` for
-    ///   more than ``PBKDF2/maximumRounds`` or ``Bcrypt/maximumCost``.
+    /// - Throws: ``Refusal``: `unknownFormat` for another scheme, `malformed` for a text that does not follow its format, and `tooCostly`
+    ///   for more than ``PBKDF2/maximumRounds`` or ``Bcrypt/maximumCost``.
     public init(_ text: String) throws(Refusal) {
         guard text.utf8.count <= 1_024, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { throw .malformed }
         let scheme = text.prefix { $0 != "$" }
@@ -51,9 +51,9 @@ public enum ImportedHash: Hashable, Sendable {
         }
     }
 
-    /// Returns whether a password has this hash. Compares in constant time. Blocks for the cost of the hash.
+    /// Returns whether a password has this hash. The comparison takes constant time. The call blocks for the cost of the hash.
     ///
-    /// A password with a zero byte never matches: bcrypt and HMAC could not distinguish it from a shorter password.
+    /// A password with a zero byte never matches, because bcrypt and HMAC could not distinguish it from a shorter password.
     public func verify(_ password: String) -> Bool {
         switch self {
         case .pbkdf2(let hash): hash.verify(password)
@@ -61,7 +61,7 @@ public enum ImportedHash: Hashable, Sendable {
         }
     }
 
-    /// A hash of the same cost that no password has and that takes the same time to verify, for sign-ins to unknown accounts.
+    /// A hash of the same cost that no password has. Verify it when a user signs in to an unknown account: it takes the same time.
     public var decoy: String {
         switch self {
         case .pbkdf2(let hash): "pbkdf2_sha256$\(hash.rounds)$decoy$\(Data(count: 32).base64EncodedString())"
@@ -70,7 +70,7 @@ public enum ImportedHash: Hashable, Sendable {
     }
 }
 
-/// Returns whether two byte sequences are equal. The time depends on their lengths only.
+/// Returns whether two byte sequences are equal. The time depends only on their lengths.
 func areEqual(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>) -> Bool {
     guard left.count == right.count else { return false }
     return zip(left, right).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0

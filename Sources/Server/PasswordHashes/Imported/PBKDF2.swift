@@ -17,7 +17,7 @@ public struct PBKDF2: Hashable, Sendable {
             let digest = Data(base64Encoded: String(parts[3])),
             digest.count == 32, !parts[2].isEmpty
         else { throw .malformed }
-        // A number that doesn't fit an Int exceeds every limit.
+        // If the number doesn't fit an `Int`, it exceeds the limit.
         guard let rounds = Int(parts[1]), rounds <= Self.maximumRounds else {
             throw .tooCostly(limit: "2,000,000 rounds of PBKDF2")
         }
@@ -25,9 +25,9 @@ public struct PBKDF2: Hashable, Sendable {
         (self.rounds, self.salt, self.digest) = (rounds, Array(parts[2].utf8), digest)
     }
 
-    /// Returns whether a password has this hash. Compares in constant time.
+    /// Returns whether a password has this hash. The comparison takes constant time.
     func verify(_ password: String) -> Bool {
-        // HMAC pads a short key with zeros, so a zero byte at the end of a password would be ignored.
+        // HMAC pads a short key with zeros, so HMAC would ignore a zero byte at the end of a password.
         guard !password.utf8.contains(0) else { return false }
         let key = try? KDF.Insecure.PBKDF2.deriveKey(
             from: Array(password.utf8),

@@ -179,6 +179,105 @@ extension PostgresSchema {
         ),
         Step(name: "idempotency keys count in bytes", statements: idempotencySizes),
         Step(name: "signing keys", statements: signingKeys),
+        Step(
+            name: "verified addresses, links, former addresses, devices, purges",
+            statements: accountChanges + mailKinds
+        ),
+    ]
+
+    /// The changes of accounts by emailed links, and the removal of accounts.
+    ///
+    /// Existing accounts count as verified, and so do those that servers of the earlier version add while the servers are upgraded. The new
+    /// columns have constant defaults, so the step doesn't rewrite the tables.
+    ///
+    /// `change_id` is the id of the last change by a link, by which a repetition after a lost response recognizes it. Keys of addresses are
+    /// normalized addresses here and not HMACs: a former address is reserved also while a secret is replaced.
+    private static let accountChanges: [PostgresStatement] = [
+        "ALTER TABLE account ADD COLUMN IF NOT EXISTS is_verified boolean NOT NULL DEFAULT true",
+        "ALTER TABLE account ADD COLUMN IF NOT EXISTS purge_at double precision",
+        "ALTER TABLE account ADD COLUMN IF NOT EXISTS active_at double precision",
+        "ALTER TABLE account ADD COLUMN IF NOT EXISTS change_id uuid",
+        "CREATE INDEX IF NOT EXISTS account_purge_at ON account (purge_at) WHERE purge_at IS NOT NULL",
+        "CREATE INDEX IF NOT EXISTS account_unverified ON account (created_at) WHERE NOT is_verified",
+        "ALTER TABLE session ADD COLUMN IF NOT EXISTS device_name text",
+        """
+        CREATE TABLE IF NOT EXISTS account_link (
+            digest bytea PRIMARY KEY,
+            purpose text NOT NULL,
+            account_id uuid,
+            email text NOT NULL,
+            email_key text NOT NULL,
+            epoch bigint NOT NULL,
+            first_name text,
+            language text NOT NULL,
+            created_at double precision NOT NULL,
+            expires_at double precision NOT NULL
+        )
+        """,
+        "CREATE INDEX IF NOT EXISTS account_link_account ON account_link (account_id)",
+        "CREATE INDEX IF NOT EXISTS account_link_email ON account_link (email_key)",
+        "CREATE INDEX IF NOT EXISTS account_link_expires_at ON account_link (expires_at)",
+        // The place orders the former addresses of an account, also if several have the same time.
+        """
+        CREATE TABLE IF NOT EXISTS former_address (
+            account_id uuid NOT NULL,
+            place bigint NOT NULL,
+            email text NOT NULL,
+            email_key text NOT NULL,
+            replaced_at double precision NOT NULL,
+            expires_at double precision NOT NULL,
+            PRIMARY KEY (account_id, place)
+        )
+        """,
+        "CREATE INDEX IF NOT EXISTS former_address_email ON former_address (email_key)",
+        "CREATE INDEX IF NOT EXISTS former_address_expires_at ON former_address (expires_at)",
+        """
+        CREATE TABLE IF NOT EXISTS account_device (
+            account_id uuid NOT NULL,
+            family text COLLATE "C" NOT NULL,
+            first_seen_at double precision NOT NULL,
+            PRIMARY KEY (account_id, family)
+        )
+        """,
+        """
+        CREATE TABLE IF NOT EXISTS purged_account (
+            id uuid PRIMARY KEY,
+            purged_at double precision NOT NULL,
+            is_listed boolean NOT NULL
+        )
+        """,
+        "CREATE INDEX IF NOT EXISTS purged_account_unlisted ON purged_account (purged_at, id) WHERE NOT is_listed",
+        """
+        CREATE TABLE IF NOT EXISTS purge_event (
+            id uuid PRIMARY KEY,
+            kind text NOT NULL,
+            time double precision NOT NULL
+        )
+        """,
+    ]
+
+    /// The queue with emails of further kinds. The stores check the columns that a kind needs, so a new kind requires no step unless
+    /// clients without an account can request it.
+    ///
+    /// `is_fresh`: an email that a client without an account requested, and that was never tried. These are taken in turn by network; all
+    /// others when they are due.
+    private static let mailKinds: [PostgresStatement] = [
+        "ALTER TABLE mail_intent DROP CONSTRAINT IF EXISTS mail_intent_kind_check",
+        "ALTER TABLE mail_intent DROP CONSTRAINT IF EXISTS mail_intent_check",
+        "ALTER TABLE mail_intent DROP CONSTRAINT IF EXISTS mail_intent_check1",
+        "ALTER TABLE mail_intent ADD COLUMN IF NOT EXISTS text text",
+        """
+        ALTER TABLE mail_intent ADD COLUMN IF NOT EXISTS is_fresh boolean GENERATED ALWAYS AS (
+            kind IN ('password_reset', 'registration', 'verification') AND state = 'waiting' AND failures = 0
+        ) STORED
+        """,
+        "DROP INDEX IF EXISTS mail_intent_new",
+        "DROP INDEX IF EXISTS mail_intent_due",
+        "CREATE INDEX IF NOT EXISTS mail_intent_fresh ON mail_intent (network, created_at, id) WHERE is_fresh",
+        """
+        CREATE INDEX IF NOT EXISTS mail_intent_due_at ON mail_intent (due_at, created_at)
+        WHERE NOT is_fresh AND state <> 'failed'
+        """,
     ]
 
     /// The sealed keys of access tokens, and the shared value that a change of the keys locks.

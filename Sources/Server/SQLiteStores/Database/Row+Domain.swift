@@ -16,11 +16,11 @@ extension Account {
     /// The columns that ``init(row:)`` reads, in that order: access by index is faster than access by name.
     static let columns = """
         account.id, account.email, account.first_name, account.password_hash, account.state, account.language, account.epoch,
-        account.created_at
+        account.created_at, account.is_verified, account.purge_at
         """
 
     /// The number of ``columns``.
-    static let columnCount = 8
+    static let columnCount = 10
 
     /// Decodes a row that begins with ``columns``.
     /// - Throws: ``CorruptRow`` if a value violates the rules of the domain, such as an unknown state.
@@ -36,7 +36,9 @@ extension Account {
             state: state,
             language: Language(row[5] as String),
             epoch: row[6],
-            createdAt: Date(timeIntervalSince1970: row[7])
+            createdAt: Date(timeIntervalSince1970: row[7]),
+            isEmailVerified: row[8],
+            purgeAt: (row[9] as Double?).map(Date.init(timeIntervalSince1970:))
         )
     }
 }
@@ -51,22 +53,23 @@ extension StoredSession {
         self.init(
             id: ID(rawValue: id),
             accountID: Account.ID(rawValue: account),
-            createdAt: Date(timeIntervalSince1970: row["created_at"])
+            createdAt: Date(timeIntervalSince1970: row["created_at"]),
+            deviceName: row["device_name"]
         )
     }
 }
 
 extension MailIntent {
-    /// Decodes a row with the columns of `mail_intent`. The subject follows from the columns: an intent with an address is a password
-    /// reset, one with an account a confirmation.
-    /// - Throws: ``CorruptRow`` if it has neither.
+    /// Decodes a row with the columns of `mail_intent`.
+    /// - Throws: ``CorruptRow`` if the kind is unknown, or a column that the kind needs is missing.
     init(row: Row) throws {
-        let email = (row["email"] as String?).flatMap { try? EmailAddress($0) }
-        let account = (row["account_id"] as String?).flatMap { UUID(text: $0) }
-        guard let id = UUID(text: row["id"]),
-            let subject = email.map({ Subject.passwordReset($0) })
-                ?? account.map({ Subject.passwordChanged(Account.ID(rawValue: $0)) })
-        else { throw CorruptRow(table: "mail_intent") }
+        let columns = Subject.Columns(
+            kind: row["kind"],
+            email: (row["email"] as String?).flatMap { try? EmailAddress($0) },
+            account: (row["account_id"] as String?).flatMap { UUID(text: $0) }.map(Account.ID.init),
+            text: row["text"]
+        )
+        guard let id = UUID(text: row["id"]), let subject = Subject(columns) else { throw CorruptRow(table: "mail_intent") }
         self.init(
             id: id,
             subject: subject,
@@ -80,21 +83,18 @@ extension MailIntent {
     /// Adds the intent, due immediately.
     /// - Throws: GRDB's `DatabaseError` if an intent with the same creation time and id exists.
     func insert(into database: Database) throws {
-        let (email, account): (String?, String?) =
-            switch subject {
-            case .passwordReset(let address): (address.text, nil)
-            case .passwordChanged(let id): (nil, id.description)
-            }
+        let columns = subject.columns
         let created = createdAt.timeIntervalSince1970
         try database.executeCached(
             sql: """
                 INSERT INTO mail_intent
-                    (id, kind, email, account_id, language, created_at, due_at, failures, client, request_id)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    (id, kind, email, account_id, text, language, created_at, due_at, failures, client, request_id)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
-                id.text, subject.kind, email, account, language.rawValue, created, created, failures,
-                origin.client, origin.requestID,
+                id.text, columns.kind, columns.email?.text, columns.account?.description, columns.text, language.rawValue,
+                created,
+                created, failures, origin.client, origin.requestID,
             ]
         )
     }

@@ -30,6 +30,8 @@ public final class SQLiteDatabase: Sendable {
     private let identity: FileIdentity?
     /// Whether the last write failed because of the file. ``ping()`` then tests a write.
     private let writing = WriteHealth()
+    /// The number of seconds for which a connection waits for the writer of another process.
+    private static let busyTimeout = 5
     /// The number of 4 KB pages in the write-ahead log that triggers a checkpoint. Commits wait for checkpoints.
     private static let walPages = 8_000
 
@@ -42,7 +44,7 @@ public final class SQLiteDatabase: Sendable {
     ///   migrated its tables.
     public init(path: String) throws {
         var configuration = Configuration()
-        configuration.busyMode = .timeout(5)
+        configuration.busyMode = .timeout(TimeInterval(Self.busyTimeout))
         configuration.foreignKeysEnabled = true
         configuration.label = "holdfast.sqlite"
         let options = configuration
@@ -62,6 +64,11 @@ public final class SQLiteDatabase: Sendable {
             let level = try Int.fetchOne(database, sql: "PRAGMA synchronous")
             guard level == 2 else { throw DatabaseError(message: "synchronous is \(level ?? -1), not FULL") }
             try database.execute(sql: "PRAGMA wal_autocheckpoint = \(walPages)")
+            // The bytes of removed rows are overwritten, so that the file has none of a removed account.
+            try database.execute(sql: "PRAGMA secure_delete = ON")
+            guard try Int.fetchOne(database, sql: "PRAGMA secure_delete") == 1 else {
+                throw DatabaseError(message: "secure_delete is not ON")
+            }
         }
         let migrator = SQLiteSchema.migrator
         guard try !pool.writeWithoutTransaction(migrator.hasBeenSuperseded) else {
@@ -70,7 +77,9 @@ public final class SQLiteDatabase: Sendable {
                 message: "the database belongs to a newer version of holdfast; run that version, or restore the backup of before"
             )
         }
+        let isComplete = try pool.read(migrator.hasCompletedMigrations)
         try migrator.migrate(pool)
+        if !isComplete { try pool.write(SQLiteSeal.renew) }
         return pool
     }
 
@@ -144,6 +153,29 @@ public final class SQLiteDatabase: Sendable {
             let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
             try database.execute(sql: "PRAGMA user_version = \(version)")
         }
+    }
+
+    /// Removes the bytes of removed rows from the write-ahead log: copies the log into the file and truncates it. The file itself has no
+    /// such bytes, because `secure_delete` is on.
+    ///
+    /// A read of an earlier state prevents the truncation. The method then tries again every 0.5 s, at most 20 times. Writers wait for at
+    /// most 0.25 s at a time.
+    /// - Throws: `StoreFailure`: busy if reads prevented the truncation.
+    func truncateLog() async throws {
+        do {
+            for attempt in 0..<20 {
+                if attempt > 0 { try await Task.sleep(for: .milliseconds(500)) }
+                let isTruncated = try await pool.writeWithoutTransaction { database in
+                    try database.execute(sql: "PRAGMA busy_timeout = 250")
+                    defer { try? database.execute(sql: "PRAGMA busy_timeout = \(Self.busyTimeout * 1_000)") }
+                    return try Int.fetchOne(database, sql: "PRAGMA wal_checkpoint(TRUNCATE)") == 0
+                }
+                if isTruncated { return }
+            }
+        } catch let error as DatabaseError {
+            throw StoreFailure(error)
+        }
+        throw StoreFailure(isBusy: true, message: "reads prevent the truncation of the write-ahead log")
     }
 
     /// Closes the file after the pending writes, and checkpoints the write-ahead log into it, so that the file alone is a complete copy.

@@ -254,11 +254,124 @@ enum SQLiteSchema {
                     """
             )
         }
+        migrator.registerMigration("verified addresses, links, former addresses, devices, purges") { database in
+            try removeCopyLog(database)
+            try database.execute(sql: accountChanges + mailKinds)
+        }
         return migrator
+    }
+
+    /// Removes the log of a copy that an earlier version has begun and not completed. Its triggers don't cover the new tables, so the copy
+    /// must begin again.
+    private static func removeCopyLog(_ database: Database) throws {
+        guard try database.tableExists("copy_change"), try !SQLiteSeal.isClosed(database) else { return }
+        let triggers = try String.fetchAll(
+            database,
+            sql: "SELECT name FROM sqlite_master WHERE type = 'trigger' AND name LIKE 'copy\\_%' ESCAPE '\\'"
+        )
+        for trigger in triggers { try database.execute(sql: "DROP TRIGGER \(trigger)") }
+        try database.execute(sql: "DROP TABLE copy_change; DROP TABLE IF EXISTS copy_log")
     }
 }
 
 extension SQLiteSchema {
+    /// The changes of accounts by emailed links, and the removal of accounts.
+    ///
+    /// Accounts of earlier versions count as verified. The links of a registration have no account. The place orders the former addresses
+    /// of an account, also if several have the same time.
+    private static let accountChanges = """
+        ALTER TABLE account ADD COLUMN is_verified INTEGER NOT NULL DEFAULT 1 CHECK (is_verified IN (0, 1));
+        ALTER TABLE account ADD COLUMN purge_at REAL;
+        ALTER TABLE account ADD COLUMN active_at REAL;
+        CREATE INDEX account_purge_at ON account(purge_at) WHERE purge_at IS NOT NULL;
+        CREATE INDEX account_unverified ON account(created_at) WHERE is_verified = 0;
+        ALTER TABLE session ADD COLUMN device_name TEXT;
+
+        CREATE TABLE account_link (
+            digest BLOB NOT NULL PRIMARY KEY,
+            purpose TEXT NOT NULL,
+            account_id TEXT REFERENCES account(id) ON DELETE CASCADE,
+            email TEXT NOT NULL,
+            email_key TEXT NOT NULL,
+            epoch INTEGER NOT NULL,
+            first_name TEXT,
+            language TEXT NOT NULL,
+            created_at REAL NOT NULL,
+            expires_at REAL NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX account_link_account ON account_link(account_id);
+        CREATE INDEX account_link_email ON account_link(email_key);
+        CREATE INDEX account_link_expires_at ON account_link(expires_at);
+
+        CREATE TABLE former_address (
+            account_id TEXT NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+            place INTEGER NOT NULL,
+            email TEXT NOT NULL,
+            email_key TEXT NOT NULL,
+            replaced_at REAL NOT NULL,
+            expires_at REAL NOT NULL,
+            PRIMARY KEY (account_id, place)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX former_address_email ON former_address(email_key);
+        CREATE INDEX former_address_expires_at ON former_address(expires_at);
+
+        CREATE TABLE account_device (
+            account_id TEXT NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+            family TEXT NOT NULL,
+            first_seen_at REAL NOT NULL,
+            PRIMARY KEY (account_id, family)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE purged_account (
+            id TEXT NOT NULL PRIMARY KEY,
+            purged_at REAL NOT NULL,
+            is_listed INTEGER NOT NULL CHECK (is_listed IN (0, 1))
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX purged_account_unlisted ON purged_account(purged_at, id) WHERE is_listed = 0;
+
+        CREATE TABLE purge_event (
+            id TEXT NOT NULL PRIMARY KEY,
+            kind TEXT NOT NULL,
+            time REAL NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
+        """
+
+    /// The queue with emails of further kinds. The stores check the columns that a kind needs, so a new kind requires no migration unless
+    /// clients without an account can request it.
+    private static let mailKinds = """
+        CREATE TABLE open_mail_intent (
+            id TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            email TEXT,
+            account_id TEXT,
+            text TEXT,
+            language TEXT NOT NULL,
+            created_at REAL NOT NULL,
+            due_at REAL NOT NULL,
+            failures INTEGER NOT NULL,
+            state TEXT NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'taken', 'failed')),
+            reason TEXT,
+            client TEXT,
+            request_id TEXT,
+            holder TEXT,
+            network TEXT AS (ifnull(client, '')) VIRTUAL,
+            is_fresh INTEGER AS (
+                kind IN ('password_reset', 'registration', 'verification') AND state = 'waiting' AND failures = 0
+            ) VIRTUAL,
+            PRIMARY KEY (created_at, id)
+        ) STRICT, WITHOUT ROWID;
+        INSERT INTO open_mail_intent
+            (id, kind, email, account_id, language, created_at, due_at, failures, state, reason, client, request_id, holder)
+            SELECT id, kind, email, account_id, language, created_at, due_at, failures, state, reason, client, request_id, holder
+            FROM mail_intent;
+        DROP TABLE mail_intent;
+        ALTER TABLE open_mail_intent RENAME TO mail_intent;
+        CREATE INDEX mail_intent_due ON mail_intent(due_at) WHERE is_fresh = 0;
+        CREATE INDEX mail_intent_fresh ON mail_intent(network, created_at, id) WHERE is_fresh = 1;
+        CREATE INDEX mail_intent_holder ON mail_intent(holder) WHERE state = 'taken';
+        """
+
     /// The keys, and their counts per client and in all, so that neither a count nor the client with the most keys requires a scan.
     static let idempotencyKeys = """
         CREATE TABLE idempotency_key (

@@ -13,7 +13,8 @@ public enum SQLiteSeal {
     /// The sealed tables: all that are copied.
     package static let tables = [
         "account", "session", "refresh_token", "reset_token", "freeze_token", "mail_intent", "audit_event", "idempotency_key",
-        "sent_reset", "decoy_span", "mail_retry", "signing_key",
+        "sent_reset", "decoy_span", "mail_retry", "signing_key", "account_link", "former_address", "account_device",
+        "purged_account", "purge_event",
     ]
 
     /// Seals the database. To be called within a transaction, so that no write comes between the copy and the seal.
@@ -34,6 +35,13 @@ public enum SQLiteSeal {
     /// Removes the seal. Does nothing if there is none.
     package static func open(_ database: Database) throws {
         for (table, change) in changes { try database.execute(sql: "DROP TRIGGER IF EXISTS \(name(table, change))") }
+    }
+
+    /// Seals the tables that a migration has created or replaced in a sealed database.
+    static func renew(_ database: Database) throws {
+        guard try isClosed(database) else { return }
+        try open(database)
+        try close(database)
     }
 
     /// Whether the database is sealed. Checks for one of the triggers.

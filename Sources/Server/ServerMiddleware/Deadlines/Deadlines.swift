@@ -5,14 +5,14 @@ import Timekeeping
 /// Runs actions and cancels operations at deadlines. One task sleeps until the next deadline, regardless of the number of pending
 /// deadlines.
 ///
-/// A sleep per request would be simpler. But after a sleep is canceled, the runtime stores its timer (about 700 bytes) until its time has
-/// come. With thousands of requests per second and deadlines of 30 s, these timers take 100 MB.
+/// A separate sleep for each request would be simpler. But after a sleep is canceled, the runtime keeps its timer (about 700 bytes) until
+/// the planned end. With thousands of requests per second and deadlines of 30 s, these timers take 100 MB.
 ///
-/// The class is not generic over its clock. Each request adds a deadline, and the compiler can't specialize calls through an existential.
+/// The class is not generic over its clock. Each request adds a deadline, and a call through `any` would be slower.
 ///
 /// A mutex protects the queue and the watching task. Actions run without the lock, so an action may add or remove deadlines.
 final class Deadlines: Sendable {
-    /// The action of a deadline. It runs on the watching task, so it must not block.
+    /// The action of a deadline. The action runs on the watching task, so it must not block.
     typealias Action = @Sendable () -> Void
 
     private struct State {
@@ -35,10 +35,10 @@ final class Deadlines: Sendable {
 
     /// Calls an action after a time, unless the deadline is removed before.
     /// - Parameters:
-    ///   - time: The time from now. If it is not positive, the action is called as soon as the watching task runs.
-    ///   - action: The action. It runs on the watching task, so it must not block.
+    ///   - time: The time from now. If the time is not positive, the action is called as soon as the watching task runs.
+    ///   - action: The action. The action runs on the watching task, so it must not block.
     /// - Returns: The id that removes the deadline.
-    /// - Complexity: O(1) if no pending deadline is later than the new one. This is the case if all requests have the same limit. Otherwise
+    /// - Complexity: O(1) if no pending deadline is later than the new deadline, such as when all requests have the same limit. Otherwise
     ///   O(number of later deadlines).
     func add(after time: Duration, _ action: @escaping Action) -> UInt64 {
         let instant = clock.now + time
@@ -59,8 +59,8 @@ final class Deadlines: Sendable {
         state.withLock { $0.queue.remove(id) } != nil
     }
 
-    /// Waits for a time. The method rounds the end of the pause up to a multiple of 10 ms. So pauses that end at about the same time wake
-    /// the processor only once.
+    /// Waits for a time. The method rounds the end of the pause up to a multiple of 10 ms. Pauses that end at about the same time therefore
+    /// wake the processor only once.
     ///
     /// - Parameter time: The time from now.
     /// - Throws: `CancellationError` if the task is canceled. The method then returns immediately.
@@ -83,12 +83,12 @@ final class Deadlines: Sendable {
 
     /// Runs an operation in a new task and waits for its result until a deadline.
     ///
-    /// If the operation is late, the method cancels it and returns without waiting for it. An operation that ignores its cancellation
-    /// therefore can't delay the caller, but it continues to run after the call.
+    /// If the operation is late, the method cancels the operation and returns without waiting for it. An operation that ignores its
+    /// cancellation therefore can't delay the caller, but the operation continues to run.
     /// - Parameters:
     ///   - time: The time for the operation.
     ///   - expired: The error that the method throws if the time is over.
-    ///   - operation: The operation. If the caller runs on the event loop of a connection, the operation runs there, too.
+    ///   - operation: The operation. If the caller runs on the event loop of a connection, the operation also runs on this event loop.
     /// - Returns: The result of the operation.
     /// - Throws: `expired` if the time is over; errors of the operation are rethrown. If the caller is canceled, the method cancels the
     ///   operation and throws the error of the operation.
@@ -105,8 +105,8 @@ final class Deadlines: Sendable {
         }
         running.started(task)
         let id = add(after: time) {
-            // Cancel before the caller is resumed: the engine (Hummingbird) then continues, and the operation must no longer read the
-            // request's body.
+            // Cancels the operation before the caller is resumed. The engine (Hummingbird) then continues, and the operation must no longer
+            // read the request's body.
             guard outcome.claim() else { return }
             task.cancel()
             outcome.complete(.failure(expired()))
@@ -121,8 +121,8 @@ final class Deadlines: Sendable {
 
     /// Runs a part of an operation with a shorter deadline. If the part takes longer than its time, the method cancels the whole operation.
     ///
-    /// The operation is one that ``run(within:throwing:_:)`` runs. Unlike that method, this method creates no task, and it waits for the
-    /// part. So the part must end when its task is canceled.
+    /// The operation is one that ``run(within:throwing:_:)`` runs. Unlike that method, this method creates no task, and waits for the part.
+    /// The part must therefore end when its task is canceled.
     /// - Parameters:
     ///   - time: The time for the part.
     ///   - operation: The task of the whole operation.
@@ -138,12 +138,12 @@ final class Deadlines: Sendable {
     ) async throws -> Value {
         let id = add(after: time) { operation.cancel() }
         let result = await Result(awaiting: part)
-        // If the deadline came while the part ended, the operation has been canceled. Its later steps would fail.
+        // If the deadline came while the part ended, the operation has been canceled. The later steps of the operation would fail.
         guard remove(id) else { throw expired() }
         return try result.get()
     }
 
-    /// Starts the task that sleeps until the next deadline. The task repeats this until there are no deadlines.
+    /// Starts the task that sleeps until the next deadline. The task sleeps again until there are no deadlines.
     private func watching(until first: Duration) -> Task<Void, Never> {
         Task.detached { [self] in
             var next: Duration? = first
@@ -156,7 +156,7 @@ final class Deadlines: Sendable {
     }
 
     /// Calls the actions that are due.
-    /// - Returns: The next deadline; `nil` if there is none. In this case, the watching task ends.
+    /// - Returns: The next deadline; `nil` if there is none. The watching task then ends.
     private func fire() -> Duration? {
         let now = clock.now
         let (due, next) = state.withLock { state in
@@ -170,10 +170,10 @@ final class Deadlines: Sendable {
     }
 }
 
-/// The task of an operation that has a deadline. Parts of the operation that have shorter deadlines cancel it.
+/// The task of an operation that has a deadline. A part of the operation with a shorter deadline can cancel this task.
 ///
-/// The value is created before its task, because the task reads it from the task-local ``current``. A part can be late before
-/// ``started(_:)`` is called. In this case, the state stores the cancellation.
+/// The value is created before its task, because the task reads the value from the task-local ``current``. If a part is late before
+/// ``started(_:)`` is called, the state stores the cancellation.
 final class RunningTask: Sendable {
     /// The task of the operation that the current code is part of.
     @TaskLocal static var current: RunningTask?
@@ -186,7 +186,7 @@ final class RunningTask: Sendable {
 
     private let state = Mutex(State.starting)
 
-    /// Sets the task. If a part has exceeded its deadline already, cancels the task.
+    /// Sets the task. If a part has already exceeded its deadline, cancels the task.
     func started(_ task: Task<Void, Never>) {
         let isCanceled = state.withLock { state in
             if case .canceled = state { return true }
@@ -196,7 +196,7 @@ final class RunningTask: Sendable {
         if isCanceled { task.cancel() }
     }
 
-    /// Cancels the task, also if it has not started yet.
+    /// Cancels the task, even if the task has not started yet.
     func cancel() {
         let task = state.withLock { state -> Task<Void, Never>? in
             defer { state = .canceled }
@@ -221,11 +221,11 @@ extension Result where Failure == any Error {
 /// Actions in the order of their deadlines. Adding is O(1) if no pending deadline is later.
 ///
 /// The type is a sorted array with a dictionary. To remove an action, only its entry in the dictionary is removed, so no search is needed.
-/// Its entry in the array is removed later.
+/// The entry in the array is removed later.
 struct DeadlineQueue<Instant: Comparable, Action> {
     private var actions: [UInt64: Action] = [:]
-    /// The deadlines, earliest first. Entries of removed actions stay until they are the first, or until they are more than half of all
-    /// entries.
+    /// The deadlines, earliest first. The entry of a removed action stays until it is the first entry, or until more than half of all
+    /// entries belong to removed actions.
     private var order: [(instant: Instant, id: UInt64)] = []
     private var start = 0
     private var lastID: UInt64 = 0
@@ -261,7 +261,7 @@ struct DeadlineQueue<Instant: Comparable, Action> {
     }
 
     /// Removes the deadlines that are due.
-    /// - Returns: Their actions, in the order of the deadlines.
+    /// - Returns: The actions, in the order of the deadlines.
     mutating func due(at now: Instant) -> [Action] {
         var due: [Action] = []
         while start < order.endIndex, order[start].instant <= now || actions[order[start].id] == nil {
@@ -272,11 +272,11 @@ struct DeadlineQueue<Instant: Comparable, Action> {
     }
 }
 
-/// Runs the tasks of a connection on its event loop. If the handling of a request never suspends, one thread reads, handles and writes it.
+/// Runs the tasks of a connection on its event loop. If the handling of a request never suspends, one thread does all of the work.
 ///
-/// The global executor would move each task to another thread and back. This costs more than most requests do.
+/// The global executor would move each task to another thread and back, which costs more time than most requests take.
 final class EventLoopExecutor: TaskExecutor {
-    /// The executor of the connection whose request the current task handles. Tasks that this task starts use it, too.
+    /// The executor of the connection whose request the current task handles. Tasks that this task starts also use this executor.
     @TaskLocal static var current: EventLoopExecutor?
 
     private let eventLoop: any EventLoop

@@ -2,9 +2,9 @@ import Synchronization
 
 /// A result that several tasks compete to set. The first task that claims the result completes it. Later claims have no effect.
 ///
-/// Claiming and completing are separate steps. Between them, the task that claimed the result can act before the waiter continues: for
-/// example, it can cancel another task. Each outcome has one waiter, which is resumed exactly once. All methods can be called by several
-/// threads.
+/// Claiming and completing are separate steps. Between the two steps, the task that claimed the result can act before the waiter continues.
+/// For example, it can cancel another task. Each outcome has one waiter, which is resumed exactly once. Several threads can call all
+/// methods.
 final class FirstOutcome<Value: Sendable>: Sendable {
     private typealias Waiter = CheckedContinuation<Value, any Error>
 
@@ -13,7 +13,7 @@ final class FirstOutcome<Value: Sendable>: Sendable {
         case open(Waiter?)
         /// A task has claimed the outcome and will complete it.
         case claimed(Waiter?)
-        /// The outcome was completed before its waiter came.
+        /// The outcome was completed before its waiter waited.
         case finished(Result<Value, any Error>)
         case done
     }
@@ -21,8 +21,8 @@ final class FirstOutcome<Value: Sendable>: Sendable {
     private let state = Mutex(State.open(nil))
 
     /// Claims the outcome.
-    /// - Returns: Whether this call is the first one. If it is, the caller must call ``complete(_:)``. Otherwise, the waiter is never
-    ///   resumed.
+    /// - Returns: Whether this call is the first one. If `true`, the caller must call ``complete(_:)``, because otherwise the waiter is
+    ///   never resumed.
     func claim() -> Bool {
         state.withLock { state in
             guard case .open(let waiter) = state else { return false }
@@ -31,7 +31,7 @@ final class FirstOutcome<Value: Sendable>: Sendable {
         }
     }
 
-    /// Completes the claimed outcome and resumes its waiter. Only the caller that claimed the outcome may call it.
+    /// Completes the claimed outcome and resumes its waiter. Only the caller that claimed the outcome may call this method.
     /// - Parameter result: The result for the waiter.
     func complete(_ result: Result<Value, any Error>) {
         let waiter = state.withLock { state -> Waiter? in
@@ -42,7 +42,7 @@ final class FirstOutcome<Value: Sendable>: Sendable {
         waiter?.resume(with: result)
     }
 
-    /// Waits for the outcome. May be called only once.
+    /// Waits for the outcome. This method may be called only once.
     func value() async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             let result = state.withLock { state -> Result<Value, any Error>? in

@@ -3,13 +3,13 @@ import HTTPTypes
 import Hummingbird
 import StrictJSON
 
-/// The longest time that a route may take. If a route has not returned a response by then, the client gets 504 `SERVER_TIMEOUT`.
+/// The longest time that a route may take. If a route returns no response within this time, the client gets 504 `SERVER_TIMEOUT`.
 ///
-/// The middleware cancels the task of the route, but it does not wait until the route has ended. A route that ignores its cancellation may
-/// still change data. The time of a body that is streamed after the route has returned is not limited.
+/// The middleware cancels the task of the route, but does not wait until the route has ended. A route that ignores its cancellation may
+/// still change data. If the route returns a streamed body, the time for sending the body is not limited.
 ///
-/// A client may send `X-Request-Timeout-Ms`: the number of milliseconds for which it still waits for the response. The smaller of the two
-/// times applies. If the value is not a positive whole number, the request is refused with 400.
+/// A client may send `X-Request-Timeout-Ms`: the number of milliseconds for which the client still waits for the response. The smaller of
+/// the two times applies. If the value is not a positive whole number, the request is refused with 400.
 ///
 /// ``ContractRouter`` and ``ContractGroup`` have a deadline of 30 seconds by default. Pass the same value to several routers: all requests
 /// then share one timer task.
@@ -20,7 +20,7 @@ public struct RequestDeadline: Sendable {
 
     /// Creates a deadline.
     /// - Parameters:
-    ///   - limit: The time from the call of the route until it returns. It includes reading the body.
+    ///   - limit: The time from the call of the route until it returns, including the time for reading the body.
     ///   - heedsClients: Whether `X-Request-Timeout-Ms` can shorten the limit. A client can never extend it.
     ///   - clock: Measures the time.
     /// - Precondition: `limit` is positive.
@@ -35,7 +35,7 @@ public struct RequestDeadline: Sendable {
         self.deadlines = Deadlines(clock: clock)
     }
 
-    /// Returns the time that a request may take: the limit, or the time that the client sent if that time is shorter.
+    /// Returns the time that a request may take: the limit, or the time that the client sent if this time is shorter.
     /// - Throws: ``ContractError`` with the code `VALIDATION_INVALID_INPUT` if the time that the client sent is not a positive whole
     ///   number.
     func limit(of request: Request) throws -> Duration {
@@ -69,13 +69,13 @@ extension Request {
             guard isNumber, value.utf8.contains(where: { $0 != UInt8(ascii: "0") }) else {
                 throw ContractError(.validationInvalidInput, details: ["header": .string(HTTPField.Name.requestTimeout.rawName)])
             }
-            // A number that doesn't fit an Int64 exceeds every limit. So use a very long time for it.
+            // A number that doesn't fit an `Int64` exceeds every limit, so a very long time is used instead.
             return .milliseconds(Int64(value) ?? .max / 2_000)
         }
     }
 }
 
-/// A responder that applies a deadline to another responder. Routers wrap each route in it.
+/// A responder that applies a deadline to another responder. Routers wrap each route in such a responder.
 struct DeadlineResponder<Base: HTTPResponder>: HTTPResponder where Base.Context: Sendable {
     /// The responder of the route.
     let base: Base

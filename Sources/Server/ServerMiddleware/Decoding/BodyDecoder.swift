@@ -4,9 +4,9 @@ import StrictJSON
 
 /// Decodes any `Decodable` type from JSON and collects all problems. Foundation's decoder stops at the first problem.
 ///
-/// After a problem, the decoder continues with a placeholder: it tries to decode the type from several samples. If the decoding had
-/// problems, its result is discarded. If a type accepts no sample, decoding stops at that level. The list of problems is then incomplete,
-/// but never wrong.
+/// After a problem, the decoder continues with a placeholder: it tries to decode the type from several samples. After a decoding with
+/// problems, the decoded value is discarded. If a type accepts no sample, decoding stops at that level. The list of problems is then
+/// incomplete, but never wrong.
 /// - Complexity: O(size of the body).
 enum BodyDecoder {
     /// Decodes a value.
@@ -27,10 +27,9 @@ enum BodyDecoder {
     }
 }
 
-/// The problems found so far. If a body has more problems than a response lists, the log stores one more, so that the response can report
-/// this.
+/// The problems found so far. A log stores one problem more than a response lists, so that the response can report that there are more.
 ///
-/// Equal problems are recorded once. A log needs no lock, because only one synchronous decoding uses it.
+/// Equal problems are recorded once. A log needs no lock, because only one synchronous decoding uses the log.
 final class ProblemLog {
     private(set) var problems: [ContractError.Problem] = []
 
@@ -51,7 +50,7 @@ struct BodyPlace {
     /// The problems of the whole body.
     let log: ProblemLog
 
-    /// The error if no placeholder could be found. The problem has been recorded before.
+    /// The error of a value without a placeholder. The problem has already been recorded.
     struct Abandoned: Error {}
 
     /// Returns the place of a member or an element.
@@ -59,7 +58,7 @@ struct BodyPlace {
         BodyPlace(value: value, path: path.appending(step), isForm: isForm, log: log)
     }
 
-    /// Decodes the value. If it doesn't fit the type, records the problem and returns a placeholder.
+    /// Decodes the value. If the value doesn't fit the type, records the problem and returns a placeholder.
     /// - Parameter type: The type of the value.
     /// - Throws: ``Abandoned`` if there is no placeholder of the type.
     func unbox<Value: Decodable>(_ type: Value.Type) throws -> Value {
@@ -69,7 +68,7 @@ struct BodyPlace {
         } catch is Abandoned {
             // The problem was recorded at a deeper level.
         } catch {
-            // If a problem was recorded at a deeper level, this error may only be caused by the placeholder that replaced the value there.
+            // If a problem was recorded at a deeper level, the placeholder for the value at that level may be the only cause of this error.
             let code = (error as? any ContractRefusal)?.code ?? .validationInvalidFormat
             if log.problems.count == noted { log.note(code, at: path) }
         }

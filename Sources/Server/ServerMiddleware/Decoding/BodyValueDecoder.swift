@@ -31,7 +31,7 @@ private struct BodyScalarContainer: SingleValueDecodingContainer {
     func decodeNil() -> Bool { place.value == .null }
 
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        // Throw an error instead of using a placeholder: the type around this value may have a placeholder.
+        // The method throws instead of using a placeholder, because the type around this value may have a placeholder.
         try BodyScalars.decode(type, from: place) ?? type.init(from: BodyValueDecoder(place: place))
     }
 }
@@ -66,7 +66,7 @@ private struct BodyObjectContainer<Key: CodingKey>: KeyedDecodingContainerProtoc
     func superDecoder() throws -> any Decoder { BodyValueDecoder(place: place) }
     func superDecoder(forKey key: Key) throws -> any Decoder { BodyValueDecoder(place: child(key)) }
 
-    /// Returns the place of a member; `null` if it is missing.
+    /// Returns the place of a member; `null` if the member is missing.
     private func child(_ key: Key) -> BodyPlace {
         place.child(object[key.stringValue, default: .null], .member(key.stringValue))
     }
@@ -116,7 +116,7 @@ extension BodyPlace {
         value != .null || type == JSONValue.self || type is any ExpressibleByNilLiteral.Type
     }
 
-    /// Returns the place if it holds a container of the same kind as `empty`. Otherwise, records the problem and returns a place with the
+    /// Returns the place if it has a container of the same kind as `empty`. Otherwise, records the problem and returns a place with the
     /// empty container. Problems within the empty container are not recorded.
     fileprivate func expecting(_ empty: JSONValue) -> BodyPlace {
         switch (value, empty) {
@@ -151,18 +151,18 @@ enum BodyScalars {
         }
     }
 
-    /// The error if the value has another type.
+    /// The error of a value with another type.
     struct Mismatch: ContractRefusal {
         var code: ErrorCode = .validationInvalidFormat
     }
 
-    /// Returns the value; throws ``Mismatch`` if there is none.
+    /// Returns the value; throws ``Mismatch`` if the value is `nil`.
     private static func require<Value>(_ value: Value?) throws -> Value {
         guard let value else { throw Mismatch() }
         return value
     }
 
-    /// Reads a Boolean. In forms, it also accepts the usual texts of check boxes, such as `on`.
+    /// Reads a Boolean. In forms, the function also accepts the usual texts of check boxes, such as `on`.
     private static func bool(_ place: BodyPlace) -> Bool? {
         if let flag = place.value.boolValue { return flag }
         guard place.isForm else { return nil }
@@ -204,7 +204,7 @@ enum BodyScalars {
     /// Reads a URL without white space.
     private static func url(_ place: BodyPlace) throws -> URL {
         guard let text = place.value.stringValue else { throw Mismatch() }
-        // Foundation would percent-encode spaces, and so accept any sentence as a URL.
+        // Foundation would percent-encode spaces, and would therefore accept any sentence as a URL.
         guard let url = URL(string: text), !text.isEmpty, !text.contains(where: \.isWhitespace) else {
             throw Mismatch(code: .validationInvalidURL)
         }

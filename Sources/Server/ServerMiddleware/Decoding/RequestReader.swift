@@ -10,19 +10,19 @@ package import StrictJSON
 /// let note = try await reader.read(Note.self, from: request)
 /// ```
 ///
-/// The reader refuses a missing or unsupported content type. It also refuses JSON that is not UTF-8, is nested too deeply or has a
-/// duplicate key. Two parsers could read such JSON differently. Members that the type doesn't read are ignored.
+/// The reader refuses a missing or unsupported content type. The reader also refuses JSON that two parsers could read differently: JSON
+/// that is not UTF-8, is nested too deeply or has a duplicate key. Members that the type doesn't read are ignored.
 ///
-/// The reader stores nothing about requests: create one reader for all routes. If the request context conforms to
+/// The reader stores nothing about requests, so create one reader for all routes. If the request context conforms to
 /// ``ContractRequestContext``, `request.decode(as:context:)` also reads the body with a `RequestReader`.
 public struct RequestReader: RequestDecoder, Sendable {
-    /// The largest body, in bytes; 65,536 by default. A larger body gets 413 `REQUEST_TOO_LARGE`. If `Content-Length` exceeds the size, the
-    /// server doesn't read the body.
+    /// The largest body, in bytes; 65,536 by default. For a larger body, the client gets 413 `REQUEST_TOO_LARGE`. If `Content-Length`
+    /// exceeds the size, the server doesn't read the body.
     public var maximumBodySize: Int
     /// The largest nesting depth of JSON; 32 by default.
     public var maximumDepth: Int
-    /// The time within which a body must have arrived completely; 15 seconds by default. It begins when the route starts to read the body.
-    /// If the body is late, the client gets 408 `REQUEST_TIMEOUT`, and the connection closes.
+    /// The time within which a body must have arrived completely; 15 seconds by default. The time begins when the route starts to read the
+    /// body. If the body is late, the client gets 408 `REQUEST_TIMEOUT`, and the connection closes.
     public var bodyDeadline: Duration
 
     private let deadlines: Deadlines
@@ -67,11 +67,11 @@ public struct RequestReader: RequestDecoder, Sendable {
 
     /// Reads a value of any `Decodable` type.
     /// - Parameters:
-    ///   - type: The type. It can validate in its `init(from:)` by throwing a `ContractRefusal` with a code.
+    ///   - type: The type. It can validate values in `init(from:)` by throwing a `ContractRefusal` with a code.
     ///   - request: The request. Its body can be read only once.
     /// - Returns: The value.
-    /// - Throws: ``ContractError`` with a code of the `REQUEST_` or `VALIDATION_` family. One error contains all problems with values, each
-    ///   with the path of its value.
+    /// - Throws: ``ContractError`` with a code of the `REQUEST_` or `VALIDATION_` family. One error contains all problems with values, and
+    ///   each problem has the path of its value.
     /// - Complexity: O(size of the body).
     public func read<Value: Decodable>(_ type: Value.Type, from request: Request) async throws -> Value {
         switch Media(request) {
@@ -98,7 +98,7 @@ public struct RequestReader: RequestDecoder, Sendable {
             }
         }
 
-        /// Whether a Content-Type field names a media type. Ignores case, parameters and white space.
+        /// Whether a Content-Type field has a media type. Case, parameters and white space are ignored.
         private static func names(_ field: String, _ type: StaticString) -> Bool {
             type.withUTF8Buffer { type in
                 var place = 0
@@ -117,10 +117,10 @@ public struct RequestReader: RequestDecoder, Sendable {
         }
     }
 
-    /// Calls a closure with the request. If the reader accepts the request's content type, it first reads the body into memory.
+    /// Calls a closure with the request. If the reader accepts the content type, the body is first read into memory.
     /// - Parameters:
     ///   - request: The request. Bodies of requests with safe methods are not read.
-    ///   - next: The closure. If it reads the body, it gets the bytes from memory.
+    ///   - next: The closure. If the closure reads the body, it gets the bytes from memory.
     /// - Throws: The errors of ``bytes(of:)`` and of the closure.
     func gathering<Result>(_ request: Request, _ next: (Request) async throws -> Result) async throws -> Result {
         let hasBody =
@@ -131,8 +131,8 @@ public struct RequestReader: RequestDecoder, Sendable {
         return try await Self.$isGathered.withValue(true) { try await next(whole) }
     }
 
-    /// Whether the body of the current request is already in memory. If it is, reading the body needs no further task or deadline. A task
-    /// and a deadline would cost more than many routes do.
+    /// Whether the body of the current request is already in memory. Reading such a body needs no further task or deadline. A task and a
+    /// deadline would cost more than many routes do.
     @TaskLocal private static var isGathered = false
 
     /// Reads a value for `request.decode(as:context:)`; see ``ContractRequestContext``.
@@ -161,7 +161,7 @@ public struct RequestReader: RequestDecoder, Sendable {
         return try await deadlines.run(within: bodyDeadline, of: running, throwing: Self.tooSlow) { try await collect(body) }
     }
 
-    /// The error if a body arrives too slowly.
+    /// The error of a body that arrives too slowly.
     private static var tooSlow: ContractError { ContractError(.requestTimeout, headers: [.connection: "close"]) }
 
     /// Reads the chunks of a body up to the largest size.
@@ -213,7 +213,7 @@ package enum FormReader {
         return .object(object)
     }
 
-    /// Removes the percent-encoding of a name or a value; `nil` if it is invalid.
+    /// Removes the percent-encoding of a name or a value. Returns `nil` if the percent-encoding is invalid.
     private static func decoded(_ bytes: ArraySlice<UInt8>) -> String? {
         var output: [UInt8] = []
         var rest = bytes[...]

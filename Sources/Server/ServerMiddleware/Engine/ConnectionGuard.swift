@@ -8,14 +8,14 @@ import NIOCore
     import Darwin
 #endif
 
-/// Closes a connection if its client is too slow. A client can be slow when it sends the head of a request, the rest of a body or the next
-/// request, and when it reads responses.
+/// Closes a connection if its client is too slow. A client can be too slow at sending the head of a request, the rest of a body or the next
+/// request. A client can also be too slow at reading responses.
 ///
-/// The guard is the first handler of the pipeline after TLS. It sees all bytes and can close the connection immediately. ``RequestGuard``
-/// reports requests and responses to the guard.
+/// The guard is the first handler of the pipeline after TLS, so it sees all bytes and can close the connection immediately.
+/// ``RequestGuard`` reports requests and responses to the guard.
 ///
-/// Each connection has one timer that checks all deadlines every few seconds. A request doesn't reschedule the timer, because that would
-/// cost time for each request. The interval is at most half of the shortest time in ``ConnectionLimits``.
+/// Each connection has one timer that checks all deadlines every few seconds. A request doesn't reschedule the timer, because rescheduling
+/// would take time for each request. The interval is at most half of the shortest time in ``ConnectionLimits``.
 ///
 /// All members are only used on the event loop of the connection. Other threads call the guard through ``Connections/Handle``.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
@@ -26,7 +26,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// The event that the connection waits for.
     private enum Awaited {
-        /// The rest of a head. The time begins with its first byte; for the first request, it begins with the connection.
+        /// The rest of a head. The time begins with the first byte of the head. For the first request, it begins with the connection.
         case head(since: NIODeadline)
         case request(since: NIODeadline)
         case body
@@ -43,7 +43,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var context: ChannelHandlerContext?
     private var timer: Scheduled<Void>?
 
-    /// The event that the connection waits for. It determines the deadline.
+    /// The event that the connection waits for. The event determines the deadline.
     private var awaited = Awaited.response
     /// The number of requests whose head has arrived, but whose response is not complete.
     private(set) var outstanding = 0
@@ -111,7 +111,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             return
         }
         isEnding = true
-        // If the client has closed its half already, `close` closes the whole connection and discards unwritten bytes. So flush first.
+        // If the client has already closed its half, `close` closes the whole connection and discards unwritten bytes. The bytes are
+        // flushed first.
         let flushed = context.eventLoop.makePromise(of: Void.self)
         flushed.futureResult.assumeIsolated().whenComplete { [self] _ in
             context.close(mode: .output, promise: promise)
@@ -131,7 +132,7 @@ extension ConnectionGuard {
         update(at: lastRead)
     }
 
-    /// Records that a request has arrived completely. The server must respond next, so no deadline applies to the client.
+    /// Records that a request has arrived completely. The server must respond next, so the client has no deadline.
     func requestArrived() {
         isReadingBody = false
         awaited = outstanding > 0 ? .response : .request(since: lastRead)
@@ -147,7 +148,8 @@ extension ConnectionGuard {
         update(at: now)
     }
 
-    /// Closes the connection because another connection needs its place. If the server works on a request, it first writes the response.
+    /// Closes the connection because another connection needs its place. If the server is processing a request, the response is written
+    /// first.
     func evict(_ end: ConnectionEnd) {
         guard let context, context.channel.isActive else { return }
         if activity?.current.phase == .working {
@@ -163,7 +165,7 @@ extension ConnectionGuard {
         guard let context, context.channel.isActive else { return }
         connections.count(end)
         if bufferedBytes(context) > 0, let socket = context.channel as? any SocketOptionProvider {
-            // Send a reset. Otherwise, the kernel keeps trying to send bytes that the client doesn't read.
+            // The connection sends a reset. Otherwise, the kernel would keep trying to send bytes that the client doesn't read.
             _ = socket.setSoLinger(linger(l_onoff: 1, l_linger: 0))
         }
         context.close(promise: nil)
@@ -174,7 +176,7 @@ extension ConnectionGuard {
         (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
     }
 
-    /// Reports the phase of the connection. The table uses the phase to choose the connections that it closes.
+    /// Reports the phase of the connection. The connection table uses the phase to choose the connections that it closes.
     private func update(at now: NIODeadline) {
         let phase: ConnectionActivity.Phase
         if outstanding == 0 {
@@ -188,7 +190,7 @@ extension ConnectionGuard {
         activity.set(phase, since: now)
     }
 
-    /// Requests a place in the table. If there is no place, closes the connection.
+    /// Requests a place in the connection table. If there is no place, closes the connection.
     private func start(_ context: ChannelHandlerContext) {
         guard activity == nil else { return }
         let now = context.eventLoop.now
@@ -234,7 +236,8 @@ extension ConnectionGuard {
         schedule(context, in: min(connections.limits.cadence, deadline.map { $0 - now } ?? connections.limits.cadence))
     }
 
-    /// The time at which the connection closes if nothing happens, and the reason. The time is `nil` while the server itself is working.
+    /// The time at which the connection closes if nothing happens, and the reason. The time is `nil` while the server is processing a
+    /// request.
     private func deadline(_ context: ChannelHandlerContext, at now: NIODeadline) -> (NIODeadline?, ConnectionEnd?) {
         let buffered = bufferedBytes(context)
         if buffered > 0 {
@@ -257,9 +260,9 @@ extension ConnectionGuard {
 
 /// The time that a client has left to read its responses.
 ///
-/// A client starts with `time`. For each `rate` bytes that it reads, it gets one more second. It never has more than `time`. For example,
-/// with 30 s and 2,048 bytes per second, a client that reads nothing runs out of time after 30 s. A client that reads at least 2,048 bytes
-/// per second never runs out of time.
+/// A client starts with `time`. For each `rate` bytes that the client reads, it gets one more second, up to `time` in total. For example,
+/// the time is 30 s and the rate is 2,048 bytes per second. A client that reads nothing then runs out of time after 30 s. A client that
+/// reads at least 2,048 bytes per second never runs out of time.
 struct WriteAllowance {
     private let time: TimeAmount
     private let rate: Int
@@ -280,8 +283,8 @@ struct WriteAllowance {
 
     /// Adds the bytes that the client has read since the last call.
     /// - Parameter total: All bytes of the connection that the client has read so far.
-    /// - Returns: The time at which the allowance ends if the client reads nothing more. If this time is not after `now`, the allowance has
-    ///   ended.
+    /// - Returns: The time at which the allowance ends if the client reads nothing more. The allowance has ended if this time is not after
+    ///   `now`.
     mutating func advance(total: Int, at now: NIODeadline) -> NIODeadline {
         defer { drained = total }
         guard let end else {

@@ -1,11 +1,11 @@
 import NIOCore
 import Synchronization
 
-/// The state of a connection. The event loop writes it, and the table reads it when a new connection needs a place.
+/// The state of a connection. The event loop writes the state. The table reads the state when a new connection needs a place.
 ///
-/// One atomic number contains the phase and the time, so a reader always gets a phase and a time that belong together.
+/// One atomic number contains the phase and the time, so a reader always gets a phase and its own time.
 final class ConnectionActivity: Sendable {
-    /// The event that the connection waits for. Two bits of ``ConnectionActivity``.
+    /// The event that the connection waits for. The phase takes two bits of ``ConnectionActivity``.
     enum Phase: UInt64 {
         /// No complete request has arrived so far.
         case fresh
@@ -13,7 +13,7 @@ final class ConnectionActivity: Sendable {
         case idle
         /// The client must act: send the rest of a body, or read its responses.
         case waiting
-        /// The server must act.
+        /// The server is processing a request.
         case working
     }
 
@@ -24,7 +24,7 @@ final class ConnectionActivity: Sendable {
         packed = Atomic(time.uptimeNanoseconds << 2 | phase.rawValue)
     }
 
-    /// Records a phase. It is one atomic store, so the call is cheap enough for each request.
+    /// Records a phase. The call is one atomic store, so it is cheap enough for each request.
     func set(_ phase: Phase, since time: NIODeadline) {
         packed.store(time.uptimeNanoseconds << 2 | phase.rawValue, ordering: .relaxed)
     }
@@ -50,7 +50,7 @@ enum ConnectionEnd: String, CaseIterable, Sendable {
     case capacity
     /// Another connection of the same client needed the place.
     case client
-    /// The client sent too many bytes before it got the responses to earlier requests.
+    /// The client sent too many bytes before the responses to its earlier requests.
     case pipeline
 }
 
@@ -65,20 +65,20 @@ enum ConnectionRefusal: String, CaseIterable, Sendable {
 /// The open connections with their clients. When a new connection needs a place, the table chooses the connection to close. The table is a
 /// value without side effects.
 ///
-/// A new connection is always admitted if an existing one can be closed for it:
-/// - If the client has reached its limit, its connection that has waited longest is closed.
-/// - If the capacity is reached, a connection of the network (/48 or /24) with the most connections is closed. So clients from other
-///   networks get places even while attackers hold many connections.
+/// A new connection is always admitted if an existing connection can be closed for it:
+/// - If the client has reached its limit, the client's connection that has waited longest is closed.
+/// - If the capacity is reached, a connection of the network (/48 or /24) with the most connections is closed. Clients from other networks
+///   therefore get places even if attackers have many connections.
 ///
-/// Within one network, the table first takes connections from the client with the most connections. Of this client's connections, it closes
-/// them in this order:
+/// Within one network, the table first takes connections from the client with the most connections. The table closes the connections of
+/// this client in this order:
 /// 1. connections on which no request has arrived within a second;
 /// 2. idle connections;
 /// 3. younger connections without a complete request;
 /// 4. connections on which a request or a response is in progress, but only if the new client's network has fewer connections.
 ///
-/// Within each group, the connection that has waited longest is closed first. A connection is never closed while the server itself works on
-/// its request.
+/// Within each group, the connection that has waited longest is closed first. A connection is never closed while the server itself is
+/// processing its request.
 struct ConnectionTable<Handle> {
     struct ID: Hashable {
         fileprivate let number: UInt64
@@ -113,7 +113,7 @@ struct ConnectionTable<Handle> {
         let since: NIODeadline
     }
 
-    /// The number of connections from which on the table closes a connection for each new connection.
+    /// The number of connections at which the table begins to close a connection for each new connection.
     let capacity: Int
     /// The largest number of connections of a client; `nil` for no limit.
     let perClient: Int?
@@ -134,18 +134,18 @@ struct ConnectionTable<Handle> {
     /// The number of connections above the capacity that are still admitted if no connection can be closed.
     private var reserve: Int { min(128, max(8, capacity / 16)) }
 
-    /// Whether idle connections are closed after the shorter idle time. This is the case if three quarters of the capacity are used.
+    /// Whether idle connections are closed after the shorter idle time, because three quarters of the capacity are used.
     var isCrowded: Bool { entries.count * 4 >= capacity * 3 }
 
-    /// Admits a connection if there is a place, or if one can be freed. Connections that must be closed are already removed from the table.
+    /// Admits a connection if there is a place, or if a place can be freed. Connections to be closed are already removed from the table.
     ///
     /// - Parameters:
     ///   - origin: The client and its network.
     ///   - activity: The state of the connection, which its event loop changes later.
     ///   - handle: Closes the connection.
     ///   - now: The current time.
-    /// - Complexity: O(1) below the limits. At the capacity, one call is O(connections). But each such call frees 1/64 of the places, so
-    ///   the cost is amortized over many new connections.
+    /// - Complexity: O(1) below the limits. At the capacity, one call is O(connections). Each such call frees 1/64 of the places, so the
+    ///   cost is amortized over many new connections.
     mutating func open(_ origin: Origin, _ activity: ConnectionActivity, _ handle: Handle, at now: NIODeadline) -> Admission {
         var closing: [(handle: Handle, end: ConnectionEnd)] = []
         if let perClient, !origin.isExempt, let own = clients[origin.client], own.count >= perClient {
@@ -168,7 +168,7 @@ struct ConnectionTable<Handle> {
         return .admitted(id, closing: closing)
     }
 
-    /// Removes a closed connection; does nothing if it was removed before.
+    /// Removes a closed connection. Does nothing if the connection was removed before.
     mutating func remove(_ id: ID) { close(id) }
 
     /// Removes a connection from all indexes.
@@ -181,7 +181,7 @@ struct ConnectionTable<Handle> {
         return entry
     }
 
-    /// The connections to close. Each is from the network that has the most connections at that point.
+    /// Returns the connections to close. Each one belongs to the network that has the most connections at that point.
     private func victims(_ count: Int, for newcomer: Origin, at now: NIODeadline) -> [ID] {
         let share = (networks[newcomer.network] ?? 0) + 1
         var groups: [ClientAddress: [Candidate]] = [:]
@@ -196,7 +196,7 @@ struct ConnectionTable<Handle> {
                 exempt = candidate
             }
         }
-        // A trusted proxy carries many clients on each connection. Close such a connection only if no other can be closed.
+        // A trusted proxy carries many clients on each connection. Such a connection is closed only if no other connection can be closed.
         guard !groups.isEmpty else { return exempt.map { [$0.id] } ?? [] }
         // The arrays are sorted so that the last element is the connection to close next.
         var queues = groups.map { network, candidates in
@@ -212,8 +212,8 @@ struct ConnectionTable<Handle> {
         return victims
     }
 
-    /// Orders the networks. The greatest network loses a connection next. It is the network with the most connections. If two networks have
-    /// the same number, it is the network with the connection that must be closed first.
+    /// Orders the networks. The greatest network loses a connection next: the network with the most connections. If two networks have the
+    /// same number, the greater one is the network whose connection must be closed first.
     private func isLess(_ one: (size: Int, candidates: [Candidate]), _ other: (size: Int, candidates: [Candidate])) -> Bool {
         guard let first = one.candidates.last else { return !other.candidates.isEmpty }
         guard let second = other.candidates.last else { return false }
@@ -226,7 +226,7 @@ struct ConnectionTable<Handle> {
         return first != second ? first > second : Self.isBefore(one, other)
     }
 
-    /// Whether a connection has a lower rank than another connection. If the ranks are equal, whether it has waited longer.
+    /// Whether a connection has a lower rank than another connection. If the ranks are equal, whether the connection has waited longer.
     private static func isBefore(_ one: Candidate, _ other: Candidate) -> Bool {
         one.rank != other.rank ? one.rank < other.rank : one.since < other.since
     }
@@ -236,7 +236,7 @@ struct ConnectionTable<Handle> {
     /// The rank of connections on which a request or a response is in progress.
     private static var inFlightRank: Int { 3 }
 
-    /// The rank of a connection. It is `nil` if the connection must not be closed, because the server works on its request.
+    /// The rank of a connection; `nil` if the connection must not be closed, because the server is processing its request.
     private func candidate(_ id: ID, at now: NIODeadline) -> Candidate? {
         guard let entry = entries[id] else { return nil }
         let (phase, since) = entry.activity.current
@@ -252,7 +252,7 @@ struct ConnectionTable<Handle> {
 }
 
 extension ConnectionTable.Origin {
-    /// Creates the origin of an address. A local socket has no address. In this case, the limit per client doesn't apply.
+    /// Creates the origin of an address. A local socket has no address, and the limit per client then doesn't apply.
     init(_ peer: IPAddress?, identity: ClientIdentity) {
         guard let peer else {
             self.init(client: .unknown, network: .unknown, isExempt: true)

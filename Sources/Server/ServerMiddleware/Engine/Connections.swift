@@ -4,22 +4,22 @@ import Synchronization
 
 /// The open connections of a server, and their limits.
 ///
-/// Pass it to `HTTPServerBuilder.contractHTTP1(renderer:configuration:connections:securityHeaders:)`:
+/// Pass the value to `HTTPServerBuilder.contractHTTP1(renderer:configuration:connections:securityHeaders:)`:
 ///
 /// ```swift
 /// let connections = Connections(limits: ConnectionLimits(perClient: 128), identity: ClientIdentity(trustedProxies: proxies))
 /// Application(router: router, server: .contractHTTP1(connections: connections))
 /// ```
 ///
-/// The limits protect against clients that open many connections, and against clients that send or read slowly (slow-loris attacks).
-/// ``LoadShedding`` limits the number of requests in progress, and ``RateLimitMiddleware`` limits the requests of one client. Share one
-/// value between all listeners of a process, because they share the file descriptors of the process.
+/// The limits protect against clients that open many connections, and against clients that send or read slowly (slow-loris attacks). To
+/// limit the requests in progress, use ``LoadShedding``. To limit the requests of one client, use ``RateLimitMiddleware``. Share one value
+/// between all listeners of a process, because the listeners share the file descriptors of the process.
 ///
 /// The counter `connections_closed` counts connections that the server closed. Its label `reason` is `head`, `idle`, `body`, `write`,
-/// `capacity`, `client` or `pipeline`. The counter `connections_refused` counts connections that the server closed right after it accepted
-/// them. Its label `reason` is `client` or `capacity`.
+/// `capacity`, `client` or `pipeline`. The counter `connections_refused` counts connections that the server closed directly after it
+/// accepted them. The label `reason` of this counter is `client` or `capacity`.
 ///
-/// All members can be used by several threads. Opening and closing a connection takes a lock. A request takes no lock.
+/// Several threads can use all members. Opening and closing a connection takes a lock. A request takes no lock.
 public final class Connections: Sendable {
     typealias Table = ConnectionTable<Handle>
 
@@ -28,7 +28,7 @@ public final class Connections: Sendable {
         let eventLoop: any EventLoop
         let connection: NIOLoopBound<ConnectionGuard>
 
-        /// Closes the connection on its event loop. If the server works on a request, it first writes the response.
+        /// Closes the connection on its event loop. If the server is processing a request, the response is written first.
         func evict(_ end: ConnectionEnd) {
             eventLoop.execute { connection.value.evict(end) }
         }
@@ -69,7 +69,7 @@ public final class Connections: Sendable {
     /// Whether idle connections are closed after ``ConnectionLimits/crowdedIdleTime`` instead of ``ConnectionLimits/idleTime``.
     var isCrowded: Bool { isNearCapacity.load(ordering: .relaxed) }
 
-    /// Admits a connection, and closes other connections if it needs their places.
+    /// Admits a connection, and closes other connections if their places are needed.
     /// - Parameters:
     ///   - peer: The address of the client; `nil` for a local socket.
     ///   - activity: The state of the connection.
@@ -109,24 +109,24 @@ public final class Connections: Sendable {
 ///
 /// All durations must be positive. The defaults suit a public server. Tests use shorter durations.
 public struct ConnectionLimits: Hashable, Sendable {
-    /// The largest number of open connections; 4,096 by default. At this number, the server closes a connection that waits for its client
-    /// when a new connection arrives. The process needs more file descriptors than this number.
+    /// The largest number of open connections; 4,096 by default. At this number, a new connection replaces a connection that waits for its
+    /// client. The process needs more file descriptors than this number.
     public var capacity: Int
     /// The largest number of open connections of one client; `nil` sets no limit. Peers in ``ClientIdentity/trustedProxies`` are exempt.
-    /// Above the limit, a new connection of a client replaces an idle one of the same client.
+    /// Above the limit, a new connection of a client replaces an idle connection of the same client.
     public var perClient: Int?
     /// The time within which the head of a request must arrive; 10 seconds by default. For the first request, the time begins with the
-    /// connection, before the TLS handshake. For later requests, it begins with their first byte.
+    /// connection, before the TLS handshake. For a later request, the time begins with the first byte of the request.
     public var headTime: Duration
     /// The time that a connection may be idle between two requests, and between two parts of a request's body; 60 seconds by default. A
-    /// load balancer in front of the server should use a shorter idle time. Then it never sends a request on a connection that the server
-    /// closes.
+    /// load balancer in front of the server should have a shorter idle time. The load balancer then never sends a request on a connection
+    /// that the server is closing.
     public var idleTime: Duration
     /// The idle time while three quarters of ``capacity`` or more are in use; 15 seconds by default.
     public var crowdedIdleTime: Duration
-    /// The time after which a connection is closed if its client reads no bytes of its responses; 30 seconds by default.
+    /// The time after which a connection is closed if its client reads no bytes of the responses; 30 seconds by default.
     public var writeTime: Duration
-    /// The lowest rate, in bytes per second, at which a client must read; 2,048 by default. It may fall behind by up to ``writeTime``.
+    /// The lowest rate, in bytes per second, at which a client must read; 2,048 by default. A client may be late by up to ``writeTime``.
     public var minimumWriteRate: Int
 
     /// Creates limits. If a parameter is omitted, the default of its property applies.

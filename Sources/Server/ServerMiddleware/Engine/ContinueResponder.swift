@@ -2,11 +2,11 @@ import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
 
-/// Sends `100 Continue` to a client that expects it before it sends its body (RFC 9110 §10.1.1). Without this response, the client waits
-/// for its own timeout before it sends the body.
+/// Sends `100 Continue` to a client that waits for this response before it sends its body (RFC 9110 §10.1.1). Without this response, the
+/// client would wait for its own timeout.
 ///
-/// HTTP/1.1 responses must have the order of the requests. So the handler sends `100 Continue` only after the responses to all earlier
-/// requests on the connection.
+/// HTTP/1.1 responses must have the order of the requests. The handler therefore sends `100 Continue` only after the responses to all
+/// earlier requests on the connection.
 final class ContinueResponder: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -18,7 +18,7 @@ final class ContinueResponder: ChannelDuplexHandler, RemovableChannelHandler {
     /// Whether `100 Continue` must be sent for the last request after the responses to earlier requests.
     private var isOwed = false
 
-    /// Passes a part of a request. If the client expects `100 Continue`, the handler sends it, or stores that it must be sent later.
+    /// Passes a part of a request. If the client expects `100 Continue`, the handler sends the response now or later.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head(let head):
@@ -26,13 +26,13 @@ final class ContinueResponder: ChannelDuplexHandler, RemovableChannelHandler {
             if let expectation = head.headerFields[.expect], expectation.lowercased() == "100-continue" {
                 if outstanding == 1 { sayContinue(context) } else { isOwed = true }
             }
-        // The client has sent its body without `100 Continue`, so the response is no longer needed.
+        // The client has sent its body without waiting, so `100 Continue` is no longer needed.
         case .body, .end: isOwed = false
         }
         context.fireChannelRead(data)
     }
 
-    /// Passes a part of a response. If `100 Continue` is due after it, the handler sends it.
+    /// Passes a part of a response. If `100 Continue` is due after this part, the handler sends it.
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         context.write(data, promise: promise)
         guard case .end = unwrapOutboundIn(data) else { return }

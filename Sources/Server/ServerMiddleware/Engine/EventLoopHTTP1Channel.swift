@@ -35,8 +35,8 @@ struct EventLoopHTTP1Channel: ServerChildChannel, HTTPChannelHandler {
             let buffers = AdaptiveRecvByteBufferAllocator(minimum: 64, initial: InboundSlices.size, maximum: 16_384)
             try channel.syncOptions?.setOption(.recvAllocator, value: buffers)
             try channel.syncOptions?.setOption(.maxMessagesPerRead, value: 1)
-            // Limit the number of unsent bytes in the kernel. So the guard can see how much the client has read. Not every system or socket
-            // supports the option.
+            // Limits the number of unsent bytes in the kernel, so that the guard knows how much the client has read. Not every system or
+            // socket supports the option.
             try? channel.syncOptions?.setOption(.tcpOption(.unsentLimit), value: 32_768)
             try addHandlers(to: channel.pipeline.syncOperations)
             return try NIOAsyncChannel(
@@ -89,22 +89,22 @@ extension NIOBSDSocket.Option {
 }
 
 extension HTTPServerBuilder {
-    /// Returns a server for HTTP/1.1 whose responses to invalid HTTP are errors of the contract: 400 `REQUEST_MALFORMED` in the standard
+    /// Returns a server for HTTP/1.1. Its response to invalid HTTP is an error of the contract: 400 `REQUEST_MALFORMED` in the standard
     /// form.
     ///
     /// ```swift
     /// Application(router: router, server: .contractHTTP1())
     /// ```
     ///
-    /// A request must have one valid `Host`. If no route reads a body, its size is limited. The server closes connections whose clients
-    /// send or read too slowly, and connections above the limits (see ``Connections``).
+    /// A request must have one valid `Host`. If no route reads the body of a request, the size of this body is limited. The server closes
+    /// connections whose clients send or read too slowly, and connections above the limits (see ``Connections``).
     ///
     /// Each connection is served on its event loop (see docs/decisions/0055-run-requests-on-their-event-loop.md). Code that blocks its
-    /// thread would delay all connections of the loop, so run such code on another thread.
+    /// thread would delay all connections of the event loop. Run such code on another thread.
     /// - Parameters:
     ///   - renderer: Renders errors.
-    ///   - configuration: The limits of the decoder, and handlers before the engine. ``ConnectionLimits/idleTime`` applies instead of its
-    ///     `idleTimeout`, which is ignored.
+    ///   - configuration: The limits of the decoder, and handlers before the engine. The `idleTimeout` of the configuration is ignored, and
+    ///     ``ConnectionLimits/idleTime`` applies instead.
     ///   - connections: The open connections and their limits.
     ///   - securityHeaders: The headers of responses to invalid HTTP.
     public static func contractHTTP1(

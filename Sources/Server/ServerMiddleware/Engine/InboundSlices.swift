@@ -4,14 +4,14 @@ import NIOCore
 ///
 /// The decoder parses all requests in the bytes that it gets. A client can send many small requests at once: 64 KB contain more than 2,000
 /// requests. Without slices, the heads of these requests would fill the memory. With slices, at most one read is pending here. Further
-/// bytes stay in the kernel, and its flow control stops the client.
+/// bytes stay in the kernel, and TCP flow control stops the client.
 final class InboundSlices: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
     typealias OutboundIn = IOData
     typealias OutboundOut = IOData
 
-    /// The size of a slice. It is larger than the head of a usual request.
+    /// The size of a slice. A slice is larger than the head of a usual request.
     static let size = 2_048
     /// The largest number of pending bytes. More than one read can be pending, because the engine reads everything when a client closes its
     /// half of the connection.
@@ -19,7 +19,7 @@ final class InboundSlices: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// The bytes that have not been passed to the decoder.
     private var rest = ByteBuffer()
-    /// Whether slices are being passed. If they are, a nested read only requests the next slice.
+    /// Whether slices are being passed. If `true`, a nested read only requests the next slice.
     private var isFeeding = false
     private var isReadWanted = false
     private var hasInputClosed = false
@@ -44,7 +44,7 @@ final class InboundSlices: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// Passes the next slice. If there is none, reads from the connection.
+    /// Passes the next slice. If there is no slice, reads from the connection.
     func read(context: ChannelHandlerContext) {
         guard !isFeeding else {
             isReadWanted = true
@@ -59,7 +59,7 @@ final class InboundSlices: ChannelDuplexHandler, RemovableChannelHandler {
             isReadWanted = false
             feed(context)
             context.fireChannelReadComplete()
-            // A read from the end of the pipeline reaches this handler again only if the engine takes more requests.
+            // A read at the end of the pipeline reaches this handler again only if the engine takes more requests.
             context.channel.read()
         } while isReadWanted && rest.readableBytes > 0
         isFeeding = false
@@ -74,7 +74,7 @@ final class InboundSlices: ChannelDuplexHandler, RemovableChannelHandler {
         // The end of input must follow the pending bytes.
         if case ChannelEvent.inputClosed? = event as? ChannelEvent, rest.readableBytes > 0 {
             hasInputClosed = true
-            // No further read event would request the next slice.
+            // Without this call, no further read event would request the next slice.
             context.channel.read()
         } else {
             context.fireUserInboundEventTriggered(event)

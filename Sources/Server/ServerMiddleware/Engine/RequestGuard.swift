@@ -1,10 +1,10 @@
 import NIOCore
 import NIOHTTP1
 
-/// Refuses requests without exactly one valid `Host`, and closes connections when clients expect it. Clients expect it after
-/// `Connection: close`. With HTTP/1.0, they expect it after each response, except if the request has `keep-alive`.
+/// Refuses requests without exactly one valid `Host`, and closes connections when clients expect the end. Clients expect the end after
+/// `Connection: close`. With HTTP/1.0, clients expect the end after each response, unless the request has `keep-alive`.
 ///
-/// The guard is the handler after the decoder, where the version and all headers of a request are known. It reports the progress of
+/// The guard is the handler after the decoder, where the version and all headers of a request are known. The guard reports the progress of
 /// requests and responses to ``ConnectionGuard``.
 final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
@@ -36,7 +36,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
                 return
             }
             guard RequestHost.isValid(in: head) else {
-                // Use the error that the parser throws for an unreadable request.
+                // This is the error that the parser throws for an unreadable request.
                 errorCaught(context: context, error: HTTPParserError.invalidHeaderToken)
                 return
             }
@@ -76,7 +76,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
         case .head(var head):
             let isClosing = !head.isKeepAlive
             if connection.endsAfterResponse || isClosing && connection.outstanding <= 1 { hasLastRequest = true }
-            // Without a length, only the end of the connection marks the end of the body.
+            // Without a length, the body ends with the connection.
             if isHTTP10, !head.headers.contains(name: "content-length") { hasLastRequest = true }
             let isLast = hasLastRequest && connection.outstanding <= 1
             guard isHTTP10 || isLast && !isClosing else {

@@ -6,12 +6,12 @@ import NIOHTTP1
 import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
 
-/// Replaces Hummingbird's responses to invalid HTTP with error responses in the format of the error contract. Examples of invalid HTTP are
-/// an unknown method, 80 KB of headers, and random bytes.
+/// Replaces Hummingbird's responses to invalid HTTP with error responses in the format of the error contract. Invalid HTTP is, for example,
+/// an unknown method, 80 KB of headers, or random bytes.
 ///
 /// Such a request never reaches the router. The engine (Hummingbird) itself responds with an empty 400, after the responses to all earlier
-/// requests on the connection. This handler is between the codec and the engine. It adds the body and the header `Connection: close`.
-/// Because of this header, ``RequestGuard`` closes the connection after the response.
+/// requests on the connection. This handler is between the codec and the engine. The handler adds the body and the header `Connection:
+/// close`, so that ``RequestGuard`` closes the connection after the response.
 final class UnparsableRequestResponder: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -33,8 +33,8 @@ final class UnparsableRequestResponder: ChannelDuplexHandler, RemovableChannelHa
             hasFailed = true
             context.fireErrorCaught(error)
         case is HTTP1TypeConversionError:
-            // The parser accepted the request, but the codec did not. The engine responds only to errors of the parser, so pass such an
-            // error.
+            // The parser accepted the request, but the codec refused it. The engine responds only to errors of the parser, so such an error
+            // is passed.
             hasFailed = true
             context.fireErrorCaught(HTTPParserError.unknown)
         default: context.fireErrorCaught(error)
@@ -42,7 +42,7 @@ final class UnparsableRequestResponder: ChannelDuplexHandler, RemovableChannelHa
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        // Ignore the rest of a request whose head was refused.
+        // The rest of a request is ignored if its head was refused.
         guard !hasFailed else { return }
         context.fireChannelRead(data)
     }

@@ -2,10 +2,10 @@ import NIOCore
 import NIOHTTPTypes
 
 /// Closes a connection if its client continues to send a body after the response. No route reads such a body. Without this handler, the
-/// engine (Hummingbird) would accept the whole body at any size and speed.
+/// engine (Hummingbird) would accept a body of any size and speed.
 ///
 /// If the rest of the body exceeds 64 KiB, the connection closes 1 s later, so that the client can read the response. If the rest has not
-/// arrived completely after 15 s, the connection closes, too. If the body ends before that, the connection stays open for the next request.
+/// arrived completely after 15 s, the connection also closes. If the body ends before, the connection stays open for the next request.
 final class UnreadBodyLimit: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart

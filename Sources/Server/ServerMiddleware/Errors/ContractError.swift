@@ -11,8 +11,8 @@ public import StrictJSON
 /// throw ContractError(.resourceAlreadyExists, details: ["title": "Groceries"])
 /// ```
 ///
-/// The error has facts, but no text in a particular language. ``ContractErrorMiddleware`` renders it in the client's language and format.
-/// To throw errors of your own types instead, conform them to ``ContractErrorConvertible``.
+/// The error has facts, but no text in a particular language. ``ContractErrorMiddleware`` adds the text in the client's language and
+/// format. To throw errors of your own types instead, conform these types to ``ContractErrorConvertible``.
 ///
 /// Clients receive the code, the message, the details and the problems. They do not receive ``underlying``.
 public struct ContractError: Error, Sendable {
@@ -26,7 +26,7 @@ public struct ContractError: Error, Sendable {
         /// Creates a problem.
         /// - Parameters:
         ///   - path: The path of the value.
-        ///   - code: The code of the problem. Apps show its text in the catalogue at the field.
+        ///   - code: The code of the problem. Apps show the text of this code at the field.
         public init(path: FieldPath, code: ErrorCode) {
             self.path = path
             self.code = code
@@ -40,11 +40,11 @@ public struct ContractError: Error, Sendable {
     public var code: ErrorCode
     /// A text that is more specific than the text of the catalogue.
     public var message: LocalizedText?
-    /// Further facts, for programs. Clients receive them, so never put secrets or personal data of other users here.
+    /// Further facts, for programs. Clients receive these facts, so they must not contain secrets or personal data of other users.
     public var details: JSONObject
-    /// All problems with the input. A response contains at most ``maximumProblems`` of them.
+    /// All problems with the input. A response contains at most ``maximumProblems`` of these problems.
     public var problems: [Problem]
-    /// The time after which a retry makes sense. `Retry-After` contains it, rounded up to seconds. If it is `nil`, responses with 429 and
+    /// The time after which the client may retry. `Retry-After` contains this time, rounded up to seconds. If `nil`, responses with 429 and
     /// 503 contain five seconds, and other responses contain no `Retry-After`.
     public var retryAfter: Duration?
     /// Further headers, such as `Allow`.
@@ -60,7 +60,7 @@ public struct ContractError: Error, Sendable {
     ///   - message: A text that is more specific than the text of the catalogue; `nil` uses the catalogue's text.
     ///   - details: Further facts for programs.
     ///   - problems: The problems with the input.
-    ///   - retryAfter: The time after which a retry makes sense.
+    ///   - retryAfter: The time after which the client may retry.
     ///   - headers: Further headers.
     ///   - underlying: The original error, for the log.
     public init(
@@ -83,7 +83,7 @@ public struct ContractError: Error, Sendable {
 
     /// Returns an error that reports all problems with the input at once.
     /// - Parameter problems: The problems. A response contains at most ``maximumProblems`` of them.
-    /// - Returns: An error with the code that all problems share. If they have different codes, or if there are none, the code is
+    /// - Returns: An error with the code that all problems share. If the codes differ, or if there are no problems, the code is
     ///   `VALIDATION_INVALID_INPUT`.
     public static func invalid(_ problems: [Problem]) -> ContractError {
         let codes = Set(problems.map(\.code))
@@ -103,14 +103,14 @@ extension ContractError {
     /// Whether the code is an internal error of the server in the standard catalogue. Such errors are logged.
     package var isFault: Bool { ErrorCatalogue.standard.isFault(code) }
 
-    /// Returns the delay if a 429 or 503 error has none. Clients must know when to retry.
+    /// Returns the delay for a 429 or 503 error without a delay, because clients must know when to retry.
     static func usualWait(_ status: Int) -> Duration? {
         status == 429 || status == 503 ? .seconds(5) : nil
     }
 }
 
 extension ErrorCatalogue {
-    /// Returns whether a code is an internal error of the server. For the code of an app, its own status decides.
+    /// Returns whether a code is an internal error of the server. For the code of an app, the status of the code decides.
     func isFault(_ code: ErrorCode) -> Bool { (closestDefinition(to: code)?.status ?? 500) == 500 }
 }
 
@@ -123,8 +123,8 @@ extension ContractError: CustomStringConvertible {
 
 /// An error of an app that can be converted to an error of the contract.
 ///
-/// If a route throws such an error, the client gets the response for its ``contractError``. The error itself is never sent. For an error
-/// that doesn't conform, the client gets `SERVER_INTERNAL_ERROR`.
+/// If a route throws such an error, the client gets the response for its ``contractError``. The error itself is never sent. For an error of
+/// any other type, the client gets `SERVER_INTERNAL_ERROR`.
 public protocol ContractErrorConvertible: Error {
     /// The corresponding error of the contract.
     var contractError: ContractError { get }
@@ -136,7 +136,7 @@ extension ContractError: HTTPResponseError {
         .init(code: ErrorCatalogue.standard.closestDefinition(to: code)?.status ?? 500)
     }
 
-    /// The response if no ``ContractErrorMiddleware`` handles the error. It has the standard format and uses the standard catalogue.
+    /// The response if no ``ContractErrorMiddleware`` handles the error. This response has the standard format and the standard texts.
     public func response(from request: Request, context: some RequestContext) -> Response {
         ContractErrorRenderer().response(for: self, to: request, requestID: context.requestID)
     }
@@ -159,7 +159,7 @@ extension ContractError {
         case let error as any HTTPResponseError:
             let headers = (try? error.response(from: request, context: context))?.headers ?? [:]
             self.init(error, headers: headers)
-            // Middleware of the framework wraps errors in its own types. An example is the CORS middleware.
+            // Middleware of the framework, such as the CORS middleware, wraps errors in its own types.
             if let code = headers[.errorCode] { self.code = ErrorCode(code) }
         default: self.init(.serverInternalError)
         }

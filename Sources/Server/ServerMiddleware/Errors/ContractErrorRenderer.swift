@@ -8,7 +8,7 @@ import Timekeeping
 /// Renders a ``ContractError`` as a response: the code, a text in the client's language, headers, and a body.
 ///
 /// Pass the same value to ``ContractRouter``, ``ContractGroup`` and `contractHTTP1`, so that all errors of a server have the same formats.
-/// Use it directly only if you respond outside of a router.
+/// Use the renderer directly only for responses outside of a router.
 ///
 /// Rendering doesn't suspend and doesn't log. ``ContractErrorMiddleware`` logs internal errors.
 public struct ContractErrorRenderer: Sendable {
@@ -19,7 +19,7 @@ public struct ContractErrorRenderer: Sendable {
     /// The choice of the language.
     public var localization: Localization
     /// The address of the pages of error codes, such as `https://api.example.com/errors`, or `/errors` for a path of this server. The
-    /// `type` of problem details is then the address of the code's page, such as `/errors/CODE`. If `nil`, the `type` is a URN.
+    /// `type` of problem details is then the address of the code's page, such as `/errors/CODE`. If `pages` is `nil`, the `type` is a URN.
     public var pages: String?
     private let now: @Sendable () -> Date
 
@@ -44,7 +44,7 @@ public struct ContractErrorRenderer: Sendable {
         self.now = now
     }
 
-    /// Returns the response for an error. The response to HEAD has no body, but it has the headers, including `Content-Length`.
+    /// Returns the response for an error. The response to HEAD has no body, but has the same headers, including `Content-Length`.
     /// - Parameters:
     ///   - error: The error.
     ///   - request: The failed request. Its headers determine the language and the format.
@@ -62,8 +62,9 @@ public struct ContractErrorRenderer: Sendable {
 
     /// Returns the head and the body of a response.
     ///
-    /// The head contains the headers of the error and the headers of the contract. The latter are the code, the request id, the language,
-    /// `Vary`, `Cache-Control: no-store`, and the delay if there is one. A 401 without `WWW-Authenticate` gets `Bearer` (RFC 9110 §15.5.2).
+    /// The head contains the headers of the error and the headers of the contract. The headers of the contract are the code, the request
+    /// id, the language, `Vary`, `Cache-Control: no-store`, and the delay if there is one. A 401 without `WWW-Authenticate` gets `Bearer`
+    /// (RFC 9110 §15.5.2).
     func responseParts(
         for error: ContractError,
         in language: Language,
@@ -78,7 +79,7 @@ public struct ContractErrorRenderer: Sendable {
         headers[.vary] = [headers[.vary], "Accept, Accept-Language"].compactMap(\.self).joined(separator: ", ")
         headers[.errorCode] = payload.code.rawValue
         headers[.requestID] = requestID
-        // RFC 9110 §15.5.2 requires the field. A route with another scheme sets its own.
+        // RFC 9110 §15.5.2 requires the field. A route with another scheme sets the field itself.
         if payload.status == 401, headers[.wwwAuthenticate] == nil { headers[.wwwAuthenticate] = "Bearer" }
         headers[.retryAfter] = payload.retryAfterSeconds.map { "\($0)" }
         return (HTTPResponse(status: .init(code: payload.status), headerFields: headers), form.body(of: payload).encoded())
@@ -111,13 +112,13 @@ public struct ContractErrorRenderer: Sendable {
         )
     }
 
-    /// The address of the code's page if there are pages, otherwise a URN.
+    /// The address of the code's page if there are pages; otherwise a URN.
     private func type(of code: ErrorCode, definition: ErrorDefinition?) -> String {
         if let pages, let definition { return "\(pages)/\(definition.code)" }
         return "urn:error:\(code)"
     }
 
-    /// The text of the error if it has one. Otherwise, the exact delay for a limit, or the text of the catalogue.
+    /// The text of the error if it has one. Otherwise, the exact delay of a limit, or the text of the catalogue.
     private func message(of error: ContractError, definition: ErrorDefinition?) -> LocalizedText {
         if let message = error.message { return message }
         if definition?.status == 429, let wait = error.retryAfter { return ContractText.limited(wait: wait) }

@@ -16,13 +16,13 @@ public struct FieldPath: Hashable, Sendable {
     /// The steps from the top level.
     public var steps: [Step]
 
-    /// Creates a path. Without steps, it is the whole body.
+    /// Creates a path. A path without steps is the whole body.
     public init(_ steps: [Step] = []) {
         self.steps = steps
     }
 
-    /// The path up to the first name of more than 128 bytes. The client chooses the names of unknown members. Without this limit, a client
-    /// could make the response repeat a text of any length.
+    /// The path up to the first name of more than 128 bytes. The client chooses the names of unknown members, so without this limit, a
+    /// client could make the response repeat a text of any length.
     var reportable: FieldPath {
         let end = steps.firstIndex { if case .member(let name) = $0 { name.utf8.count > 128 } else { false } }
         return end.map { FieldPath(Array(steps[..<$0])) } ?? self
@@ -55,7 +55,7 @@ public struct FieldPath: Hashable, Sendable {
     /// Escapes a name for a JSON Pointer (RFC 6901 §3) within a URI fragment (RFC 3986 §3.5).
     private static func escaped(_ name: String) -> String {
         let allowed = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@".utf8)
-        // Escape bytes, not characters. In a comparison of characters, a combining mark after a slash would hide the slash.
+        // The function escapes bytes, not characters. In a comparison of characters, a combining mark after a slash would hide the slash.
         return name.utf8.reduce(into: "") { result, byte in
             if byte == UInt8(ascii: "~") {
                 result += "~0"

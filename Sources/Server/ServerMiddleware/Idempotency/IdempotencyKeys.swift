@@ -19,18 +19,18 @@ import Synchronization
 /// router.group("/orders").idempotent(by: keys) { _, context in .account(context.account.id) }.post(use: order)
 /// application.addServices(keys)
 /// ```
-/// The service removes expired keys every `sweepInterval`. Each second, it also retries writes to the store that have failed: to finish or
-/// to release a key. It retries at most 10,000 such writes.
+/// The service removes expired keys every `sweepInterval`. Each second, the service also retries failed writes to the store: writes that
+/// finish or release a key. The service retries at most 10,000 such writes.
 ///
-/// Without the service, expired keys are removed only when a client has used its share. Failed writes are not retried, so their keys stay
-/// claimed until their leases end.
+/// Without the service, expired keys are removed only when a client has used its share of the store. Failed writes are not retried, so
+/// their keys stay claimed until their leases end. A lease is the time for which one process has a key.
 ///
 /// If the store fails to claim a key, the request is not executed, and the client gets 503. If the store fails to finish a key, the
-/// response is sent. A repetition then gets 409 until a retry succeeds. If no retry succeeds before the lease ends, a repetition is
+/// response is still sent. A repetition then gets 409 until a retry succeeds. If no retry succeeds before the lease ends, a repetition is
 /// executed.
 ///
-/// All members are thread-safe. After a crash, a repetition gets 409 until the lease ends. After that, it is executed. To prevent this
-/// second execution, use ``Idempotency/IdempotentRequest/commit(_:)`` in the handler.
+/// All members are thread-safe. After a crash, a repetition gets 409 until the lease ends. Afterwards, a repetition is executed. To prevent
+/// this second execution, use ``Idempotency/IdempotentRequest/commit(_:)`` in the handler.
 public final class IdempotencyKeys: Sendable {
     private let store: any IdempotencyStore
     let secret: IdempotencySecret
@@ -41,23 +41,23 @@ public final class IdempotencyKeys: Sendable {
     private let metrics: IdempotencyMetrics
     /// The fingerprints of the requests that this process is executing, by their keys.
     ///
-    /// The process refuses repetitions of these requests, even after their leases have ended. Leases only serve to free the keys of
-    /// processes that died. So a slow route never runs twice at the same time in one process.
+    /// The process refuses repetitions of these requests, even after their leases have ended. Leases only free the keys of processes that
+    /// died. A slow route therefore never runs twice at the same time in one process.
     private let running = Mutex<[RequestDigest: RequestDigest]>([:])
     /// Claims that the store failed to finish or to release. `settleRest()` retries these writes until the leases of the claims end.
     private let unsettled = Mutex<[Unsettled]>([])
-    /// The largest number of claims in `unsettled`, which limits their memory. Further claims are not retried: their leases end.
+    /// The largest number of claims in `unsettled`, which limits the memory. The store doesn't retry further claims: their leases end.
     private static let mostUnsettled = 10_000
     private let pause: @Sendable () async -> Void
 
     /// Creates the keys of a store.
     /// - Parameters:
-    ///   - store: The store. The default is a `MemoryIdempotencyStore`. Its keys are lost when the process ends.
-    ///   - secret: The secret with which keys and requests are hashed. All servers that share the store need the same secret, and they need
-    ///     it again after a restart. The default is random.
+    ///   - store: The store. The default is a `MemoryIdempotencyStore`, whose keys are lost when the process ends.
+    ///   - secret: The secret with which keys and requests are hashed. All servers that share the store need the same secret, even after a
+    ///     restart. The default is random.
     ///   - lifetime: The time for which a finished key is stored and its response is repeated; 24 hours by default.
-    ///   - lease: The time from the claim of a key until another process may claim it; 60 s by default. It must be longer than the longest
-    ///     time of a route. Otherwise, a repetition that reaches another process is executed a second time.
+    ///   - lease: The time from the claim of a key until another process may claim the key; 60 s by default. The lease must be longer than
+    ///     the longest time of a route. Otherwise, a repetition that reaches another process is executed a second time.
     ///   - sweepInterval: The time between two removals of expired keys; 5 minutes by default.
     ///   - clock: The clock for `sweepInterval` and for the retries of failed writes.
     ///   - logger: The logger for failures of the removal. Failures within a request are logged by the logger of its context.
@@ -114,8 +114,8 @@ public final class IdempotencyKeys: Sendable {
         }
         do {
             let outcome = try await store.claim(claim, lease: lease, at: now())
-            // If a body can't be decrypted, the response counts as not stored. An example is a response that an earlier version stored
-            // without encryption.
+            // If a body can't be decrypted, the response counts as not stored. For example, an earlier version stored responses without
+            // encryption.
             if case .finished(let stored?) = outcome, let response = try? stored.opened(for: claim) {
                 leave(claim)
                 metrics.count(.replayed)
@@ -129,7 +129,7 @@ public final class IdempotencyKeys: Sendable {
             throw error
         } catch {
             leave(claim)
-            // The store may have claimed the key before it failed, so the key is released later.
+            // The store may have claimed the key before the store failed, so the key is released later.
             settleLater(claim, .released)
             metrics.count(.failed)
             logger.error("Idempotency key claim failed", metadata: .failure(error))
@@ -138,7 +138,7 @@ public final class IdempotencyKeys: Sendable {
         }
     }
 
-    /// Throws the error for a claim that was not successful, and counts it.
+    /// Throws the error of a claim that was not successful, and counts the refusal.
     private func refuse(_ outcome: ClaimOutcome) throws(ContractError) {
         switch outcome {
         case .claimed: return
@@ -158,21 +158,21 @@ public final class IdempotencyKeys: Sendable {
             throw ContractError(.requestKeyReused)
         case .full(let wait):
             metrics.count(.full)
-            // The delay is one hour at most. The client's share can grow before that, when keys of other clients expire.
+            // The delay is one hour at most. The client's share can grow earlier, when keys of other clients expire.
             throw ContractError.limited(wait: min(max(.seconds(1), wait), .seconds(3_600)))
         }
     }
 
     /// Finishes or releases a key after its request was executed.
     ///
-    /// The write runs in a new task, so it also happens if the task of the request is canceled. If the write fails, the method logs the
+    /// The write runs in a new task, so it continues if the task of the request is canceled. If the write fails, the method logs the
     /// failure and returns. The service retries the write later.
     /// - Parameters:
     ///   - claim: The claim that has the key.
     ///   - outcome: The way in which the request ended.
     ///   - logger: The logger for failures of the store.
     func settle(_ claim: IdempotencyClaim, with outcome: Outcome, _ logger: Logger) async {
-        // The route has done its work, so the write must happen even if the task of the request is canceled.
+        // The route has done its work, so the write must continue if the task of the request is canceled.
         let write = Task { try await self.write(outcome, of: claim) }
         let result = await write.result
         leave(claim)
@@ -205,7 +205,7 @@ public final class IdempotencyKeys: Sendable {
         unsettled.withLock { if $0.count < Self.mostUnsettled { $0.append(rest) } }
     }
 
-    /// Retries the failed writes in their order, and stops at the first failure. A write is dropped if its lease has ended.
+    /// Retries the failed writes in their order, and stops at the first failure. If the lease of a write has ended, the write is dropped.
     func settleRest() async {
         let now = now()
         var rest = unsettled.withLock { unsettled in
@@ -237,14 +237,14 @@ public final class IdempotencyKeys: Sendable {
     enum Outcome: Sendable {
         /// The request failed, or its response is not final. A repetition is executed.
         case released
-        /// The response is final. It is `nil` if it can't be stored. In this case, repetitions are refused.
+        /// The response is final; `nil` if the response can't be stored. Repetitions are then refused.
         case finished(IdempotentResponse?)
     }
 }
 
 extension IdempotencyKeys: Service {
-    /// Removes expired keys and retries failed writes, until the service group shuts down gracefully or the task is canceled. Failures of
-    /// the store are logged, not thrown.
+    /// Removes expired keys and retries failed writes, until the service group shuts down gracefully or the task is canceled. The method
+    /// logs the failures of the store and doesn't throw them.
     public func run() async throws {
         await withTaskGroup { tasks in
             tasks.addTask { await self.sweeping.run() }
@@ -265,7 +265,7 @@ extension IdempotencyKeys: CustomStringConvertible {
 struct IdempotencyMetrics: Sendable {
     /// The values of the dimension `outcome`.
     enum Outcome: String, CaseIterable {
-        /// The request was executed. If the store failed to finish its key, the request is also counted as `failed`.
+        /// The request was executed. If the store failed to finish the key, the request is also counted as `failed`.
         case executed
         /// The request got the stored response.
         case replayed

@@ -25,19 +25,20 @@ import StrictJSON
 /// and route. For example, a POST and a PUT with equal keys are two different requests.
 ///
 /// **Responses.** If the route throws or responds with 408, 429 or 5xx, the key is released, and a repetition is executed. Any other
-/// response is final. The middleware stores a final response if its body has a known length of at most 64 KiB. Otherwise, it sends the
-/// response only once. It stores only header fields for which `IdempotentResponse.isSafe(_:)` returns true. The stored body is encrypted,
-/// and the encryption key depends on the idempotency key of the client. So if responses contain secrets, clients must use idempotency keys
-/// that can't be guessed, such as random UUIDs.
+/// response is final. The middleware stores a final response if its body has a known length of at most 64 KiB. It stores only header fields
+/// for which `IdempotentResponse.isSafe(_:)` returns `true`. Any other final response is sent only once. The stored body is encrypted with
+/// a key that depends on the client's idempotency key. If responses contain secrets, clients must therefore use idempotency keys that can't
+/// be guessed, such as random UUIDs.
 ///
-/// **Crashes.** A process can be killed after the work, but before it has finished the key. In this case, a repetition gets 409 until the
-/// lease ends. After that, it is executed a second time. To prevent this, use ``Idempotency/IdempotentRequest/commit(_:)`` in the handler.
+/// **Crashes.** A process can be killed after the work, but before it has finished the key. A repetition then gets 409 until the lease
+/// ends. Afterwards, the request is executed a second time. To prevent this, use ``Idempotency/IdempotentRequest/commit(_:)`` in the
+/// handler.
 ///
-/// **Deadlines.** The deadline must be applied outside this middleware, as in a group of a ``ContractRouter``. Then a route that continues
-/// after its deadline keeps its key, and a repetition gets the response of the route.
+/// **Deadlines.** The deadline must be applied outside this middleware, as in a group of a ``ContractRouter``. A route that continues after
+/// its deadline then keeps its key, and a repetition gets the response of the route.
 ///
 /// **Cost.** The middleware stores two bodies in memory: the body of a request with a key, and the body of a response that is stored. Each
-/// request with a key needs a claim in the store. If the request is executed, it also needs a second write.
+/// request with a key needs a claim in the store. An executed request also needs a second write.
 public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
     private let keys: IdempotencyKeys
     private let isRequired: Bool
@@ -49,8 +50,8 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
     ///   - keys: The keys, shared by all routes of the server.
     ///   - isRequired: Whether a request without a key is refused with 400 `REQUEST_MALFORMED`. Safe methods never need a key.
     ///   - reader: The reader of request bodies, which limits their size and the time in which they must arrive.
-    ///   - owner: A closure that returns the client to which the key of a request belongs. For an authorized request, this is its account,
-    ///     otherwise its address. The closure is called only for requests with a valid key. If it throws, the error is rethrown, and the
+    ///   - owner: A closure that returns the client to which the key of a request belongs: the account of an authorized request, otherwise
+    ///     the address. The closure is called only for requests with a valid key. If the closure throws, the error is rethrown, and the
     ///     request is not executed.
     public init(
         _ keys: IdempotencyKeys,
@@ -90,7 +91,7 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
         } catch {
             await keys.settle(claim, with: .released, context.logger)
             guard error is LostIdempotencyKey else { throw error }
-            // A repetition has claimed the key and does the work. So refuse this request, although it was the first one.
+            // A repetition has claimed the key and does the work. This request is therefore refused, although it was the first one.
             throw ContractError(.requestConflict, details: RepeatedRequestState.running.details, retryAfter: .seconds(1))
         }
         // The handler has finished the key in its transaction.
@@ -121,7 +122,7 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
             await keys.settle(claim, with: .released, context.logger)
             return response
         }
-        // A body without a known length may never end. So it is sent without buffering and can't be repeated.
+        // A body without a known length may never end. Such a body is sent without buffering and can't be repeated.
         guard let length = response.body.contentLength, length <= IdempotentResponse.maximumBodySize else {
             await keys.settle(claim, with: .finished(nil), context.logger)
             return response
@@ -132,7 +133,7 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
             await keys.settle(claim, with: .finished(stored), context.logger)
             return response
         } catch {
-            // The work is done, although the response can't be sent. The work must not be done a second time.
+            // The work is done, although the response can't be sent. The work must not be done again.
             await keys.settle(claim, with: .finished(nil), context.logger)
             throw error
         }
@@ -142,7 +143,7 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
 extension RouterMethods {
     /// Returns a group of routes that execute a request with an `Idempotency-Key` once; see ``IdempotencyMiddleware``.
     ///
-    /// Use this method for authorized requests. The closure should return their account.
+    /// Use this method for authorized requests. The closure should return the account of the request.
     /// - Parameters:
     ///   - keys: The keys, shared by all routes of the server.
     ///   - isRequired: Whether a request without a key is refused with 400 `REQUEST_MALFORMED`.
@@ -161,8 +162,8 @@ extension RouterMethods {
 extension RouterMethods where Context: RemoteAddressRequestContext {
     /// Returns a group of routes that execute a request with an `Idempotency-Key` once. The keys belong to the addresses of the clients.
     ///
-    /// Use this method only for routes without authorized requests. A phone can change its network between two attempts. It then has
-    /// another address, and its request is executed again.
+    /// Use this method only for routes without authorized requests. A phone can change its network between two attempts. Its address then
+    /// changes, and its request is executed again.
     /// - Parameters:
     ///   - keys: The keys, shared by all routes of the server.
     ///   - isRequired: Whether a request without a key is refused with 400 `REQUEST_MALFORMED`.
@@ -181,7 +182,7 @@ extension RouterMethods where Context: RemoteAddressRequestContext {
 }
 
 extension IdempotencyOwner {
-    /// Returns the owner of a request without authentication: the address of the client that ``ClientIdentity`` returns, and its network.
+    /// Returns the owner of a request without authentication: the address that ``ClientIdentity`` returns for the client, and its network.
     public static func client(_ address: ClientAddress) -> IdempotencyOwner {
         .address(address, network: address.network ?? "")
     }
@@ -203,7 +204,7 @@ extension Response {
         )
     }
 
-    /// Reads the body into memory, and replaces it by the read bytes.
+    /// Reads the body into memory, and replaces the body with the read bytes.
     /// - Returns: The response for the store; `nil` if the body has more than 64 KiB.
     /// - Throws: Errors of the body.
     mutating func buffered() async throws -> IdempotentResponse? {
@@ -219,7 +220,7 @@ extension HTTPRequest.Method {
     var isSafe: Bool { [.get, .head, .options, .trace].contains(self) }
 }
 
-/// A writer that collects the body of a response in memory. It drops trailing header fields.
+/// A writer that collects the body of a response in memory. The writer drops trailing header fields.
 final class BufferedBody: ResponseBodyWriter {
     private(set) var buffer = ByteBuffer()
 

@@ -2,7 +2,8 @@ public import Hummingbird
 public import Idempotency
 
 extension IdempotentRequest {
-    /// Does the work of a request and finishes its key in one transaction. So the work is done exactly once, even if the process is killed.
+    /// Does the work of a request and finishes its key in one transaction. The work is then done exactly once, even if the process is
+    /// killed.
     ///
     /// ```swift
     /// try await IdempotentRequest.commit { request in
@@ -26,12 +27,12 @@ extension IdempotentRequest {
     /// | after the commit | gets the stored response |
     ///
     /// If the route throws after the commit, a repetition also gets the stored response. The response is stored with any status, even with
-    /// a status that the middleware doesn't store. So throw an error for a refusal that isn't final.
+    /// a status that the middleware doesn't store. For a refusal that isn't final, throw an error instead.
     ///
-    /// Effects outside the transaction can happen twice. Examples are an email and a call of another server. The route must end within the
-    /// lease of its ``IdempotencyKeys``. After that, another process may have claimed the key, and the transaction then fails with
-    /// `LostIdempotencyKey`. Don't catch this error: the middleware responds to it with 409.
-    /// - Parameter transaction: The work. It gets `nil` for a request without a key. If it throws, its transaction must be rolled back.
+    /// Effects outside the transaction, such as an email or a call of another server, can happen twice. The route must end within the lease
+    /// of its ``IdempotencyKeys``. Afterwards, another process may have claimed the key, and the transaction then fails with
+    /// `LostIdempotencyKey`. Don't catch this error, because the middleware responds to it with 409.
+    /// - Parameter transaction: The work. The argument is `nil` for a request without a key. If the work throws, it must roll back.
     /// - Returns: The response that the closure returns, with its safe header fields.
     /// - Throws: The error of the closure. The middleware then treats the key as not finished.
     public static func commit(
@@ -49,7 +50,7 @@ extension IdempotentRequest {
     /// Does the work of a request whose response is known before the work.
     ///
     /// A store that writes the change can be in the database of the keys. Such a store finishes the key in the transaction of the change.
-    /// Otherwise, the middleware finishes the key after the route.
+    /// With any other store, the middleware finishes the key after the route.
     /// - Parameters:
     ///   - response: The response to the request and to its repetitions, if the work changes something.
     ///   - work: The work, with at most one change by a store that finishes keys.

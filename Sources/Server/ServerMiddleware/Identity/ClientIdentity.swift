@@ -8,19 +8,19 @@ public import HTTPTypes
 /// let client = identity.client(peer: IPAddress("10.0.0.7"), headers: request.headers)
 /// ```
 ///
-/// If the peer is not a trusted proxy, forwarding fields (`Forwarded`, `X-Forwarded-For`) are ignored. If it is one, these rules apply:
+/// If the peer is not a trusted proxy, forwarding fields (`Forwarded`, `X-Forwarded-For`) are ignored. For a trusted proxy, these rules
+/// apply:
 ///
 /// - The client is the right-most hop that is not a trusted proxy. A hop is an address in a forwarding field.
 /// - If a hop is unreadable, hidden or unknown, the client is the proxy that reported it.
 /// - If all hops are trusted, the client is the left-most hop.
-/// - If `Forwarded` and `X-Forwarded-For` disagree, the client is the peer. In this case, a client has sent one of the two fields, and the
-///   server can't know which one. All such clients share the identity of the peer, so such a client gains only this one identity.
+/// - If `Forwarded` and `X-Forwarded-For` disagree, the client is the peer. A client has then sent one of the two fields, and the server
+///   can't know which one. All such clients share the identity of the peer, so a client gains only this one identity.
 ///
-/// Each trusted proxy must append an address to the field that it sends. Proxies do this by default. A proxy must not only forward the
-/// field.
+/// Each trusted proxy must append an address to the field that it sends, as proxies do by default. A proxy must not only forward the field.
 public struct ClientIdentity: Hashable, Sendable {
-    /// The proxies whose fields are trusted. A client with one of these addresses can claim any address. So list single proxies, and not
-    /// networks that contain clients.
+    /// The proxies whose fields are trusted. A client with one of these addresses can claim any address. Therefore, list single proxies,
+    /// and not networks that contain clients.
     public var trustedProxies: [IPRange]
     /// The number of leading bits of an IPv6 address that identify a client.
     public let ipv6Prefix: Int
@@ -42,10 +42,10 @@ public struct ClientIdentity: Hashable, Sendable {
 
     /// Returns the client of a request.
     /// - Parameters:
-    ///   - peer: The other end of the connection; `nil` if it has no address, as on a local socket.
+    ///   - peer: The other end of the connection; `nil` if the peer has no address, as on a local socket.
     ///   - headers: The request's header fields.
     /// - Returns: The client; ``ClientAddress/unknown`` if there is no peer address.
-    /// - Complexity: O(length of the two fields · number of proxies). At most 32 hops are read. For a peer that isn't trusted, O(number of
+    /// - Complexity: O(length of the two fields · number of proxies). At most 32 hops are read. If the peer isn't trusted, O(number of
     ///   proxies).
     public func client(peer: IPAddress?, headers: HTTPFields) -> ClientAddress {
         guard let peer else { return .unknown }
@@ -81,9 +81,9 @@ public struct ClientIdentity: Hashable, Sendable {
 ///
 /// - Mapped addresses (`::ffff:0:0/96`).
 /// - 6to4 (`2002::/16`, RFC 3056). One IPv4 host has 65,536 networks of this kind.
-/// - NAT64 under the well-known prefix (`64:ff9b::/96`, RFC 6052). By their prefix, all IPv4 clients of a translator would be one client.
+/// - NAT64 with the well-known prefix (`64:ff9b::/96`, RFC 6052). By prefix, all IPv4 clients of a translator would be one client.
 ///
-/// Teredo addresses (`2001::/32`) count by their prefix, which all clients of one relay share. So the clients of a relay share one limit.
+/// Teredo addresses (`2001::/32`) count by their prefix, which all clients of one relay share. The clients of a relay share one limit.
 public struct ClientAddress: Hashable, Sendable {
     /// The address with the host's bits cleared; `nil` for a client without an address, such as the peer of a local socket.
     let address: IPAddress?
@@ -115,7 +115,7 @@ public struct ClientAddress: Hashable, Sendable {
 
     /// The network of the client, such as `198.51.100.0/24` or `2001:db8:7::/48`; `nil` for a client without an address.
     ///
-    /// Account owners can recognize the network, and it discloses less than an address.
+    /// Account owners can recognize the network. The network discloses less than an address.
     public var network: String? {
         guard let address else { return nil }
         if address.version == .v4 {

@@ -2,8 +2,8 @@ import HTTPTypes
 
 /// The hops that proxies recorded for a request, nearest first.
 ///
-/// A client can write any text at the start of the chain. Only the end is reliable, because trusted proxies appended it. So the chain is
-/// read from its end. An unreadable entry counts as a hop and is never skipped.
+/// A client can write any text at the start of the chain. Only the end is reliable, because trusted proxies appended it. The chain is
+/// therefore read from its end. An unreadable entry counts as a hop and is never skipped.
 struct ForwardingChain {
     /// The largest number of hops that are read.
     static let maximumHops = 32
@@ -26,8 +26,8 @@ struct ForwardingChain {
         self.hops = hops
     }
 
-    /// Reads `Forwarded` (RFC 7239), in any number of lines. A line with invalid syntax counts as one unreadable hop: after an unclosed
-    /// quote, the part that the nearest proxy added can't be found.
+    /// Reads `Forwarded` (RFC 7239), in any number of lines. A line with invalid syntax counts as one unreadable hop. For example, after an
+    /// unclosed quote, the part that the nearest proxy added can't be found.
     init(forwarded lines: [String]) {
         var hops: [ForwardedHop] = []
         for line in lines.reversed() where hops.count < Self.maximumHops {
@@ -102,7 +102,7 @@ private struct ForwardedReader {
         return token
     }
 
-    /// Consumes a character if it is the next one.
+    /// Consumes a character if it is the next character.
     private mutating func take(_ character: Unicode.Scalar) -> Bool {
         guard bytes.first == UInt8(ascii: character) else { return false }
         bytes = bytes.dropFirst()
@@ -134,7 +134,7 @@ extension ArraySlice<UInt8> {
 enum ForwardedHop: Hashable {
     /// A node with an address.
     case address(IPAddress)
-    /// The proxy doesn't know the node (`unknown`), hides it (`_secret`, RFC 7239 §6.3), or the value is unreadable.
+    /// The proxy doesn't know the node (`unknown`), or hides it (`_secret`, RFC 7239 §6.3), or the value is unreadable.
     case unreadable
 
     /// Parses an address with optional brackets, a port (digits, or `_` and a name), and a zone after `%`.

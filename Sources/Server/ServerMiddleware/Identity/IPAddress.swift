@@ -3,7 +3,7 @@ public import NIOCore
 /// An IP address, version 4 or 6, stored as a number.
 ///
 /// An IPv4 address can be mapped into IPv6 (`::ffff:192.0.2.1`, RFC 4291 §2.5.5.2). A mapped address equals the IPv4 address, because a
-/// socket that accepts both versions reports IPv4 peers in the mapped form. Parsing never queries a name server.
+/// socket for both versions reports IPv4 peers in the mapped form. Parsing never queries a name server.
 public struct IPAddress: Hashable, Sendable {
     /// The versions of the Internet Protocol.
     public enum Version: Hashable, Sendable {
@@ -32,7 +32,7 @@ public struct IPAddress: Hashable, Sendable {
 
     /// Parses an address without port, zone and brackets.
     ///
-    /// An IPv4 address is four decimal numbers without leading zeros, because some parsers read numbers with leading zeros as octal. An
+    /// An IPv4 address has four decimal numbers without leading zeros, because some parsers read numbers with leading zeros as octal. An
     /// IPv6 address can have any spelling of RFC 4291 §2.2.
     /// - Parameter text: The address.
     /// - Returns: The address; `nil` for any other text.
@@ -152,8 +152,8 @@ extension IPAddress: CustomStringConvertible {
         return zeros.count < 2 ? text(groups[...]) : "\(text(groups[..<zeros.lowerBound]))::\(text(groups[zeros.upperBound...]))"
     }
 
-    /// Returns the longest run of zero groups, which the text replaces by `::`. If several runs have the same length, returns the first
-    /// (RFC 5952 §4.2.3).
+    /// Returns the longest run of zero groups, which the text replaces with `::`. If several runs have the same length, returns the first
+    /// one (RFC 5952 §4.2.3).
     private static func longestZeros(_ groups: [UInt16]) -> Range<Int> {
         var (longest, current) = (0..<0, 0..<0)
         for (index, group) in groups.enumerated() {
@@ -165,7 +165,7 @@ extension IPAddress: CustomStringConvertible {
 }
 
 extension IPAddress {
-    /// Creates the address of a socket's peer; `nil` if the socket is a file.
+    /// Creates the address of a socket's peer. Returns `nil` if the socket is a file.
     public init?(_ address: SocketAddress) {
         // The C structures have different member names on each system, but the address is at the same offset.
         switch address {

@@ -7,9 +7,9 @@ public struct IPRange: Hashable, Sendable {
     public let prefixLength: Int
 
     /// Parses a range, such as `10.0.0.0/8`, or a single address.
-    /// - Parameter text: The range, such as `10.0.0.0/8`, `2001:db8::/32` or `192.0.2.7`. Bits after the prefix must be zero. So a mistyped
-    ///   range is detected.
-    /// - Throws: ``Refusal`` with a description for the author of the text. The range of all addresses is refused, too.
+    /// - Parameter text: The range, such as `10.0.0.0/8`, `2001:db8::/32` or `192.0.2.7`. Bits after the prefix must be zero, so that most
+    ///   typing errors are detected.
+    /// - Throws: ``Refusal`` with a description for the author of the text. The range of all addresses is also refused.
     public init(_ text: String) throws(Refusal) {
         let halves = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = halves.first, let address = IPAddress(first) else {
@@ -34,7 +34,7 @@ public struct IPRange: Hashable, Sendable {
         }
     }
 
-    /// Whether an address is in the range. An address of the other IP version is never in it.
+    /// Whether an address is in the range. An address of the other IP version is never in the range.
     /// - Complexity: O(1).
     public func contains(_ address: IPAddress) -> Bool {
         address.version == base.version && address.prefix(prefixLength) == base

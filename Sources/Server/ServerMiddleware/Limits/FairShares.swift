@@ -5,14 +5,14 @@ import Timekeeping
 
 /// Prevents one network from using up a limit that all clients share.
 ///
-/// If only the shared limit refuses a request, the request can still be admitted. The condition is that the client's network (a /48 or a
-/// /24) has used less than its `FairShare` of the quota. All other limits of the request still apply.
+/// If only the shared limit refuses a request, the fair share can still admit the request. The condition is that the client's network (a
+/// /48 or a /24) has used less than its `FairShare` of the quota. All other limits of the request still apply.
 ///
 /// The number of admissions can therefore exceed the shared limit. Use fair shares only if an admitted request just adds to a queue, and a
 /// worker limits the rate of the work.
 ///
-/// The table is in memory and is empty after a restart. Each network then has its fair share again, even if the store still has the usage
-/// of the shared limit. The table can be used by several tasks at the same time.
+/// The table is in memory and is empty after a restart. Each network then has its full fair share again, even if the store still has the
+/// usage of the shared limit. Several tasks can use the table at the same time.
 public final class FairShares: Sendable {
     private let policy: String
     private let shares: Mutex<FairShare>
@@ -43,8 +43,8 @@ public final class FairShares: Sendable {
     ///   - claims: The claims of the request.
     ///   - client: The client.
     ///   - store: The store of the limits.
-    /// - Returns: The decision, and the claims that it covers. If the fair share admitted the request, the claim of the shared limit is not
-    ///   among them.
+    /// - Returns: The decision and its claims. If the fair share admitted the request, the claims don't include the claim of the shared
+    ///   limit.
     /// - Throws: The error of the store.
     func decide(
         _ claims: [RateLimitClaim],

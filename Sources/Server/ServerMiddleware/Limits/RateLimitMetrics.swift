@@ -4,9 +4,9 @@ import Synchronization
 
 /// The counters of the rate limits, by policy. No counter contains the name or address of a client.
 ///
-/// - `rate_limit_decisions`, by `decision`: `allowed`, `refused`, or `shadow_refused`. The last value counts requests that the policy would
-///   refuse if it were enforced. A refused request counts once for each policy that refuses it.
-/// - `rate_limit_near`: admissions after which a tenth of the burst or less was left.
+/// - `rate_limit_decisions`, by `decision`: `allowed`, `refused`, or `shadow_refused`. A `shadow_refused` request is one that the policy
+///   would refuse if the policy were enforced. A refused request counts once for each policy that refuses it.
+/// - `rate_limit_near`: admissions that left a tenth of the burst or less.
 /// - `rate_limit_refunds`: admissions whose units were refunded, because the counted event did not happen.
 /// - `rate_limit_store_errors`: requests for which the store failed to decide.
 struct RateLimitMetrics: Sendable {
@@ -39,7 +39,7 @@ struct RateLimitMetrics: Sendable {
         let byPolicy = Mutex<[String: Counters]>([:])
     }
 
-    /// Creates the counters. Those of a policy are created at its first use.
+    /// Creates the counters. The counters of a policy are created at its first use.
     init(factory: any MetricsFactory) {
         self.factory = factory
     }

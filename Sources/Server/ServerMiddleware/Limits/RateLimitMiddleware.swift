@@ -11,9 +11,9 @@ import RateLimiting
 /// router.group("/search").add(middleware: RateLimitMiddleware(limits, .client("search-ip"))).get(use: search)
 /// ```
 ///
-/// All policies decide together: if one policy refuses a request, no policy counts it. The middleware throws refusals as ``ContractError``,
-/// which ``ContractErrorMiddleware`` renders. Add ``RateLimitFieldsMiddleware`` outside of ``ContractErrorMiddleware``, so that all
-/// responses have the header fields.
+/// All policies decide together: if one policy refuses a request, no policy counts the request. The middleware throws refusals as
+/// ``ContractError``, which ``ContractErrorMiddleware`` renders. Add ``RateLimitFieldsMiddleware`` outside of ``ContractErrorMiddleware``,
+/// so that all responses have the header fields.
 public struct RateLimitMiddleware<Context: LimitedRequestContext>: RouterMiddleware {
     /// The time of the decision.
     public enum Moment: Hashable, Sendable {
@@ -66,8 +66,8 @@ public struct RateLimitMiddleware<Context: LimitedRequestContext>: RouterMiddlew
 
 /// Adds the state of the request's limits to every response: `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-10).
 ///
-/// Add it outside of ``ContractErrorMiddleware``, so that it also adds the fields to error responses. It omits policies that aren't
-/// visible. If a request has no limits, its response is unchanged.
+/// Add this middleware outside of ``ContractErrorMiddleware``, so that error responses also get the fields. The fields omit policies that
+/// aren't visible. If a request has no limits, its response is unchanged.
 public struct RateLimitFieldsMiddleware<Context: LimitedRequestContext>: RouterMiddleware {
     /// Creates the middleware.
     public init() {}

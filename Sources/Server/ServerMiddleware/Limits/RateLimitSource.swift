@@ -12,7 +12,7 @@ public import RateLimiting
 public struct RateLimitSource<Context: LimitedRequestContext>: Sendable {
     let claim: @Sendable (Request, Context, RateLimits) async throws -> RateLimitClaim?
 
-    /// Counts by client address, and also by the client's networks if the policy's rule has limits for them.
+    /// Counts by client address. If the policy's rule has limits for networks, also counts by the client's networks.
     /// - Parameters:
     ///   - policy: The name of the policy.
     ///   - cost: The units that a request consumes; `nil` uses the cost of the policy.
@@ -23,8 +23,8 @@ public struct RateLimitSource<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Counts all requests together, under one key. A single client can use up such a limit. So combine it with a limit by client, or with
-    /// ``FairShares``.
+    /// Counts all requests together, under one key. A single client can use up such a limit. Therefore, combine it with a limit by client,
+    /// or with ``FairShares``.
     /// - Parameters:
     ///   - policy: The name of the policy.
     ///   - cost: The units that a request consumes; `nil` uses the cost of the policy.
@@ -36,8 +36,8 @@ public struct RateLimitSource<Context: LimitedRequestContext>: Sendable {
     /// - Parameters:
     ///   - policy: The name of the policy.
     ///   - cost: The units that a request consumes; `nil` uses the cost of the policy.
-    ///   - key: Returns the key; `nil` if the policy doesn't apply to the request. If it throws, the error is rethrown, and nothing is
-    ///     counted.
+    ///   - key: Returns the key; `nil` if the policy doesn't apply to the request. If the closure throws, the error is rethrown, and
+    ///     nothing is counted.
     public static func key(
         _ policy: String,
         cost: Int? = nil,
@@ -68,8 +68,7 @@ extension ClientAddress: PartitionKey {
 
     /// The networks of the client: /56 and /48 of an IPv6 address, /24 of an IPv4 address; `nil` for a client without an address.
     ///
-    /// A client can be identified by a prefix that is shorter than a network's prefix, such as a /48. In this case, the network equals the
-    /// client.
+    /// If the prefix that identifies a client is shorter than the prefix of a network, such as a /48, the network equals the client.
     public var networks: ClientNetworks? {
         guard let address else { return nil }
         if address.version == .v4 {
@@ -84,7 +83,7 @@ extension ClientAddress: PartitionKey {
 public struct JointKey: PartitionKey {
     private let parts: [any PartitionKey]
 
-    /// Creates a key from its parts. Their order matters.
+    /// Creates a key from its parts. The order of the parts matters.
     public init(_ parts: any PartitionKey...) {
         self.parts = parts
     }

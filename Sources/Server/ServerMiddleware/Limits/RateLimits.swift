@@ -5,15 +5,15 @@ import Logging
 import Observability
 public import RateLimiting
 
-/// The rate limits of a server. They decide about requests, provide the response fields, count metrics and log refusals.
+/// The rate limits of a server. The limits decide about requests, provide the response fields, count metrics and log refusals.
 ///
 /// ```swift
 /// let limits = RateLimits([RateLimitRule(.requests(20, per: .seconds(60), name: "search-ip"))])
 /// ```
 ///
 /// Routes and ``RateLimitMiddleware`` claim units of policies by name, and the store counts the units. The default store is in memory.
-/// `SQLiteRateLimitStore` keeps the counts over a restart, and `ValkeyRateLimitStore` also shares them between servers. Create one value
-/// per server. It can be used by several tasks at the same time.
+/// `SQLiteRateLimitStore` keeps the counts over a restart, and `ValkeyRateLimitStore` also shares the counts between servers. Create one
+/// value per server. Several tasks can use the value at the same time.
 ///
 /// The counters are `rate_limit_decisions`, `rate_limit_near`, `rate_limit_refunds` and `rate_limit_store_errors`, by policy. At most one
 /// refusal per policy is logged each second.
@@ -28,7 +28,7 @@ public final class RateLimits: Sendable {
     /// - Parameters:
     ///   - store: The store that counts the requests.
     ///   - identity: The rule that determines the client of a request.
-    ///   - metrics: The factory of the counters of `RateLimitMetrics`; the process's default if `nil`.
+    ///   - metrics: The factory of the counters of `RateLimitMetrics`; `nil` uses the process's default.
     public init(store: any RateLimitStore, identity: ClientIdentity = ClientIdentity(), metrics: (any MetricsFactory)? = nil) {
         self.store = store
         self.identity = identity
@@ -46,8 +46,8 @@ public final class RateLimits: Sendable {
         self.init(store: JointRateLimiter(rules, clock: ContinuousClock()), identity: identity, metrics: metrics)
     }
 
-    /// Returns the client of a request, as a key for claims. If a trusted proxy seems to be missing in the configuration, the method logs a
-    /// hint once.
+    /// Returns the client of a request, as a key for claims. If a trusted proxy seems to be missing in the configuration, the method logs
+    /// this once.
     /// - Parameters:
     ///   - request: The request.
     ///   - context: The context, which has the address of the connection's peer.
@@ -58,19 +58,19 @@ public final class RateLimits: Sendable {
         return identity.client(peer: peer, headers: request.headers)
     }
 
-    /// Decides about a request. The given claims and the claims of the middleware are decided together: either all of them are counted, or
+    /// Decides about a request. The given claims and the claims of the middleware are decided together: either all claims are counted, or
     /// none.
     ///
     /// ``RateLimitFieldsMiddleware`` adds the state of the visible policies to the response, whether the request is admitted or refused.
     /// - Parameters:
-    ///   - claims: The claims in addition to the claims of the middleware. Each names a different policy.
+    ///   - claims: The claims in addition to the claims of the middleware. Each claim names a different policy.
     ///   - context: The request's context.
     ///   - shares: The fair shares of a limit that all clients share, and the client of the request; `nil` applies no fair shares.
-    ///   - error: Returns the error for a refusal. Its arguments are the policy that refuses, and the delay.
-    /// - Returns: The admission. Use it to refund the charge, or to commit it together with the work of the request.
-    /// - Throws: The error that `error` returns if a limit refuses the request. By default, this is ``ContractError`` with the code
-    ///   `RATE_LIMIT_EXCEEDED` and the longest delay. No policy counts the request then. If the store fails, the method throws
-    ///   ``ContractError`` with the code `SERVER_SERVICE_UNAVAILABLE`.
+    ///   - error: Returns the error of a refusal. Its arguments are the policy that refuses, and the delay.
+    /// - Returns: The admission. Use the admission to refund the charge, or to commit the charge together with the work of the request.
+    /// - Throws: The error that `error` returns if a limit refuses the request; no policy then counts the request. The default is
+    ///   ``ContractError`` with the code `RATE_LIMIT_EXCEEDED` and the longest delay. If the store fails, ``ContractError`` with the code
+    ///   `SERVER_SERVICE_UNAVAILABLE`.
     @discardableResult
     public func admit(
         _ claims: [RateLimitClaim] = [],
@@ -106,7 +106,8 @@ public final class RateLimits: Sendable {
     /// The memory that the limits use; `nil` if the store doesn't limit its memory.
     public var usage: RateLimitUsage? { store.usage }
 
-    /// Replaces the policy, mode or visibility of the policy with the same name. The usage stays counted, so clients don't get a new burst.
+    /// Replaces the policy, mode or visibility of the rule with the same policy name. Usage stays counted, so clients don't get a new
+    /// burst.
     /// - Parameter rule: The new rule. A rule with that name must exist.
     /// - Throws: The error of the store.
     public func change(to rule: RateLimitRule) async throws {
@@ -125,15 +126,15 @@ public final class RateLimits: Sendable {
 }
 
 extension ContractError {
-    /// Returns the error for a request that a limit refuses, with the standard text.
+    /// Returns the error of a request that a limit refuses, with the standard text.
     /// - Parameters:
-    ///   - policy: The policy that refuses the request. The standard text doesn't mention it.
+    ///   - policy: The policy that refuses the request. The standard text doesn't contain it.
     ///   - wait: The delay after which a retry can succeed.
     public static func limited(by policy: RateLimitPolicy, wait: Duration) -> ContractError {
         limited(wait: wait)
     }
 
-    /// Returns the error for a request that is refused until a delay has passed, with the standard text.
+    /// Returns the error of a request that is refused until a delay has passed, with the standard text.
     static func limited(wait: Duration) -> ContractError {
         ContractError(.rateLimitExceeded, message: ContractText.limited(wait: wait), retryAfter: wait)
     }
@@ -141,17 +142,17 @@ extension ContractError {
 
 /// An admitted request.
 ///
-/// Discard the value if the request is charged in any case. Use ``committing(_:)`` to store the work and its usage in one transaction, so
-/// that a crash can't separate them. Use ``refund(_:)`` if the counted event did not happen.
+/// Discard the value if the request is charged in any case. To store the work and its usage in one transaction, use ``committing(_:)``; a
+/// crash then can't separate them. If the counted event did not happen, use ``refund(_:)``.
 public struct RateLimitAdmission: Sendable {
     fileprivate let limits: RateLimits
     fileprivate let claims: [RateLimitClaim]
     fileprivate let charge: RateLimitCharge?
     fileprivate let request: RequestLimits
 
-    /// Runs the work of the request. If the limits are in the same database, the store makes one transaction. It contains the changes of
-    /// the work, and the usage of the request's keys. With any other store, the method only runs the work.
-    /// - Parameter work: The work. It must write through a store in the database of the limits.
+    /// Runs the work of the request. If the limits are in the same database, one transaction contains the changes of the work and the usage
+    /// of the request's keys. With any other store, the method only runs the work.
+    /// - Parameter work: The work. The work must write through a store in the database of the limits.
     /// - Throws: The errors of the work.
     public func committing<Result>(_ work: () async throws -> Result) async rethrows -> Result {
         try await CommittedUsage.$current.withValue({ limits.store.consumedQuota(of: claims) }, operation: work)
@@ -159,8 +160,8 @@ public struct RateLimitAdmission: Sendable {
 
     /// Refunds the units of the given policies, because the counted event did not happen. The response reports the limits after the refund.
     ///
-    /// Only claims that are `RateLimitClaim.isRefundable` are refunded. Each is refunded once, so a second call does nothing. If the store
-    /// fails, the units stay counted.
+    /// Only claims that are `RateLimitClaim.isRefundable` are refunded. Each claim is refunded once, so a second call does nothing. If the
+    /// store fails, the units stay counted.
     /// - Parameter policies: The names of the policies. Other policies stay charged.
     public func refund(_ policies: String...) async {
         guard let charge else { return }

@@ -3,7 +3,7 @@ import RateLimiting
 import Synchronization
 import Timekeeping
 
-/// Logs refusals: at most one line per policy and second, so that a flood of requests doesn't flood the log. The next line of the policy
+/// Logs refusals: at most one line per policy and second, so that a flood of requests doesn't flood the log. The next line of a policy
 /// contains the number of refusals that were not logged. No line contains the name or address of a client.
 struct RefusalLog: Sendable {
     /// The earliest time of the next line of a policy, and the number of refusals since the last line.
@@ -46,8 +46,8 @@ struct RefusalLog: Sendable {
     }
 }
 
-/// Logs once that requests seem to come through a proxy that isn't trusted. In this case, all clients behind the proxy share one identity,
-/// and therefore one limit.
+/// Logs once that requests seem to come through a proxy that isn't trusted. All clients behind such a proxy share one identity, and
+/// therefore one limit.
 final class ProxyHint: Sendable {
     private let isGiven = Atomic(false)
 

@@ -2,10 +2,10 @@ public import Hummingbird
 import RateLimiting
 import Synchronization
 
-/// The state of the limits of one request. ``RateLimitMiddleware`` writes it, and ``RateLimitFieldsMiddleware`` reads it for the response
-/// fields.
+/// The state of the limits of one request. ``RateLimitMiddleware`` writes the state, and ``RateLimitFieldsMiddleware`` reads the state for
+/// the response fields.
 ///
-/// The context of each request has such a state; see ``LimitedRequestContext``. Apps only create it.
+/// The context of each request has such a state; see ``LimitedRequestContext``. An app only creates the state.
 public final class RequestLimits: Sendable {
     private struct State {
         /// Claims of the middleware that are decided in the route.
@@ -59,7 +59,7 @@ public final class RequestLimits: Sendable {
     }
 }
 
-/// The context of requests that can be limited. It has the address of the connection's peer and stores the state of the limits.
+/// The context of requests that can be limited. The context has the address of the connection's peer and the state of the limits.
 ///
 /// ```swift
 /// struct AppContext: LimitedRequestContext {

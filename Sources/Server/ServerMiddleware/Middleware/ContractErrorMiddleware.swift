@@ -4,13 +4,13 @@ public import Hummingbird
 import Logging
 import Observability
 
-/// Converts all errors that are thrown inside of it to responses of the contract. These are errors of routes, errors of the framework
-/// (unknown path, wrong method, body too large), and internal errors. The cause of an internal error is logged and not sent.
+/// Converts all errors that inner layers throw to responses of the contract. These are errors of routes, errors of the framework (unknown
+/// path, wrong method, body too large), and internal errors. The cause of an internal error is logged and not sent.
 ///
-/// ``ContractRouter`` and ``ContractGroup`` already contain it. Add it to a plain `Router` inside of ``RequestIDMiddleware`` and
-/// ``RateLimitFieldsMiddleware``.
+/// ``ContractRouter`` and ``ContractGroup`` already contain this middleware. Add it to a plain `Router` inside of ``RequestIDMiddleware``
+/// and ``RateLimitFieldsMiddleware``.
 ///
-/// Middleware inside of it sees thrown errors. Middleware outside of it sees error responses.
+/// Inner middleware sees thrown errors. Outer middleware sees error responses.
 public struct ContractErrorMiddleware<Context: RequestContext>: RouterMiddleware {
     private let renderer: ContractErrorRenderer
     private let routes: RouteIndex?
@@ -18,13 +18,13 @@ public struct ContractErrorMiddleware<Context: RequestContext>: RouterMiddleware
     /// Creates the middleware.
     /// - Parameters:
     ///   - renderer: Renders errors as responses.
-    ///   - routes: The methods of each path. If it is given, a request with a wrong method gets 405 instead of 404.
+    ///   - routes: The methods of each path. With this index, a request with a wrong method gets 405 instead of 404.
     public init(renderer: ContractErrorRenderer = ContractErrorRenderer(), routes: RouteIndex? = nil) {
         self.renderer = renderer
         self.routes = routes
     }
 
-    /// Calls the next handler and converts its error. An internal error is logged as `Request failed` with its cause.
+    /// Calls the next handler and converts the error that it throws. An internal error is logged as `Request failed` with its cause.
     public func handle(
         _ request: Request,
         context: Context,
@@ -61,7 +61,7 @@ public struct ErrorFormMiddleware<Context: RequestContext>: RouterMiddleware {
     private let form: ErrorForm
 
     /// Creates the middleware.
-    /// - Parameter form: The format of errors that the routes inside of it throw.
+    /// - Parameter form: The format of errors that the routes of the group throw.
     public init(_ form: ErrorForm) {
         self.form = form
     }

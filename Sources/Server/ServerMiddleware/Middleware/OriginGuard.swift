@@ -11,14 +11,14 @@ public import Hummingbird
 ///
 /// The guard checks two headers, if the request has them:
 ///
-/// - `Sec-Fetch-Site` must be `same-origin` or `none`. Browsers have sent it since 2023.
-/// - `Origin` must belong to this site. The value `null` counts as absent: a page with `Referrer-Policy: no-referrer` sends its forms with
-///   this value.
+/// - `Sec-Fetch-Site` must be `same-origin` or `none`. Browsers have sent this header since 2023.
+/// - `Origin` must belong to this site. The value `null` counts as absent, because a page with `Referrer-Policy: no-referrer` sends its
+///   forms with this value.
 ///
 /// A request without these headers does not come from a browser and needs no protection.
 ///
-/// Use it for forms that browsers send with cookies or without authentication. Routes with bearer tokens don't need it, because a browser
-/// never adds such a token by itself.
+/// Use the guard for forms that browsers send with cookies or without authentication. Routes with bearer tokens don't need the guard,
+/// because a browser never adds such a token by itself.
 public struct OriginGuard: Sendable {
     private let isOwn: @Sendable (String) -> Bool
 
@@ -30,7 +30,7 @@ public struct OriginGuard: Sendable {
 
     /// Whether a request may come from a page of this site, or from a client that is not a browser.
     /// - Parameter request: The request with the form.
-    /// - Returns: `false` if another site caused the request. Refuse it with 403 in this case.
+    /// - Returns: `false` if another site caused the request. Refuse such a request with 403.
     public func admits(_ request: Request) -> Bool {
         let site = request.headers[.secFetchSite]
         guard site == nil || site == "same-origin" || site == "none" else { return false }

@@ -5,16 +5,17 @@ import Logging
 import Observability
 import Synchronization
 
-/// Gives each request an id. The id is the value of `X-Request-Id` if it is valid, otherwise a new id. The response headers, the metadata
-/// of each log line, and error responses contain the id.
+/// Gives each request an id: the value of `X-Request-Id` if this value is valid, otherwise a new id. The response headers, the metadata of
+/// each log line, and error responses contain the id.
 ///
-/// ``ContractRouter`` and ``ContractGroup`` already contain it. Add it to a plain `Router` outside of all middleware that logs.
+/// ``ContractRouter`` and ``ContractGroup`` already contain this middleware. Add it to a plain `Router` outside of all middleware that
+/// logs.
 public struct RequestIDMiddleware<Context: RequestContext>: RouterMiddleware {
     private let adoptsContextID: Bool
 
     /// Creates the middleware.
-    /// - Parameter adoptsContextID: Whether a request without an id gets the id that its context's logger already has, instead of a new id.
-    ///   Use this for a group if its router logs that id.
+    /// - Parameter adoptsContextID: Whether a request without a valid id gets the id of its context's logger instead of a new id. Use
+    ///   `true` for a group if its router logs the id of the logger.
     public init(adoptsContextID: Bool = false) {
         self.adoptsContextID = adoptsContextID
     }
@@ -34,8 +35,8 @@ public struct RequestIDMiddleware<Context: RequestContext>: RouterMiddleware {
         return response
     }
 
-    /// Whether an id has only letters, digits and `._-`, and at most 64 characters. Other ids are replaced. Otherwise, clients could forge
-    /// log lines or send ids of any size.
+    /// Whether an id has only letters, digits and `._-`, and at most 64 characters. Any other id is replaced, because clients could
+    /// otherwise forge log lines or send ids of any size.
     private static func isSane(_ id: String) -> Bool {
         (1...64).contains(id.utf8.count)
             && id.utf8.allSatisfy { byte in
@@ -48,11 +49,11 @@ public struct RequestIDMiddleware<Context: RequestContext>: RouterMiddleware {
 }
 
 extension RequestContext {
-    /// The id of the request. If the logger stores no metadata, it is a new id, because `id` would trap.
+    /// The id of the request. If the logger stores no metadata, the result is a new id, because `id` would trap.
     package var requestID: String { logger[metadataKey: Logger.requestIDKey].map { "\($0)" } ?? NewRequestID.make() }
 }
 
-/// Creates ids for requests that have none.
+/// Creates ids for requests without an id.
 package enum NewRequestID {
     /// Returns a new id, written as a UUID of version 8 (RFC 9562 §5.8).
     ///
@@ -87,8 +88,8 @@ extension UnsafeMutableBufferPointer<UInt8> {
 
 /// Creates numbers that differ within a process and between processes.
 ///
-/// The numbers combine a counter with random numbers of the process. They are not secret and may be guessed. They need no system call,
-/// because each request needs several numbers.
+/// The numbers combine a counter with random numbers of the process. The numbers are not secret and may be guessed. Creating them needs no
+/// system call, because each request needs several numbers.
 enum UniqueNumbers {
     private static let seeds = (UInt64.random(in: 0 ... .max), UInt64.random(in: 0 ... .max))
     private static let count = Atomic<UInt64>(0)

@@ -4,8 +4,8 @@ import Synchronization
 
 /// The methods of each path of a router. With the index, a request with a wrong method gets 405 and `Allow`.
 ///
-/// Without the index, a request with a wrong method gets the same response as a request for an unknown path. Fill the index after all
-/// routes have been added. ``ContractRouter`` has an index. Create one only for a plain `Router` with ``ContractErrorMiddleware``.
+/// Without the index, a request with a wrong method gets the same response as a request for an unknown path. ``ContractRouter`` has an
+/// index. For a plain `Router` with ``ContractErrorMiddleware``, create an index, and fill it after all routes have been added.
 public final class RouteIndex: Sendable {
     private struct Entry {
         let path: RouterPath
@@ -31,7 +31,7 @@ public final class RouteIndex: Sendable {
         entries.withLock { $0 = Array(found.values) }
     }
 
-    /// Returns the methods of a path. ``ContractErrorMiddleware`` only calls it for requests without a route.
+    /// Returns the methods of a path. ``ContractErrorMiddleware`` only calls this method for requests without a route.
     /// - Parameter path: The path of a request.
     /// - Returns: The methods; `nil` if no route has the path.
     /// - Complexity: O(number of paths).
@@ -41,7 +41,7 @@ public final class RouteIndex: Sendable {
         return matching.isEmpty ? nil : matching.reduce(into: []) { $0.formUnion($1.methods) }
     }
 
-    /// Matches a path like the router: `**` stands for one or more segments.
+    /// Matches a path like the router: `**` matches one or more segments.
     private static func matches(_ segments: ArraySlice<Substring>, _ pattern: Slice<RouterPath>) -> Bool {
         guard let expected = pattern.first else { return segments.isEmpty }
         guard let segment = segments.first else { return false }

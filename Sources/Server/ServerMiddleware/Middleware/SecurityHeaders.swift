@@ -1,20 +1,20 @@
 import HTTPTypes
 public import Hummingbird
 
-/// Headers with which browsers don't guess content types, don't show the response in a frame, and don't cache it. Browsers also don't send
-/// the address of the response to other sites.
+/// Headers that restrict browsers. With these headers, a browser doesn't guess content types, doesn't show the response in a frame, and
+/// doesn't cache the response. The browser also doesn't send the address of the response to other sites.
 ///
-/// ``SecurityHeadersMiddleware`` adds the headers to every routed response. To add them to responses to invalid HTTP, pass them to
+/// ``SecurityHeadersMiddleware`` adds the headers to every routed response. For responses to invalid HTTP, pass the headers to
 /// `HTTPServerBuilder.contractHTTP1(renderer:configuration:connections:securityHeaders:)`.
 ///
-/// The values suit an API: a response may load no content, and no page may frame it. If a page sets its own `Content-Security-Policy`, it
-/// is not replaced.
+/// The values suit an API: a response may load no content, and no page may frame the response. A `Content-Security-Policy` of a page is not
+/// replaced.
 public struct SecurityHeaders: Sendable {
     private let fields: [HTTPField]
 
     /// Creates the headers.
-    /// - Parameter isStrictTransport: Whether browsers must use only HTTPS for a year, also for subdomains (HSTS, RFC 6797). Set it only if
-    ///   the host and all subdomains support TLS. Browsers then refuse connections without TLS, and the setting can't be undone for a year.
+    /// - Parameter isStrictTransport: Whether browsers must use only HTTPS for a year, also for subdomains (HSTS, RFC 6797). Set this to
+    ///   `true` only if the host and all subdomains support TLS. Browsers then refuse connections without TLS, for a year.
     public init(isStrictTransport: Bool) {
         let texts = [
             ("X-Content-Type-Options", "nosniff"),
@@ -39,7 +39,7 @@ public struct SecurityHeaders: Sendable {
 public struct SecurityHeadersMiddleware<Context: RequestContext>: RouterMiddleware {
     private let securityHeaders: SecurityHeaders
 
-    /// Creates the middleware. Add it outside of ``ContractErrorMiddleware``, so that errors have the headers, too.
+    /// Creates the middleware. Add it outside of ``ContractErrorMiddleware``, so that errors also have the headers.
     public init(_ securityHeaders: SecurityHeaders) {
         self.securityHeaders = securityHeaders
     }

@@ -6,9 +6,9 @@ public import Hummingbird
 public struct ErrorForms: Hashable, Sendable {
     /// The default format.
     public var usual: ErrorForm
-    /// Formats of paths and of all paths below them, such as `["/v1": .flat]`. If several paths match, the longest one applies.
+    /// Formats of paths and of all paths below them, such as `["/v1": .flat]`. If several paths match, the longest path applies.
     ///
-    /// They also apply to errors without a route: unknown paths and wrong methods.
+    /// The formats also apply to errors without a route: unknown paths and wrong methods.
     public var below: [String: ErrorForm]
 
     /// Creates the rule.
@@ -23,11 +23,11 @@ public struct ErrorForms: Hashable, Sendable {
     /// Returns the format of the error response to a request.
     ///
     /// If `Accept` lists `application/problem+json` with at least the quality of `application/json`, the client gets problem details. A
-    /// wildcard doesn't count as a listing. If problem details are the format of the path or the default, a client that prefers
-    /// `application/json` gets the standard format.
+    /// wildcard doesn't count as a listing. Problem details can also be the format of the path or the default. A client that prefers
+    /// `application/json` then gets the standard format.
     /// - Parameters:
     ///   - request: The failed request.
-    ///   - chosen: The format that the route has chosen; `nil` if it has chosen none.
+    ///   - chosen: The format that the route has chosen; `nil` if the route has chosen no format.
     public func form(for request: Request, chosen: ErrorForm? = nil) -> ErrorForm {
         let form = chosen ?? form(below: request.uri.path) ?? usual
         guard let accept = request.headers.value(of: .accept) else { return form }

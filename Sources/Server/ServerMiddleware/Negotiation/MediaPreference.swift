@@ -15,7 +15,7 @@ public struct MediaPreference: Hashable, Sendable {
     private let ranges: [Range]?
 
     /// Parses a header. Invalid media ranges and parameters other than `q` are ignored, and at most 32 ranges are read.
-    /// - Parameter header: The value of `Accept`; `nil` if the header is absent. In this case, all types have the same quality.
+    /// - Parameter header: The value of `Accept`. With `nil`, for an absent header, all types have the same quality.
     public init(accept header: String?) {
         guard let header, header.contains(where: { !$0.isWhitespace }) else {
             ranges = nil
@@ -26,7 +26,7 @@ public struct MediaPreference: Hashable, Sendable {
 
     /// Returns the quality of a type. If several media ranges match, the most specific range applies.
     /// - Parameter type: A type such as `application/json`, without parameters.
-    /// - Returns: A number from 0 (not acceptable) to 1. Without a header, it is 1 for all types.
+    /// - Returns: A number from 0 (not acceptable) to 1. Without a header, the quality is 1 for all types.
     public func quality(of type: String) -> Double {
         guard let ranges else { return 1 }
         let halves = type.split(separator: "/")
@@ -38,12 +38,12 @@ public struct MediaPreference: Hashable, Sendable {
         return 0
     }
 
-    /// Whether a type is listed by name, and not only matched by a wildcard.
+    /// Whether the header lists a type by name, not only through a wildcard.
     public func names(_ type: String) -> Bool {
         ranges?.contains { "\($0.type)/\($0.subtype)" == type && $0.quality > 0 } == true
     }
 
-    /// Parses a media range; `nil` if it is invalid.
+    /// Parses a media range. Returns `nil` if the range is invalid.
     private static func range(_ item: Substring) -> Range? {
         let parts = split(item, at: ";").map(trimmed)
         let halves = (parts.first ?? "").lowercased().split(separator: "/", omittingEmptySubsequences: false).map(String.init)

@@ -40,7 +40,8 @@ public struct ContractRouter<Context: RequestContext & Sendable>: RouterMethods,
         index = RouteIndex(isCaseInsensitive: options.contains(.caseInsensitive))
         self.deadline = deadline
         for middleware in outermost { router.add(middleware: middleware) }
-        // Add all middleware in one call: the router calls each added middleware through a closure, and one closure is faster than two.
+        // All middleware is added in one call. The router calls each added middleware through a closure, and one closure is faster than
+        // two.
         router.addMiddleware {
             RequestIDMiddleware()
             ContractErrorMiddleware(renderer: renderer, routes: index)
@@ -60,13 +61,13 @@ public struct ContractRouter<Context: RequestContext & Sendable>: RouterMethods,
         return self
     }
 
-    /// Adds middleware around the routes that are added later. Errors of the middleware follow the contract, too.
+    /// Adds middleware around the routes that are added later. Errors of the middleware also follow the contract.
     @discardableResult public func add(middleware: any MiddlewareProtocol<Request, Response, Context>) -> Self {
         router.add(middleware: middleware)
         return self
     }
 
-    /// Builds the responder, and fills the index of methods. `Application` calls it after all routes have been added.
+    /// Builds the responder, and fills the index of methods. `Application` calls this method after all routes have been added.
     public func buildResponder() -> RouterResponder<Context> {
         let responder = router.buildResponder()
         index.fill(from: router)
@@ -74,9 +75,9 @@ public struct ContractRouter<Context: RequestContext & Sendable>: RouterMethods,
     }
 }
 
-/// A group of routes whose errors follow the contract. It can be in any router. Other routes of this router are unchanged.
+/// A group of routes whose errors follow the contract. The group can be in any router. Other routes of the router are unchanged.
 ///
-/// Requests have ids and deadlines, as in a ``ContractRouter``. The surrounding router responds to paths without a route.
+/// Requests have ids and deadlines, as in a ``ContractRouter``. The router of the group responds to paths without a route.
 ///
 /// ```swift
 /// let contract = ContractGroup(in: router.group("/api")) { RateLimitFieldsMiddleware() }
@@ -119,15 +120,15 @@ public struct ContractGroup<Context: RequestContext & Sendable>: RouterMethods {
         return self
     }
 
-    /// Adds middleware around the routes that are added later. Errors of the middleware follow the contract, too.
+    /// Adds middleware around the routes that are added later. Errors of the middleware also follow the contract.
     @discardableResult public func add(middleware: any MiddlewareProtocol<Request, Response, Context>) -> Self {
         group.add(middleware: middleware)
         return self
     }
 }
 
-/// A context whose bodies are decoded by ``RequestReader``. With it, `request.decode(as:context:)` accepts JSON and forms for any
-/// `Decodable` type. A response reports all problems of a body at once, each with its path.
+/// A context whose bodies are decoded by ``RequestReader``. With such a context, `request.decode(as:context:)` accepts JSON and forms for
+/// any `Decodable` type. A response reports all problems of a body at once, each with its path.
 ///
 /// ```swift
 /// struct AppContext: ContractRequestContext {
@@ -146,8 +147,8 @@ extension ContractRequestContext {
 
 /// A context for apps that store no further data about a request.
 ///
-/// If middleware must pass data to routes, write your own type that conforms to ``ContractRequestContext``. For rate limits, conform it to
-/// ``LimitedRequestContext``.
+/// If middleware must pass data to routes, write a type that conforms to ``ContractRequestContext``. For rate limits, the type must also
+/// conform to ``LimitedRequestContext``.
 public struct BasicContractContext: ContractRequestContext {
     public var coreContext: CoreRequestContextStorage
 

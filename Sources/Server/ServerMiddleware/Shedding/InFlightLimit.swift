@@ -3,26 +3,26 @@ import Synchronization
 
 /// The order in which an overloaded server refuses requests.
 public enum RequestPriority: Hashable, Sendable, CaseIterable {
-    /// The server refuses these requests first. They use at most half of the places, and wait behind essential requests.
+    /// The server refuses these requests first. These requests use at most half of the places, and wait behind essential requests.
     case deferrable
     /// The server refuses these requests last.
     case essential
 }
 
-/// Decides which requests are processed immediately, which wait, and which are refused. It is a value without side effects. Time and
-/// randomness are arguments.
+/// Decides which requests are processed immediately, which wait, and which are refused. The limit is a value without side effects, and time
+/// and randomness are arguments.
 ///
-/// A refused client gets a place in a ``VirtualLine``. There is one line per priority, and a place in it determines the delay after which
-/// the client should return. Half of the queue is reserved for clients that return after their delay.
+/// A refused client gets a place in a ``VirtualLine``. There is one line per priority. The place determines the delay after which the
+/// client should return. Half of the queue is reserved for clients that return after their delay.
 ///
-/// The number of running requests never exceeds the limit. A place that becomes free is given to the first waiting essential request. If
-/// none waits, the first waiting deferrable request gets it.
+/// The number of running requests never exceeds the limit. A free place goes to the first waiting essential request. If no essential
+/// request waits, the place goes to the first waiting deferrable request.
 struct InFlightLimit<Waiter> {
     /// The decision about a request.
     enum Admission {
         /// The request has a place.
         case start
-        /// The request waits. ``leave(_:of:)`` removes it by its id.
+        /// The request waits. ``leave(_:of:)`` removes the request by its id.
         case waiting(id: UInt64, Waiter)
         /// The client should return after the delay.
         case refused(Duration)
@@ -46,7 +46,7 @@ struct InFlightLimit<Waiter> {
     /// Creates a limit without requests.
     /// - Parameters:
     ///   - limit: The largest number of requests that are processed at the same time.
-    ///   - waiting: The largest number of requests that may wait. Deferrable requests may use half of it.
+    ///   - waiting: The largest number of requests that may wait. Deferrable requests may use half of this number.
     init(_ limit: Int, waiting: Int) {
         (self.limit, maximumWaiting) = (limit, waiting)
         // The estimate is 100 ms per request until the rate has been measured.
@@ -62,7 +62,7 @@ struct InFlightLimit<Waiter> {
     /// Decides about a request.
     /// - Parameters:
     ///   - priority: The priority of the request.
-    ///   - client: Identifies the client for its place in the virtual line; `nil` for an unknown client.
+    ///   - client: The identity of the client for its place in the virtual line; `nil` for an unknown client.
     ///   - now: The current time.
     ///   - chance: Returns a random number from 0 up to 1, which spreads the delays of refused clients.
     ///   - waiter: Creates the value that ``finish(_:isServed:at:claiming:)`` returns when the waiting request gets a place.
@@ -93,9 +93,10 @@ struct InFlightLimit<Waiter> {
     /// Records the end of a request, and gives its place to a waiting request.
     /// - Parameters:
     ///   - priority: The priority of the request.
-    ///   - isServed: Whether the client received the requested response. Refusals are not counted in the rate of service.
+    ///   - isServed: Whether the client received the requested response. Refusals don't count in the rate of service.
     ///   - now: The current time.
-    ///   - claim: Returns whether a waiting request still waits. It is called for one waiter after another until it returns `true`.
+    ///   - claim: Returns whether a waiting request still waits. The method calls this closure for each waiter until the closure returns
+    ///     `true`.
     /// - Returns: The waiter that has the place now; `nil` if there is none.
     mutating func finish(
         _ priority: RequestPriority,

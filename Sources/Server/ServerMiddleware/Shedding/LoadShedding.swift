@@ -5,27 +5,27 @@ import Scheduling
 import Synchronization
 import Timekeeping
 
-/// Limits how many requests a server processes at the same time. Above the limit, the server refuses requests with 503, so that it can
-/// serve the admitted requests in time.
+/// Limits how many requests a server processes at the same time. Above the limit, the server refuses requests with 503. The server can then
+/// process the admitted requests in time.
 ///
 /// ```swift
 /// let shedding = LoadShedding(limit: 256)
 /// router.group().add(middleware: LoadSheddingMiddleware(shedding)).get("/notes", use: list)
 /// ```
 ///
-/// Choose the limit by the resource that the requests share. For example, use the number of requests that the database or the processors
-/// handle at full throughput. A larger limit only makes all requests slower.
+/// Choose the limit by the resource that the requests share, such as the number of requests that the database or the processors handle at
+/// full throughput. A larger limit only makes all requests slower.
 ///
-/// The `Retry-After` of a refusal is the time until there will be capacity for the client. It is the client's place in a virtual line,
-/// divided by the measured rate of service, and is from 1 to 60 s. A client that returns at that time has precedence over a client that
-/// retries earlier.
+/// The `Retry-After` of a refusal is the time until there will be capacity for the client, from 1 to 60 s. This time is the client's place
+/// in a virtual line, divided by the measured rate of service. A client that returns at that time has precedence over a client that retries
+/// earlier.
 ///
-/// Requests of ``RequestPriority/deferrable`` use at most half of the places. So they are refused first.
+/// Requests of ``RequestPriority/deferrable`` use at most half of the places, so they are refused first.
 ///
 /// The counter `requests_shed` counts refusals, by `reason`. The reason is `full` if too many requests were already waiting, and `late` if
 /// a request waited too long.
 ///
-/// The value can be used by several tasks at the same time. ``Connections`` limits the number of connections, and ``RateLimits`` limits the
+/// Several tasks can use the value at the same time. ``Connections`` limits the number of connections, and ``RateLimits`` limits the
 /// requests of a client.
 public final class LoadShedding: Sendable {
     /// The reason for a refusal.
@@ -54,11 +54,11 @@ public final class LoadShedding: Sendable {
     ///   - limit: The largest number of requests that are processed at the same time.
     ///   - waiting: The largest number of requests that may wait for a place.
     ///   - longestWait: The longest time that a request waits.
-    ///   - refusalDelay: The delay of a response with 503. It slows down clients that repeat refused requests immediately. A delayed
+    ///   - refusalDelay: The delay of a response with 503, which slows down clients that repeat refused requests immediately. A delayed
     ///     response uses no place. At most 1,000 responses are delayed at the same time.
-    ///   - chance: Returns an evenly distributed number from 0 up to 1. It spreads the times at which refused clients return.
+    ///   - chance: Returns an evenly distributed number from 0 up to 1, which spreads the times at which refused clients return.
     ///   - clock: Measures the waits.
-    ///   - metrics: The factory of the counter; the process's default if `nil`.
+    ///   - metrics: The factory of the counter; `nil` uses the process's default.
     /// - Precondition: `limit` and `longestWait` are positive, `waiting` and `refusalDelay` are not negative.
     public init<C: Clock>(
         limit: Int,
@@ -90,7 +90,7 @@ public final class LoadShedding: Sendable {
     /// Runs an operation as soon as there is a place for it.
     /// - Parameters:
     ///   - priority: The priority of the request.
-    ///   - client: Identifies the client for its place in the virtual line. Clients with the same identity share their places.
+    ///   - client: The identity of the client for its place in the virtual line. Clients with the same identity share their places.
     ///   - isServed: Returns whether a result is the requested response and not a refusal.
     ///   - operation: The operation. It has the place until it returns or throws.
     /// - Returns: The result of the operation.
@@ -126,7 +126,7 @@ public final class LoadShedding: Sendable {
         return try result.get()
     }
 
-    /// Takes a place or waits for a place. If there is none, throws a refusal.
+    /// Takes a place or waits for a place. If there is no place, throws a refusal.
     private func enter(_ priority: RequestPriority, from client: @escaping @Sendable () -> String?) async throws {
         try Task.checkCancellation()
         let admission = state.withLock { $0.enter(priority, from: client, at: clock.now, chance: chance) { Turn() } }
@@ -137,7 +137,7 @@ public final class LoadShedding: Sendable {
         }
     }
 
-    /// Waits for a place. The place, the deadline and the cancellation compete to claim the outcome. So no place is lost.
+    /// Waits for a place. The place, the deadline and the cancellation compete to claim the outcome, so no place is lost.
     private func wait(
         for turn: FirstOutcome<Void>,
         _ id: UInt64,
@@ -168,7 +168,7 @@ public final class LoadShedding: Sendable {
         next?.complete(.success(()))
     }
 
-    /// Delays a response with 503. If too many responses are delayed already, returns immediately.
+    /// Delays a response with 503. If too many responses are already delayed, returns immediately.
     private func delayRefusal() async throws {
         guard refusalDelay > .zero else { return }
         let count = delayed.wrappingAdd(1, ordering: .relaxed).newValue
@@ -183,9 +183,9 @@ public final class LoadShedding: Sendable {
 /// router.get("/health/live") { _, _ in "live" }  // Not in the group, so never refused.
 /// let guarded = router.group().add(middleware: LoadSheddingMiddleware(LoadShedding(limit: 256)))
 /// ```
-/// Add it to a group, inside the deadline of the routes. The deadline then includes the wait, and a route that continues after its deadline
-/// still counts as a running request. The middleware reads a body before it takes a place. So a client that sends its body slowly uses no
-/// place.
+/// Add the middleware to a group, inside the deadline of the routes. The deadline then includes the wait, and a route that continues after
+/// its deadline still counts as a running request. The middleware reads a body before it takes a place, so a slow client uses no place
+/// while it sends its body.
 public struct LoadSheddingMiddleware<Context: RequestContext>: RouterMiddleware {
     private let shedding: LoadShedding
     private let reader: RequestReader
@@ -197,8 +197,8 @@ public struct LoadSheddingMiddleware<Context: RequestContext>: RouterMiddleware 
     ///   - shedding: The limit. Several groups may share it.
     ///   - reader: The reader of request bodies, which limits their size and time. Use the same reader as the routes.
     ///   - priority: Returns the priority of a request. By default, all requests are essential.
-    ///   - client: Identifies the client of a request, for example by its network. A client that repeats refused requests immediately then
-    ///     delays only itself. By default, all clients have the same identity.
+    ///   - client: Returns the identity of the client of a request, for example its network. A client that repeats refused requests
+    ///     immediately then delays only itself. By default, all clients have the same identity.
     public init(
         _ shedding: LoadShedding,
         reader: RequestReader = RequestReader(),

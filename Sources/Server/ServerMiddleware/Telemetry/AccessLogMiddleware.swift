@@ -7,11 +7,11 @@ import Observability
 /// Logs one line for each request, at `info`: method, template of the route, status, milliseconds, and the id of the request.
 ///
 /// The line never contains the path, the query or a header, because these may contain secrets. A request without a route is logged as
-/// `none`. The measured time ends when the head of the response is ready. So it doesn't include the time for sending a streamed body.
+/// `none`. The measured time ends when the head of the response is ready, so the time for sending a streamed body is not included.
 public struct AccessLogMiddleware<Context: RequestContext>: RouterMiddleware {
     private let quiet: Set<String>
 
-    /// Creates the middleware. Add it outermost.
+    /// Creates the middleware. Add it as the outermost middleware.
     /// - Parameter quiet: Templates of routes whose successful requests are logged at `debug`, such as health checks.
     public init(quiet: Set<String> = []) {
         self.quiet = quiet

@@ -9,18 +9,18 @@ import Timekeeping
 /// - `http_server_requests`, and the timer `http_server_request_duration`: requests that have a response.
 /// - `http_server_requests_in_flight`: requests that have no response yet.
 ///
-/// The status is `2xx` to `5xx`, or `client_timeout`. A client can send a short time in `X-Request-Timeout-Ms` and so cause a 504. Such a
-/// response is counted as `client_timeout`, so clients can't trigger alerts for server errors.
+/// The status is `2xx` to `5xx`, or `client_timeout`. A client can cause a 504 by sending a short time in `X-Request-Timeout-Ms`. Such a
+/// response counts as `client_timeout`, so clients can't trigger alerts for server errors.
 ///
-/// No label contains text of a client. A path without a route is `none`, and an unusual method is `other`. So the number of routes limits
-/// the number of time series.
+/// No label contains text of a client. A path without a route is `none`, and an unusual method is `other`. The number of routes therefore
+/// limits the number of time series.
 ///
-/// Add this middleware outermost, so that it sees errors as responses.
+/// Add this middleware as the outermost one, so that it sees errors as responses.
 public struct RequestMetricsMiddleware<Context: RequestContext>: RouterMiddleware {
     private let metrics: RequestMetrics
 
     /// Creates the middleware.
-    /// - Parameter metrics: The factory of the metrics; the process's default if `nil`.
+    /// - Parameter metrics: The factory of the metrics; `nil` uses the process's default.
     public init(metrics: (any MetricsFactory)? = nil) {
         self.metrics = RequestMetrics(factory: metrics ?? MetricsSystem.factory)
     }

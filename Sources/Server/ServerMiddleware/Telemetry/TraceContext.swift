@@ -6,7 +6,7 @@ import Logging
 
 /// The trace of a request and the current span in it ([W3C Trace Context](https://www.w3.org/TR/trace-context/)).
 ///
-/// ``TraceContextMiddleware`` sets it for each request, and ``TraceContextInstrument`` forwards it to other services.
+/// ``TraceContextMiddleware`` sets the trace for each request, and ``TraceContextInstrument`` forwards the trace to other services.
 ///
 /// ```swift
 /// if let trace = ServiceContext.current?.traceContext { print(trace.traceID, trace.child().traceparent) }
@@ -37,7 +37,7 @@ public struct TraceContext: Hashable, Sendable {
         (self.traceID, self.spanID, self.isSampled) = (traceID, spanID, isSampled)
     }
 
-    /// Starts a new trace, which is not sampled. Its ids are unique but not secret.
+    /// Starts a new trace, which is not sampled. The ids of the trace are unique but not secret.
     public static func new() -> TraceContext {
         let (high, low) = UniqueNumbers.next()
         return TraceContext(traceID: digits(max(1, high), low), spanID: newSpan(), isSampled: false)
@@ -113,13 +113,13 @@ public struct TraceContextInstrument: Instrument {
     }
 }
 
-/// Continues the trace from the `traceparent` of a request. If the request has none, starts a new trace.
+/// Continues the trace from the `traceparent` of a request. If the request has no `traceparent`, starts a new trace.
 ///
 /// Each log line of the request contains the ids (`trace_id`, `span_id`). HTTP clients read the trace from `ServiceContext.current` and
-/// forward it. A `traceparent` that is invalid or occurs twice is ignored. If the request had a valid `traceparent`, the response contains
-/// the server's span in `traceresponse`.
+/// forward the trace. A `traceparent` that is invalid or occurs twice is ignored. If the request had a valid `traceparent`, the response
+/// contains the server's span in `traceresponse`.
 public struct TraceContextMiddleware<Context: RequestContext>: RouterMiddleware {
-    /// Creates the middleware. Add it outermost.
+    /// Creates the middleware. Add it as the outermost middleware.
     public init() {}
 
     public func handle(

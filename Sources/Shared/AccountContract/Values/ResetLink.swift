@@ -1,10 +1,9 @@
 public import Foundation
 
-/// The link in a password reset email.
+/// The link in a password reset email: an ``AccountLink`` with the purpose ``AccountLink/Purpose/resetPassword``.
 ///
-/// It has one of three forms: `https://HOST/reset-password?token=…&email=…`, the same with `#` instead of `?`, or
-/// `SCHEME://reset-password?token=…&email=…`. A server creates the link with ``url(base:style:)``. An app parses it with
-/// ``init(_:hosts:scheme:)``.
+/// A server creates the link with ``url(base:style:)``. An app parses it with ``init(_:hosts:scheme:)``. An app that handles all emails of
+/// the account server uses ``AccountLink`` instead.
 ///
 /// ```swift
 /// let link = try ResetLink(url, hosts: ["app.example.com"], scheme: "example")
@@ -13,15 +12,12 @@ public import Foundation
 /// The token is a secret, so don't log the link.
 public struct ResetLink: Hashable, Sendable {
     /// The position of the token in a web link.
-    public enum Style: String, Hashable, Sendable, CaseIterable {
-        /// After `?`. Existing apps read the token at this position. Proxies can also read it, and logs may contain it.
-        case query
-        /// After `#`. Browsers don't send this part of the address to the server.
-        case fragment
-    }
+    public typealias Style = AccountLink.Style
+    /// The reason why a link was refused.
+    public typealias Refusal = AccountLink.Refusal
 
     /// The path of the page. In links with a custom scheme, it is the host.
-    public static let page = "reset-password"
+    public static let page = AccountLink.Purpose.resetPassword.page
 
     /// The token.
     public let token: ResetToken
@@ -37,106 +33,19 @@ public struct ResetLink: Hashable, Sendable {
         self.email = email
     }
 
-    /// Returns the web link.
-    ///
-    /// - Parameters:
-    ///   - base: The configured address of the server or site. Never use an address from a request.
-    ///   - style: The position of the token.
-    /// - Returns: The link. `nil` if `base` is not an absolute http or https address, or if it contains user info.
-    public func url(base: URL, style: Style) -> URL? {
-        guard var parts = URLComponents(url: base, resolvingAgainstBaseURL: true),
-            let scheme = parts.scheme?.lowercased(), scheme == "https" || scheme == "http",
-            parts.host?.isEmpty == false, parts.user == nil, parts.password == nil
-        else { return nil }
-        var path = parts.percentEncodedPath
-        while path.hasSuffix("/") { path.removeLast() }
-        if !path.hasSuffix("/" + Self.page) { path += "/" + Self.page }
-        parts.percentEncodedPath = path
-        parts.percentEncodedQuery = style == .query ? parameters : nil
-        parts.percentEncodedFragment = style == .fragment ? parameters : nil
-        return parts.url
-    }
-
-    /// Returns the link that opens an app by its custom scheme. Any app can register the same scheme, so prefer web links.
-    /// - Parameter scheme: The scheme, without `://`.
-    /// - Returns: `nil` if the scheme is invalid.
-    public func url(scheme: String) -> URL? {
-        URL(string: "\(scheme)://\(Self.page)?\(parameters)")
-    }
-
-    /// The token and the address as a query, percent-encoded.
-    private var parameters: String {
-        var text = "token=" + Self.escaped(token.rawValue)
-        if let email { text += "&email=" + Self.escaped(email.text) }
-        return text
-    }
-
-    private static func escaped(_ text: String) -> String {
-        let unreserved = CharacterSet(charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-        return text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
-    }
-}
-
-extension ResetLink {
-    /// The reason why a link was refused.
-    public enum Refusal: String, Error, Hashable, Sendable {
-        /// The host or the scheme of the link does not belong to the app.
-        case foreign
-        /// The link leads to another page.
-        case otherPage
-        /// The token is missing or empty.
-        case missingToken
-        /// A parameter occurs twice, or occurs both in the query and in the fragment.
-        case doubledParameter
-        /// The token or the address is malformed.
-        case malformed
-    }
-
-    /// Parses a link that opened the app. A web link must use `https`. For development, `http` is accepted for the local machine. Unknown
-    /// parameters are ignored.
-    ///
-    /// - Parameters:
-    ///   - url: The link.
-    ///   - hosts: The hosts of the app's web links, in any case.
-    ///   - scheme: The app's custom scheme, if it has one.
-    /// - Throws: ``Refusal``.
+    /// Parses a link that opened the app, like ``AccountLink/init(_:hosts:scheme:)``.
+    /// - Throws: ``Refusal``; ``AccountLink/Refusal/otherPage`` for a link with another purpose.
     public init(_ url: URL, hosts: Set<String>, scheme: String? = nil) throws(Refusal) {
-        guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true), let linkScheme = parts.scheme?.lowercased(),
-            let host = parts.host?.lowercased(), parts.user == nil, parts.password == nil
-        else { throw .foreign }
-        let path = parts.path.split(separator: "/").joined(separator: "/")
-        if let scheme, linkScheme == scheme.lowercased() {
-            guard host == Self.page, path.isEmpty else { throw .otherPage }
-        } else {
-            let isLocal = ["localhost", "127.0.0.1", "::1", "[::1]"].contains(host)
-            guard linkScheme == "https" || linkScheme == "http" && isLocal,
-                hosts.contains(where: { $0.lowercased() == host })
-            else { throw .foreign }
-            guard path == Self.page || path.hasSuffix("/" + Self.page) else { throw .otherPage }
-        }
-        let pairs = try Self.pairs(parts.percentEncodedQuery) + Self.pairs(parts.percentEncodedFragment)
-        let tokens = pairs.filter { $0.name == "token" }
-        let emails = pairs.filter { $0.name == "email" }
-        guard tokens.count <= 1, emails.count <= 1 else { throw .doubledParameter }
-        guard let token = tokens.first?.value, !token.isEmpty else { throw .missingToken }
-        // `URL` doesn't refuse a malformed escape. It escapes the percent sign instead. No token contains a percent sign.
-        guard token.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "%") }) else { throw .malformed }
-        do {
-            self.init(token: try ResetToken(token), email: try emails.first.map { try EmailAddress($0.value) })
-        } catch {
-            throw .malformed
-        }
+        let link = try AccountLink(url, hosts: hosts, scheme: scheme)
+        guard link.purpose == .resetPassword else { throw .otherPage }
+        self.init(token: link.token, email: link.email)
     }
 
-    /// Splits a query or a fragment into decoded pairs.
-    private static func pairs(_ text: String?) throws(Refusal) -> [(name: String, value: String)] {
-        var pairs: [(name: String, value: String)] = []
-        for item in (text ?? "").split(separator: "&") {
-            let halves = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let decoded = halves.map { String($0).removingPercentEncoding }
-            guard let name = decoded.first ?? nil, let value = decoded.count > 1 ? decoded[1] : "" else { throw .malformed }
-            pairs.append((name, value))
-        }
-        return pairs
-    }
+    /// Returns the web link, like ``AccountLink/url(base:style:)``.
+    public func url(base: URL, style: Style) -> URL? { link.url(base: base, style: style) }
+
+    /// Returns the link that opens an app by its custom scheme, like ``AccountLink/url(scheme:)``.
+    public func url(scheme: String) -> URL? { link.url(scheme: scheme) }
+
+    private var link: AccountLink { AccountLink(.resetPassword, token: token, email: email) }
 }

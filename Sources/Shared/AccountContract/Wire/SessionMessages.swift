@@ -18,15 +18,16 @@ public enum AccountPath {
 public struct RegisterRequest: Codable, Hashable, Sendable {
     /// The address of the account.
     public var email: EmailAddress
-    /// The password as the user typed it.
-    public var password: Password
+    /// The password as the user typed it. A server with blind registration ignores the password; then the user chooses one after opening
+    /// the link in the email.
+    public var password: Password?
     /// The name with which emails and screens greet the user.
     public var firstName: FirstName
     /// The language of the account's emails.
     public var locale: Language?
 
     /// Creates a request.
-    public init(email: EmailAddress, password: Password, firstName: FirstName, locale: Language? = nil) {
+    public init(email: EmailAddress, password: Password? = nil, firstName: FirstName, locale: Language? = nil) {
         self.email = email
         self.password = password
         self.firstName = firstName
@@ -95,12 +96,15 @@ public struct AccountUser: Codable, Hashable, Sendable {
     public var email: EmailAddress?
     /// The name with which the app greets the user; empty if the server sends no name.
     public var firstName: String
+    /// Whether the user has proven access to the mailbox; `nil` if the server doesn't send this member.
+    public var emailVerified: Bool?
 
     /// Creates an account.
-    public init(id: UserID?, email: EmailAddress?, firstName: String) {
+    public init(id: UserID?, email: EmailAddress?, firstName: String, emailVerified: Bool? = nil) {
         self.id = id
         self.email = email
         self.firstName = firstName
+        self.emailVerified = emailVerified
     }
 
     /// Decodes an account. The id is a member named `id` or `user_id`.
@@ -109,17 +113,20 @@ public struct AccountUser: Codable, Hashable, Sendable {
         id = container.ifReadable(.id) ?? container.ifReadable(.userID)
         email = container.ifReadable(.email)
         firstName = container.ifReadable(.firstName) ?? ""
+        emailVerified = container.ifReadable(.emailVerified)
     }
 
     enum CodingKeys: String, CodingKey {
         case id, email
         case firstName = "first_name"
+        case emailVerified = "email_verified"
     }
 
     private enum DecodingKeys: String, CodingKey {
         case id, email
         case userID = "user_id"
         case firstName = "first_name"
+        case emailVerified = "email_verified"
     }
 }
 

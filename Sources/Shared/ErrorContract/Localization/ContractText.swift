@@ -106,7 +106,8 @@ public enum ContractText {
 
 extension ContractText {
     /// All texts of the contract that do not belong to one code, with unfilled placeholders.
-    static let all: [LocalizedText] = limits + passwords + screens + labels + fields + general
+    static let all: [LocalizedText] = [limits, passwords, accounts, accountScreens, screens, labels, fields, general]
+        .flatMap(\.self)
 
     private static let limits = [
         tooManyAttemptsTitle, resetLimitedWait, resetLimitedLater, limitedWait, limitedLater,
@@ -119,6 +120,7 @@ extension ContractText {
         passwordCommon,
         strengthWeak, strengthMedium, strengthStrong, passwordsDiffer, passwordChanged,
     ]
+    private static let accounts = [nextStepSent, emailVerified, emailChanged, emailRestored, accountRestored, accountDeleted]
     private static let screens = [
         fieldsEmpty, emailMissingTitle, emailMissing, emailMalformedTitle, emailMalformed, resetTitle, resetGreetingNamed,
         resetGreetingUnnamed, linkInvalidTitle, linkInvalid, linkExpiredTitle, linkExpired, resetSucceeded,

@@ -1,14 +1,14 @@
 /// The decision of an ``AdaptiveLimit`` about one call.
 public enum AdaptiveDecision: Hashable, Sendable {
-    /// The call may be sent. It is counted. Report its end with ``AdaptiveLimit/end(_:with:at:using:)``.
+    /// The call may be sent, and the limit has counted it. Report its end with ``AdaptiveLimit/end(_:with:at:using:)``.
     case admitted(AdmittedCall)
-    /// The call must not be sent now. It is not counted.
+    /// The call must not be sent now, and the limit has not counted it.
     case held(Hold)
 }
 
 /// The reason and the length of a call's delay.
 public struct Hold: Hashable, Sendable {
-    /// The reason of a delay. It is a struct rather than an enumeration, so that later versions can add reasons.
+    /// The reason of a delay. The type is a struct rather than an enumeration, so that later versions can add reasons.
     public struct Reason: RawRepresentable, Hashable, Sendable {
         /// The name of the reason.
         public let rawValue: String
@@ -28,15 +28,15 @@ public struct Hold: Hashable, Sendable {
         public static let network = Self(rawValue: "network")
         /// The caller has been refused several times in a row, so a ``RefusalPenalty`` applies.
         public static let repeatedRefusals = Self(rawValue: "repeated_refusals")
-        /// Other callers already wait, and they have precedence.
+        /// Other callers already wait, and these callers have precedence.
         public static let line = Self(rawValue: "line")
     }
 
     /// The reason of the longest delay.
     public var reason: Reason
-    /// The name of the quota or of the server's limit, if the reason is a quota or a limit.
+    /// The name of the quota or of the server's limit that causes the delay; `nil` for other reasons.
     public var limit: String?
-    /// The time until the call may be sent, by the current knowledge. For the client's own quotas, the time is exact.
+    /// The time until the call may be sent, as far as the client knows now. For the client's own quotas, the time is exact.
     public var wait: Duration
 
     /// Creates a hold.

@@ -69,7 +69,7 @@ extension AdaptiveLimit {
             )
             if let known { learned[known] = limit } else { learned.append(limit) }
         }
-        // Remove limits that no response has mentioned for twice the length of their window.
+        // Removes limits that no response has mentioned for twice the length of their window.
         let fallbackWindow = fallbackWindow
         learned.removeAll { now - $0.mentioned >= 2 * min($0.window(atLeast: fallbackWindow), .max / 4) }
     }

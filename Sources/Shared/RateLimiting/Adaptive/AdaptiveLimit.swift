@@ -2,8 +2,8 @@ import Timekeeping
 
 /// Limits a client's calls to one endpoint by the client's own quotas, and by the limits that the server reports.
 ///
-/// The client's own quotas are counted exactly. Limits that the server reports can only delay calls further. They never raise a quota. A
-/// call in flight uses one of the units that the server reported as remaining. So concurrent calls don't use the same unit twice.
+/// The client's own quotas are counted exactly. Limits that the server reports can only delay calls further, and never raise a quota. A
+/// call in flight uses one of the units that the server reported as remaining. Concurrent calls therefore don't use the same unit twice.
 ///
 /// The type is a pure value without a clock, a lock or I/O: the caller passes the time. A decision takes O(limits · log calls).
 ///
@@ -54,7 +54,7 @@ public struct AdaptiveLimit: Sendable {
         return Hold(.repeatedRefusals, wait: .nanoseconds(penalty))
     }
 
-    /// Decides about a call. A refused call uses no quota, but it counts for the ``RefusalPenalty``.
+    /// Decides about a call. A refused call uses no quota, but the ``RefusalPenalty`` counts it.
     ///
     /// - Parameter now: Nanoseconds on a monotonic clock.
     public mutating func admit(at now: Int64) -> AdaptiveDecision {
@@ -78,7 +78,7 @@ public struct AdaptiveLimit: Sendable {
         return hold(at: now)
     }
 
-    /// Removes all state. If calls are in flight, their ends are ignored later.
+    /// Removes all state. If a call in flight ends later, its end is ignored.
     public mutating func reset() {
         let ledger = ledger.forgotten
         self = AdaptiveLimit(policy)
@@ -101,7 +101,7 @@ public struct AdaptiveLimit: Sendable {
         )
     }
 
-    /// Whether the limit has the same state as a new limit, so that it can be removed.
+    /// Whether the limit has the same state as a new limit. The caller can then remove it.
     public func isFresh(at now: Int64) -> Bool {
         ledger.inFlightCount == 0 && halved.units == nil && blockedUntil <= now && run.delay(at: now) == 0
             && policy.quotas.indices.allSatisfy { windows[$0].isFresh(at: now, policy: policy.quotas[$0]) }
@@ -113,7 +113,7 @@ extension AdaptiveLimit {
     /// The longest window of all limits, in nanoseconds. Calls before this window don't matter.
     var longestWindow: Int64 { learned.reduce(fallbackWindow) { max($0, $1.window(atLeast: fallbackWindow)) } }
 
-    /// The minimum window of a server's limit. It applies as long as the server has not reported a window.
+    /// The minimum window of a server's limit. This window applies until the server reports a window.
     var fallbackWindow: Int64 { policy.quotas[policy.pace].windowNanoseconds }
 
     /// Returns the policy that applies now. After a refusal without a delay, the quota with the shortest window is reduced.
@@ -155,15 +155,15 @@ extension AdaptiveLimit {
 }
 
 extension AdaptiveLimit {
-    /// Returns the reason and the delay for each of several callers, one after the other. The method assumes that every call ends
-    /// immediately, so the actual delays can be longer. O(callers).
+    /// Returns the reason and the delay for each of several callers, one after the other. The method assumes that every call ends at once.
+    /// Real calls take longer, so the actual delays can be longer. O(callers).
     ///
     /// - Returns: One hold per caller, with a delay of zero if the call would be admitted now.
     package func forecast(callers: Int, at now: Int64) -> [Hold] {
         var (copy, instant) = (self, now)
         return (0..<callers).map { _ in
             var hold = copy.hold(at: instant) ?? Hold(.line, wait: .zero)
-            // The time is clamped, because repeated delays of ten years would overflow the clock.
+            // Repeated delays of ten years would overflow the clock, so the time is clamped.
             instant = min(now + (1 << 61), instant + min(hold.wait.wholeNanosecondsRoundedUp, 1 << 61))
             let call = copy.begin(at: instant)
             _ = copy.ledger.end(call, counts: true, at: instant, window: copy.longestWindow)

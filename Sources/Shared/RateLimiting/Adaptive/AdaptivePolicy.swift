@@ -4,20 +4,20 @@ import Timekeeping
 public struct AdaptivePolicy: Hashable, Sendable {
     /// The client's own quotas. A call must fit into all of them. No response of a server raises them.
     public let quotas: [RateLimitPolicy]
-    /// The maximum delay that a server can impose. After that time, one call is sent.
+    /// The maximum delay that a server can impose. After this delay, one call is sent.
     public var longestBlock: Duration = .seconds(3_600)
-    /// The latency from which a response counts as slow.
+    /// The latency at which a response begins to count as slow.
     public var slowResponse: Duration = .seconds(2)
     /// The additional delay for callers that are refused repeatedly; `nil` for no delay.
     public var penalty: RefusalPenalty?
-    /// The index of the quota with the shortest window. A refusal without a delay and a bad network reduce this quota.
+    /// The index of the quota with the shortest window. Refusals without a delay and a bad network reduce this quota.
     let pace: Int
     /// The index of the quota with the longest window. The admissions of this quota are saved.
     let memory: Int
 
     /// Creates a policy.
     /// - Parameters:
-    ///   - quotas: The client's own quotas. They are always counted by exact sliding windows, whatever algorithm they name.
+    ///   - quotas: The client's own quotas. They are always counted by exact sliding windows, and their algorithm is ignored.
     ///   - penalty: The additional delay for callers that are refused repeatedly; `nil` for no delay.
     /// - Precondition: `quotas` is not empty.
     public init(_ quotas: [RateLimitPolicy], penalty: RefusalPenalty? = nil) {
@@ -33,9 +33,9 @@ public struct AdaptivePolicy: Hashable, Sendable {
 
 /// An additional delay for callers that are refused repeatedly.
 public struct RefusalPenalty: Hashable, Sendable {
-    /// The number of consecutive refusals from which the penalty applies.
+    /// The number of consecutive refusals at which the penalty begins.
     public var after: Int
-    /// The first penalty; it doubles with each further refusal.
+    /// The first penalty. The penalty doubles with each further refusal.
     public var first: Duration
     /// The maximum penalty.
     public var longest: Duration
@@ -56,7 +56,7 @@ public struct RefusalPenalty: Hashable, Sendable {
         let longest = longest.wholeNanosecondsRoundedUp
         let first = first.wholeNanosecondsRoundedUp
         let doublings = number - after
-        // Compare before the shift, because the shift could overflow.
+        // The comparison comes before the shift, because the shift could overflow.
         return doublings >= 62 || first > longest >> Int64(doublings) ? longest : first << Int64(doublings)
     }
 }

@@ -20,21 +20,21 @@ public struct AdaptiveSnapshot: Hashable, Sendable, Codable {
 
     /// The time at which the snapshot was made.
     public var time: SnapshotTime
-    /// The age of each admitted unit, in nanoseconds, oldest first. Only units that still count in the client's longest window are
-    /// included.
+    /// The age of each admitted unit, in nanoseconds, oldest first. The array contains only the units that still count in the client's
+    /// longest window.
     var ages: [Int64]
     var calls: [Call]
     var learned: [Learned]
-    /// The remaining nanoseconds of the delay that the server requested.
+    /// The remaining part of the delay that the server requested, in nanoseconds.
     var blocked: Int64
-    /// The reduced shortest quota after refusals without a delay; `nil` if the quota is not reduced.
+    /// The shortest quota, reduced after refusals without a delay; `nil` if the quota is not reduced.
     var halvedTo: Double?
 }
 
 extension AdaptiveLimit {
     /// Returns the usage and the learned limits, to save them; `nil` if there are none. O(calls).
     ///
-    /// The observed usage of other clients isn't included. It is learned again from the first response.
+    /// The observed usage of other clients isn't included. The limit learns this usage again from the first response.
     public func snapshot(at now: Int64, time: SnapshotTime) -> AdaptiveSnapshot? {
         guard !isFresh(at: now) || !learned.isEmpty else { return nil }
         let memory = policy.memory
@@ -58,7 +58,7 @@ extension AdaptiveLimit {
 
     /// Adds saved usage and learned limits. The current usage stays. Ages and windows outside their valid ranges are clamped.
     ///
-    /// A call that was in flight at the save counts as ended now.
+    /// A call that was in flight when the snapshot was made counts as ended now.
     /// - Parameters:
     ///   - snapshot: The saved state.
     ///   - now: Nanoseconds on the monotonic clock of this process.
@@ -88,7 +88,7 @@ extension AdaptiveLimit {
         if halved.units == nil { halved = HalvedQuota(units: snapshot.halvedTo) }
     }
 
-    /// Counts the shortest quota as used up now. Use it for a start without any saved state.
+    /// Counts the shortest quota as used up now. Call this method after a start without any saved state.
     package mutating func spendShortest(at now: Int64) {
         let quota = policy.quotas[policy.pace]
         let units = windows[policy.pace].remaining(at: now, policy: quota)

@@ -1,6 +1,6 @@
 /// A client's own calls that a server may still count: calls in flight, and calls that have ended recently.
 ///
-/// The server counts a call at an unknown time between its sending and its end. So the ledger counts a call from its sending until one
+/// The server counts a call at an unknown time between its start and its end. The ledger therefore counts a call from its start until one
 /// window after its end. The memory is bounded: only the last 4,096 ended calls are stored.
 struct CallLedger: Sendable {
     /// A call that has ended and that the server may have counted.
@@ -42,7 +42,7 @@ struct CallLedger: Sendable {
     ///
     /// - Parameters:
     ///   - counts: Whether the server may have counted the call.
-    ///   - window: The longest window for which the call matters, in nanoseconds.
+    ///   - window: The longest window in which the call can count, in nanoseconds.
     /// - Returns: Whether the call was in flight.
     mutating func end(_ call: AdmittedCall, counts: Bool, at now: Int64, window: Int64) -> Bool {
         guard inFlight.removeValue(forKey: call.id) != nil else { return false }
@@ -71,7 +71,7 @@ struct CallLedger: Sendable {
         lastSent = calls.reduce(lastSent) { max($0, $1.sent) }
     }
 
-    /// Returns the first instant at which fewer than `room` calls count; `.max` if there is none. O(log stored calls).
+    /// Returns the first instant at which fewer than `room` calls count; `.max` if there is no such instant. O(log stored calls).
     func instant(withFewerThan room: Int, window: Int64, at now: Int64) -> Int64 {
         guard room > 0 else { return .max }
         let first = firstEnd(after: now - window)
@@ -81,13 +81,13 @@ struct CallLedger: Sendable {
         return first + surplus < ended.count ? ended[first + surplus].ended + window : now + window
     }
 
-    /// Returns the maximum number of calls that the server may have counted in a window. The window ends at the time at which the server
-    /// counted a call that has just ended. O(log stored calls).
+    /// Returns the maximum number of calls that the server may have counted in a window. The window ends when the server counted a given
+    /// call, which has just ended. O(log stored calls).
     func mostHeld(sent: Int64, window: Int64) -> Int {
         inFlight.count + ended.count - firstEnd(after: sent - window)
     }
 
-    /// Returns the minimum number of calls that the server must have counted in the same window, without the call itself. O(stored calls).
+    /// Returns the minimum number of calls that the server must have counted in the same window, without the given call. O(stored calls).
     func fewestHeld(sent: Int64, ended instant: Int64, window: Int64) -> Int {
         ended.prefix(firstEnd(after: sent - 1)).count { $0.sent > instant - window }
     }
@@ -103,7 +103,7 @@ struct CallLedger: Sendable {
     }
 
     private mutating func dropOld(at now: Int64, window: Int64) {
-        // The server may have counted a call in flight at its sending. So the calls in the window before its sending are still needed.
+        // The server may have counted a call in flight when the call was sent. The ledger therefore keeps the calls of the window before.
         let oldest = inFlight.values.min() ?? now
         let useless = max(firstEnd(after: oldest - window), ended.count - Self.capacity)
         if useless > ended.count / 2 || ended.count > 2 * Self.capacity { ended.removeFirst(useless) }

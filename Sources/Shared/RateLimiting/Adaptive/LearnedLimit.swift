@@ -2,25 +2,25 @@ import Timekeeping
 
 /// One limit of a server, learned from its responses.
 ///
-/// The limit determines when the server will certainly admit a further call. Any one of these conditions is enough:
+/// The limit determines when the server will certainly admit a further call. One of these conditions is enough:
 ///
-/// - Own calls: a unit is free after subtracting the client's calls that the server may still count, and the recently observed usage of
-///   other clients.
+/// - Own calls: the quota exceeds the sum of two numbers. The first number is the client's calls that the server may still count. The
+///   second number is the recently observed usage of other clients.
 /// - Remaining: the last report had more remaining units than the client has sent calls since the report.
-/// - Reset: the reset time of the report has passed, and all calls that the server may have counted since the report have ended. One unit
-///   is then free.
+/// - Reset: the reset time of the report has passed. All calls that the server may have counted since the report have ended. One unit is
+///   then free.
 ///
-/// If no other client shares the limit, and the server reports quota and window, the server never refuses a call. In this case, the server
+/// If the server reports quota and window, and no other client shares the limit, the server never refuses a call. In this case, the server
 /// counts at most the calls that the client assumes to be counted.
 struct LearnedLimit: Sendable {
-    /// A report about the limit in a response, with the values that are derived from it.
+    /// A report about the limit in a response, with the values that the client derives from the report.
     struct Report: Sendable {
         var call: AdmittedCall
         var remaining: Int
         var ended: Int64
         /// The time at which more units become available.
         var resetAt: Int64
-        /// The number of calls that the server had certainly counted when it reported, including the reporting call.
+        /// The number of calls that the server had certainly counted at the report, including the reporting call.
         var countedBefore: Int
         /// The number of units that other clients used.
         var others: Int
@@ -33,9 +33,9 @@ struct LearnedLimit: Sendable {
     let name: String?
     var reportedQuota: Int?
     var reportedWindow: Int64?
-    /// The largest number of units that was observed to fit.
+    /// The largest number of units that the server was observed to admit in a window.
     var seenQuota = 0
-    /// Whether the server removes calls from its count before their window has passed. An example is a counter that restarts.
+    /// Whether the server removes calls from its count before their window has passed, such as a counter that restarts.
     var removesEarly = false
     /// The longest observed time until a reset.
     var seenWindow: Int64 = 0
@@ -51,18 +51,18 @@ struct LearnedLimit: Sendable {
         mentioned = now
     }
 
-    /// The number of units per window. If the server has not reported it, this is the largest number that was observed.
+    /// The number of units per window. If the server has not reported the quota, this is the largest observed number.
     var quota: Int? { reportedQuota ?? (seenQuota > 0 ? seenQuota : nil) }
 
-    /// The length of the window. If the server has not reported it, this is the longest observed time until a reset, but at least the
-    /// fallback.
+    /// The length of the window. If the server has not reported the window, this is the longest observed time until a reset. The fallback
+    /// is the minimum of this observed time.
     func window(atLeast fallback: Int64) -> Int64 { reportedWindow ?? max(seenWindow, fallback) }
 
     /// Returns the nanoseconds until a further call certainly fits. O(log stored calls).
     func delay(at now: Int64, ledger: CallLedger, fallbackWindow: Int64) -> Int64 {
         guard let quota else { return 0 }
         let instant = ownCallsFit(quota: quota, window: window(atLeast: fallbackWindow), ledger: ledger, at: now)
-        // After a day without a call, one call is sent, whatever the server has reported.
+        // After a day without a call, one call is sent even if the server has reported a longer reset.
         let longest = ledger.lastSent + 86_400_000_000_000
         return max(0, min(instant, longest, reportPermits(ledger: ledger, at: now, fallbackWindow: fallbackWindow)) - now)
     }
@@ -86,7 +86,7 @@ struct LearnedLimit: Sendable {
         let others = heldByOthers(at: now, window: window)
         let instant = ledger.instant(withFewerThan: quota - others, window: window, at: now)
         guard others > 0, let report, instant > report.ended + window else { return instant }
-        // The observed units of other clients have expired by that instant.
+        // At that instant, the observed units of other clients have expired.
         return max(report.ended + window, ledger.instant(withFewerThan: quota, window: window, at: now))
     }
 
@@ -95,14 +95,14 @@ struct LearnedLimit: Sendable {
         let left = report.remaining - sentSince(report, ledger: ledger)
         if left > 0 { return now }
         if left == 0 { return max(now, report.resetAt) }
-        // For calls that were in flight together, it is unknown which of them the server counted before it made the report. When all of
-        // them have ended, one more unit is free after the reset. The exception is a call that was sent later and got no report.
+        // If calls were in flight together, the client doesn't know which of them the server counted before the report. When all of them
+        // have ended, one more unit is free after the reset. The exception is a later call without a report.
         guard ledger.inFlightCount == 0 else { return .max }
         let isLast = report.call.id == ledger.lastID
         return max(now, isLast ? report.resetAt : max(report.resetAt, ledger.lastSent + fallbackWindow))
     }
 
-    /// The number of calls that the server may have counted after it made a report.
+    /// The number of calls that the server may have counted after a report.
     private func sentSince(_ report: Report, ledger: CallLedger) -> Int { ledger.countedEver - report.countedBefore }
 }
 
@@ -120,7 +120,7 @@ extension LearnedLimit {
     /// - Parameters:
     ///   - reported: The report about this limit.
     ///   - call: The call whose response contains the report. `ledger` has already recorded its end.
-    ///   - isRefusal: Whether the server refused the call. A refused call is not counted by the server.
+    ///   - isRefusal: Whether the server refused the call. The server doesn't count a refused call.
     ///   - longestBlock: The maximum time until a reset, in nanoseconds. A longer time is clamped.
     mutating func learn(
         _ reported: ServerLimit,
@@ -142,14 +142,15 @@ extension LearnedLimit {
         let isExhausted = isRefusal && remaining == 0
         let itself = isRefusal ? 0 : 1
         if isExhausted {
-            // The client assumed that more units fit than do fit. So the server removes calls before their window has passed.
+            // The client assumed that more units fit than the server admits. The server therefore removes calls before their window has
+            // passed.
             if seenQuota > max(1, most) { removesEarly = true }
             seenQuota = max(1, min(seenQuota, most))
         }
         let fewest = removesEarly || reportedQuota != nil ? 0 : ledger.fewestHeld(sent: call.sent, ended: now, window: window)
         seenQuota = max(seenQuota, remaining + fewest + itself)
         let unknown = max(0, (quota ?? 0) - remaining - most)
-        // Units without a known user may be the client's own, if the window is longer than assumed.
+        // Units without a known user may be the client's own units, if the window is longer than assumed.
         if isExhausted, unknown > 0, call.sent >= widenedAt {
             seenWindow = max(seenWindow, min(2 * window, longestBlock))
             widenedAt = now
@@ -170,18 +171,19 @@ extension LearnedLimit {
 }
 
 extension Duration {
-    /// The duration in nanoseconds, rounded up. The value is at least 0 and at most the limit.
+    /// The duration in nanoseconds, rounded up. The value is from 0 to the limit.
     func wholeNanoseconds(upTo limit: Int64) -> Int64 {
         self >= .nanoseconds(limit) ? limit : max(0, wholeNanosecondsRoundedUp)
     }
 }
 
-/// The reduced quota after refusals without a delay. Each refusal at least halves the quota. Each used window restores a tenth of it.
+/// The reduced quota after refusals without a delay. Each refusal at least halves the quota. Each fully used window restores a tenth of the
+/// quota.
 ///
-/// The factor is random, so that clients that were refused together don't retry together. If a call was sent before the quota was halved,
-/// its outcome is ignored.
+/// The factor is random. Clients that were refused together therefore don't retry together. If a call was sent before the quota was
+/// reduced, the outcome of the call is ignored.
 struct HalvedQuota: Sendable {
-    /// The reduced quota; `nil` if it is not reduced.
+    /// The reduced quota; `nil` if the quota is not reduced.
     private(set) var units: Double?
     private var halvedAt = Int64.min
 
@@ -196,8 +198,8 @@ struct HalvedQuota: Sendable {
         return max(policy.cost, min(policy.quota, Int(min(units, Double(policy.quota)))))
     }
 
-    /// Reduces the quota to 40 to 50 percent of its current value. If the usage in the last window is lower than that value, the percentage
-    /// applies to the usage.
+    /// Reduces the quota to 40 to 50 percent of its current value. If the usage in the last window is lower than the current value, the
+    /// percentage applies to the usage.
     mutating func refused(
         _ call: AdmittedCall,
         used: Int,
@@ -219,10 +221,10 @@ struct HalvedQuota: Sendable {
     }
 }
 
-/// The number of units that other clients were observed to use. It is the maximum of the current and the last period.
+/// The number of units that other clients were observed to use. The value is the maximum of the current and the last period.
 ///
-/// Suppose that a client takes each unit as soon as it becomes free. Whenever another client is faster, the server refuses the call.
-/// Therefore, the units that other clients used recently are left to them for one to two periods.
+/// If a client took each unit as soon as the unit becomes free, the server would refuse each call for which another client was faster. The
+/// client therefore leaves the recently used units of other clients free for one to two periods.
 struct OthersUse: Sendable {
     private var recent = 0
     private var earlier = 0

@@ -7,7 +7,7 @@ import Synchronization
 /// let result = try await limiter.run { try await hash(password) }
 /// ```
 public final class ConcurrencyLimiter: Sendable {
-    /// The error if the queue of waiting callers is full.
+    /// The error of a call that finds a full queue of waiting callers.
     public struct WaitQueueFull: Error, Hashable, Sendable {
         /// The number of waiting callers.
         public let waiters: Int
@@ -42,8 +42,8 @@ public final class ConcurrencyLimiter: Sendable {
     /// The number of waiting callers.
     public var waiting: Int { state.withLock(\.line.count) }
 
-    /// Runs an operation as soon as fewer than ``limit`` operations are running. O(1) if it can run immediately, otherwise O(waiting
-    /// callers).
+    /// Runs an operation as soon as fewer than ``limit`` operations are running. O(1) if the operation can run immediately, otherwise
+    /// O(waiting callers).
     ///
     /// - Throws: ``WaitQueueFull`` if the queue is full; `CancellationError` if the task is canceled while it waits; errors of the
     ///   operation are rethrown.
@@ -72,11 +72,11 @@ public final class ConcurrencyLimiter: Sendable {
         } wake: {
             state.withLock { $0.line.wake(id) }
         }
-        // A waiter that has got its slot is no longer in the queue.
+        // A waiter that already has a slot is no longer in the queue.
         if state.withLock({ $0.line.leave(id) }) { throw CancellationError() }
     }
 
-    /// Gives the slot to the first waiter. If no caller waits, frees it.
+    /// Gives the slot to the first waiter, or frees the slot if no caller waits.
     private func leave() {
         state.withLock { state -> WaiterLine<Void>.Wake? in
             if let wake = state.line.removeFirst() { return wake }

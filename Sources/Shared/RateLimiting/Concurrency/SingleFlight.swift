@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Lets many callers share one operation: the first caller starts it, and all callers get its result.
+/// Lets many callers share one operation. The first caller starts the operation, and all callers get its result.
 ///
-/// The operation continues even if the caller that started it is canceled, because its result must not be lost. An example of such a result
-/// is a rotated token. A canceled caller returns immediately. The other callers are not affected.
+/// The operation continues even if the first caller is canceled, because the result must not be lost. An example of such a result is a
+/// rotated token. A canceled caller returns immediately. The other callers are not affected.
 package final class SingleFlight<Value: Sendable>: Sendable {
     package typealias Outcome = Result<Value, any Error>
 
@@ -26,11 +26,11 @@ package final class SingleFlight<Value: Sendable>: Sendable {
     /// Whether no operation is running and no state of a caller is stored.
     package var isIdle: Bool { state.withLock { $0.waiters.isEmpty && $0.left.isEmpty && $0.flight == nil } }
 
-    /// The next step of a caller. It is decided while the lock of the caller and the lock of this type are held.
+    /// The next step of a caller, which is decided under the lock of the caller and the lock of this type.
     package enum Entrance {
-        /// The result exists already, so nothing is started.
+        /// The result exists already, so no operation is started.
         case ready(Value)
-        /// There can be no result, so the caller throws the error.
+        /// The operation can have no result, so the caller throws the error.
         case hopeless(any Error)
         /// Join the operation, or start it.
         case join
@@ -41,7 +41,7 @@ package final class SingleFlight<Value: Sendable>: Sendable {
     /// Joins the running operation, or starts one.
     /// - Parameters:
     ///   - isCancellable: Whether a caller returns as soon as its task is canceled.
-    ///   - entrance: A closure that is called under the lock before the caller joins. It can return a result that exists already.
+    ///   - entrance: A closure that is called under the lock before the caller joins. The closure can return an existing result.
     ///   - operation: The operation that runs once for all callers.
     /// - Returns: The result, and whether another caller started the operation.
     /// - Throws: The operation's error; `CancellationError` as soon as the caller's task is canceled.
@@ -98,7 +98,7 @@ package final class SingleFlight<Value: Sendable>: Sendable {
         case .parked: break
         case .start(let flight):
             shared.store(false, ordering: .relaxed)
-            // This is the only task in the library without a parent, because it must outlive the caller that started it.
+            // This task is the only one in the library without a parent, because the task must outlive the caller that started it.
             Task {
                 let outcome: Outcome
                 do { outcome = .success(try await operation()) } catch { outcome = .failure(error) }

@@ -1,7 +1,7 @@
 /// A queue of tasks. Each task waits until it is woken. The queue is a value, and its owner protects it with a lock.
 ///
-/// A task enters the queue and parks (suspends) with ``wait(park:wake:)``. A woken waiter stays in the queue: it checks the state of the
-/// owner again, and then leaves the queue or parks again. The owner can also remove the first waiter to let it continue.
+/// A task enters the queue and parks (suspends) with ``wait(park:wake:)``. A woken waiter stays in the queue. It checks the state of the
+/// owner again, and then leaves the queue or parks again. The owner can also remove the first waiter, which then continues.
 package struct WaiterLine<Tag: Sendable>: Sendable {
     /// A continuation. It must be resumed outside the lock.
     package typealias Wake = CheckedContinuation<Void, Never>
@@ -28,7 +28,7 @@ package struct WaiterLine<Tag: Sendable>: Sendable {
     /// Returns the number of waiters whose tag matches.
     package func count(where isMeant: (Tag) -> Bool) -> Int { waiters.count { isMeant($0.tag) } }
 
-    /// Adds a waiter behind the last waiter that has precedence. By default, adds it at the end. O(overtaken waiters).
+    /// Adds a waiter directly behind the last waiter that has precedence. By default, adds the waiter at the end. O(overtaken waiters).
     package mutating func enter(_ tag: Tag, behind goesBefore: (Tag) -> Bool = { _ in true }) -> UInt64 {
         lastID += 1
         let place = waiters.lastIndex { goesBefore($0.tag) }.map { $0 + 1 } ?? 0
@@ -41,7 +41,7 @@ package struct WaiterLine<Tag: Sendable>: Sendable {
 
     /// Parks a waiter until it is woken.
     ///
-    /// - Returns: Whether the waiter is parked. If not, it was woken already, or it is not in the queue.
+    /// - Returns: Whether the waiter is parked. `false` if the waiter was woken already or is not in the queue.
     package mutating func park(_ id: UInt64, _ wake: Wake) -> Bool {
         guard let place = place(of: id), !waiters[place].isWoken else { return false }
         waiters[place].wake = wake
@@ -82,7 +82,7 @@ package struct WaiterLine<Tag: Sendable>: Sendable {
     }
 
     /// Removes the first waiter that was not woken. O(waiters).
-    /// - Returns: `nil` if there is no such waiter; otherwise its continuation. The continuation is `nil` if the waiter has not parked yet.
+    /// - Returns: `nil` if there is no such waiter. Otherwise its continuation, which is `nil` if the waiter has not parked yet.
     package mutating func removeFirst() -> Wake?? {
         waiters.firstIndex { !$0.isWoken }.map { waiters.remove(at: $0).wake }
     }

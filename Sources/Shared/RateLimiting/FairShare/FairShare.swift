@@ -1,8 +1,8 @@
-/// Counts the admissions of networks that share a limit, so that one network can't use up the quota of all networks.
+/// Counts the admissions of networks that share a limit, so that one network can't use up the shared quota.
 ///
-/// The fair share of a network is the quota divided by the number of networks with an admission in the window. It is at least 1. A network
-/// that has used less than its fair share is admitted even if the shared limit refuses. So for a quota `q` and `n` networks, at most
-/// `q + max(q, n)` requests are admitted in a window. If the caller must do the work at the rate `q`, the caller must queue the excess.
+/// The fair share of a network is the quota divided by the number of networks with an admission in the window, but at least 1. A network
+/// that has used less than its fair share is admitted even if the shared limit refuses. For a quota `q` and `n` networks, at most `q +
+/// max(q, n)` requests are therefore admitted in a window. If the work must be done at the rate `q`, the caller must queue the excess.
 ///
 /// ```swift
 /// var shares = FairShare()
@@ -12,9 +12,9 @@
 /// }
 /// ```
 ///
-/// The window slides exactly: an admission counts for `window`, and not a nanosecond longer. At most `capacity` admissions are recorded. If
-/// there are more, the oldest admissions are removed early. Their networks can then be admitted too often, but at most by the number of
-/// removed admissions. A network without an admission in the window is always admitted, whatever other networks do.
+/// The window slides exactly: an admission counts for `window`, and not a nanosecond longer. At most `capacity` admissions are recorded.
+/// When there are more admissions, the oldest ones are removed early. Their networks can then be admitted too often, but at most by the
+/// number of removed admissions. A network without an admission in the window is always admitted.
 ///
 /// All operations are O(1) amortized.
 package struct FairShare: Sendable {
@@ -40,7 +40,8 @@ package struct FairShare: Sendable {
     private var latest: Duration = .zero
 
     /// Creates an empty table.
-    /// - Parameter capacity: The largest number of recorded admissions. A quota of more than half of the capacity counts as half of it.
+    /// - Parameter capacity: The largest number of recorded admissions. A quota above half of the capacity is reduced to half of the
+    ///   capacity.
     /// - Precondition: `capacity` is at least 2.
     package init(capacity: Int = 65_536) {
         precondition(capacity >= 2, "capacity must be at least 2 (is \(capacity))")
@@ -56,7 +57,7 @@ package struct FairShare: Sendable {
     /// Records an admission that the shared limit granted.
     /// - Parameters:
     ///   - network: The digest of the client's network.
-    ///   - now: The time on a monotonic clock. If it is before the time of an earlier call, that earlier time is used.
+    ///   - now: The time on a monotonic clock. If this time is before the time of an earlier call, the earlier call's time is used.
     ///   - window: The window of the shared limit.
     /// - Returns: The admission, which ``cancel(_:)`` removes.
     @discardableResult
@@ -74,7 +75,7 @@ package struct FairShare: Sendable {
     /// Records an admission if the network has used less than its fair share.
     /// - Parameters:
     ///   - network: The digest of the client's network.
-    ///   - now: The time on a monotonic clock. If it is before the time of an earlier call, that earlier time is used.
+    ///   - now: The time on a monotonic clock. If this time is before the time of an earlier call, the earlier call's time is used.
     ///   - quota: The quota of the shared limit.
     ///   - window: The window of the shared limit.
     /// - Returns: The admission, which ``cancel(_:)`` removes; `nil` if the network has used its fair share.
@@ -86,7 +87,7 @@ package struct FairShare: Sendable {
         return record(network, at: now, window: window)
     }
 
-    /// Removes an admission that did not take place. Does nothing if the admission is no longer in the window.
+    /// Removes an admission that did not take place. Does nothing if the admission has left the window.
     package mutating func cancel(_ admission: Admission) {
         guard numbers.contains(admission.number) else { return }
         let index = admission.number % records.count

@@ -3,7 +3,7 @@ import Timekeeping
 /// The comma-separated items of a field with their parameters. Parsing is lenient: values may be quoted or not, and names may have any
 /// case.
 ///
-/// The parser reads bytes rather than characters, because a combining mark after a comma would hide the comma.
+/// The parser reads bytes rather than characters. Otherwise, a combining mark after a comma would hide the comma.
 struct FieldItem {
     var value: String
     var parameters: [String: String] = [:]
@@ -11,8 +11,8 @@ struct FieldItem {
     /// The maximum number of items that are read from a field, and the maximum number of bytes.
     private static let (mostItems, mostBytes) = (64, 8_192)
 
-    /// Returns the items of a field's lines. Commas and semicolons within quotes are not separators. If a parameter is repeated, its last
-    /// value applies.
+    /// Returns the items of a field's lines. Commas and semicolons within quotes don't separate items or parameters. If a parameter is
+    /// repeated, its last value applies.
     static func items(_ lines: [String]) -> [FieldItem] {
         lines.lazy.flatMap { split(Array($0.utf8.prefix(mostBytes))[...], at: 44) }.prefix(mostItems).compactMap { text in
             let parts = split(text, at: 59)
@@ -67,7 +67,7 @@ struct FieldItem {
 
 /// Parses the numbers that servers write into fields. Returns `nil` for a value that can't be read.
 enum FieldNumber {
-    /// Parses digits. The fraction of a number, such as Reddit's `99.0`, is dropped. So the result never exceeds the reported number.
+    /// Parses digits. The fraction of a number, such as Reddit's `99.0`, is dropped, so the result never exceeds the reported number.
     static func count(_ text: String?) -> Int? { parts(text)?.whole }
 
     /// Parses a window in whole seconds. Zero is invalid.

@@ -17,8 +17,8 @@ public enum RateLimitFields {
     /// The name of the field with the delay of a refusal (RFC 9110, section 10.2.3).
     public static let retryAfterName = "Retry-After"
 
-    /// Returns the fields for a result: the visible policies, their remaining units, and `Retry-After` for a refusal with a delay. The
-    /// array is empty if there are no visible limits and no delay.
+    /// Returns the fields of a result: the visible policies and their remaining units. If the result is a refusal with a delay, the fields
+    /// include `Retry-After`. The array is empty if there are no visible limits and no delay.
     public static func fields(of result: RateLimitResult) -> [(name: String, value: String)] {
         [(policyName, policies(of: result)), (limitName, limits(of: result)), (retryAfterName, retryAfter(of: result))]
             .compactMap { name, value in value.map { (name, $0) } }
@@ -66,7 +66,7 @@ public enum RateLimitFields {
 
     /// Returns the value of `Retry-After`; `nil` if the request was admitted, or if it can never be admitted.
     ///
-    /// The value is the longest delay of all refusals. So it is never shorter than the `t` of a limit that is used up.
+    /// The value is the longest delay of all refusals. It is never shorter than the `t` of a limit that is used up.
     public static func retryAfter(of result: RateLimitResult) -> String? {
         result.refusal?.retryAfter.map { String(max(1, $0.wholeSecondsRoundedUp)) }
     }
@@ -83,7 +83,7 @@ public enum RateLimitFields {
         }
     }
 
-    /// Returns an upper bound of the number of bytes of one member of a field, including its separator. It applies to both fields.
+    /// Returns an upper bound of the bytes of one member of a field, including its separator. The bound applies to both fields.
     private static func capacity(_ policy: RateLimitPolicy, partitionKey: [UInt8]?) -> Int {
         let names = FieldText.quotedCapacity(policy.name) + FieldText.quotedCapacity(policy.unit.rawValue)
         let key = partitionKey.map { 4 * ($0.count / 3 + 1) } ?? 0

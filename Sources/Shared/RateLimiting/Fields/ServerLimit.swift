@@ -1,10 +1,10 @@
-/// A server's report about one of its limits, as it is contained in a response.
+/// A server's report about one of its limits, as a response contains it.
 public struct ServerLimit: Hashable, Sendable {
     /// The policy's name, if it has one.
     public var name: String?
     /// The number of units that a window admits.
     public var quota: Int?
-    /// The unit of the quota; `nil` if the server doesn't report it. The unit is then requests.
+    /// The unit of the quota; `nil` if the server doesn't report a unit. In this case, the unit is requests.
     public var unit: QuotaUnit?
     /// The length of the window.
     public var window: Duration?
@@ -33,14 +33,13 @@ public struct ServerLimit: Hashable, Sendable {
 extension ServerLimit {
     /// Decodes a server's limits from the fields of a response.
     ///
-    /// The method reads draft-ietf-httpapi-ratelimit-headers-10, all earlier drafts, and vendors' dialects. Decoding is lenient. A value
-    /// that can't be read counts as absent. A limit is ignored if it has no readable quota, remaining count or reset.
+    /// The method reads draft-ietf-httpapi-ratelimit-headers-10, all earlier drafts, and the formats of vendors. Decoding is lenient. A
+    /// value that can't be read counts as absent. A limit is ignored if it has no readable quota, remaining count or reset.
     ///
-    /// A `Retry-After` field takes precedence over each reset that this method reads. `ErrorContract` reads `Retry-After` in all its
-    /// dialects.
+    /// A `Retry-After` field takes precedence over each reset of this method. `ErrorContract` reads `Retry-After` in all its formats.
     ///
     /// - Parameters:
-    ///   - now: Seconds since 1970, from the response's `Date` field. If there is none, from the local clock.
+    ///   - now: Seconds since 1970 from the response's `Date` field, or from the local clock if the response has no such field.
     ///   - field: Returns the values of a field by its lowercase name; empty if the response has none.
     public static func decode(now: Int64, field: (String) -> [String]) -> [ServerLimit] {
         let items = FieldItem.items(field("ratelimit"))
@@ -51,8 +50,8 @@ extension ServerLimit {
         return withoutActuallyEscaping(field) { VendorLimits(now: now, policies: policies, field: $0).limits }
     }
 
-    /// From draft 8 on: `"default";r=50;t=30;pk=:…:`. Each item is combined with the policy of the same name. If the policy has a key, the
-    /// item must have the same key.
+    /// Reads the format since draft 8: `"default";r=50;t=30;pk=:…:`. Each item is combined with the policy of the same name. If the policy
+    /// has a partition key, the item must have the same key.
     private static func structured(_ items: [FieldItem], policies: [FieldItem], now: Int64) -> [ServerLimit] {
         var limits = items.compactMap { item -> ServerLimit? in
             guard let remaining = FieldNumber.count(item.parameters["r"]) else { return nil }
@@ -84,7 +83,7 @@ extension ServerLimit {
         window = FieldNumber.window(policy.parameters["w"])
     }
 
-    /// Draft 7: `limit=100, remaining=50, reset=30`.
+    /// Reads the format of draft 7: `limit=100, remaining=50, reset=30`.
     private static func seventhDraft(_ items: [FieldItem], policies: [FieldItem], now: Int64) -> ServerLimit? {
         var members: [String: String] = [:]
         for item in items {

@@ -1,4 +1,4 @@
-/// Limits in separate fields: drafts up to 6, and the dialects of vendors.
+/// Limits in separate fields: drafts up to 6, and the formats of vendors.
 struct VendorLimits {
     private let now: Int64
     private let policies: [FieldItem]
@@ -8,7 +8,7 @@ struct VendorLimits {
         (self.now, self.policies, self.field) = (now, policies, field)
     }
 
-    /// The limits in the first dialect that contains any limits.
+    /// The limits in the first format that contains any limits.
     var limits: [ServerLimit] {
         for prefix in ["ratelimit-", "x-ratelimit-", "x-rate-limit-"] {
             let limits = ["", "-requests", "-tokens"].compactMap { limit(prefix, suffix: $0) }
@@ -31,7 +31,7 @@ struct VendorLimits {
     private func limit(_ prefix: String, suffix: String, name: String? = nil) -> ServerLimit? {
         func first(_ name: String) -> FieldItem? { FieldItem.items(field(prefix + name + suffix)).first }
         let quotas = FieldItem.items(field(prefix + "limit" + suffix))
-        // A date contains a comma, so don't parse the field as a list. Discord sends an instant and a duration. The duration is more
+        // A date contains a comma, so the field is not parsed as a list. Discord sends an instant and a duration, and the duration is more
         // precise.
         let reset = ["reset-after", "reset", "next", "resettime"].flatMap { field(prefix + $0 + suffix) }.lazy
         var limit = ServerLimit(

@@ -1,7 +1,7 @@
 /// A secret of 128 bits with which the keys of rate limits are hashed.
 ///
-/// Saved digests can only be used with the secret that made them. Store the secret as long as the digests, but in another place. An
-/// attacker who has the secret and the digests can guess keys, such as email addresses, and compare their digests.
+/// Saved digests can only be used with the secret that made them. Store the secret as long as the digests, but in another place. With both
+/// the secret and the digests, an attacker can guess keys, such as email addresses, and compare their digests.
 public struct KeySecret: Hashable, Sendable {
     let low: UInt64
     let high: UInt64
@@ -51,10 +51,10 @@ extension KeySecret: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// The stored form of a key: a hash of 63 bits. Without the secret, the key can't be recovered from it.
+/// The stored form of a key: a hash of 63 bits. Without the secret, an attacker can't recover the key from the hash.
 ///
-/// Clients never see digests, so they can't choose keys that collide. In a table of a million keys, the probability that two keys share a
-/// digest is 1 in 18 million. Such keys would share a quota.
+/// Clients never see digests, so clients can't choose keys with the same digest. In a table of a million keys, the probability of two keys
+/// with the same digest is 1 in 18 million. Two such keys would share a quota.
 @usableFromInline
 package struct KeyDigest: RawRepresentable, Hashable, Sendable, Codable {
     /// The bits.
@@ -73,8 +73,8 @@ package struct KeyDigest: RawRepresentable, Hashable, Sendable, Codable {
         rawValue = even < Self.firstOfKeys ? even | 1 << 63 : even
     }
 
-    /// A digest that stands for all keys without their own window. ``JointRateLimiter/chargeLost(_:after:at:under:)`` charges usage to it,
-    /// and new keys start with this usage.
+    /// A digest that represents all keys without their own window. ``JointRateLimiter/chargeLost(_:after:at:under:)`` charges usage to this
+    /// digest, and new keys start with this usage.
     static let everyone = KeyDigest(rawValue: 0)
 
     /// Whether the value is the digest of a key.

@@ -1,6 +1,6 @@
 /// The key under which a policy counts a request: an address, a user, a route, or a combination of them.
 ///
-/// A type conforms by passing its parts to the hasher in a fixed order. The hash doesn't include the type of the key. So use only one type
+/// A type conforms by passing its parts to the hasher in a fixed order. The hash doesn't include the type of the key, so use only one type
 /// of key for each policy.
 public protocol PartitionKey: Sendable {
     /// Passes the parts that identify this key to the hasher.
@@ -8,7 +8,7 @@ public protocol PartitionKey: Sendable {
 }
 
 extension String: PartitionKey {
-    /// Hashes the UTF-8 bytes. If two texts are canonically equivalent but have different bytes, they are different keys.
+    /// Hashes the UTF-8 bytes. Two texts with different bytes are different keys, even if the texts are canonically equivalent.
     public func hash(into hasher: inout KeyHasher) {
         var text = self
         text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
@@ -58,7 +58,7 @@ public struct KeyHasher: Sendable {
         state.absorb(word, rounds: 2)
     }
 
-    /// Adds the number of bytes and then the bytes. So different sequences of parts have different encodings. O(bytes).
+    /// Adds the number of bytes and then the bytes, so that different sequences of parts have different encodings. O(bytes).
     public mutating func combine(bytes: UnsafeRawBufferPointer) {
         combine(UInt64(bytes.count))
         var offset = 0

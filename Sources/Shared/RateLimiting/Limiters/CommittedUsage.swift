@@ -1,12 +1,12 @@
 /// Consumed quota that a store commits in the same transaction as other changes of the current task.
 ///
-/// A route sets the value around a call of the domain code, and the store reads it within the transaction. So the usage of a request is
-/// stored exactly if the changes of the request are stored, even after a crash. The domain code doesn't depend on rate limits. If a store
-/// isn't in the same database as the limits, it ignores the value.
+/// A route sets the value around a call of the domain code, and the store reads the value within the transaction. The usage of a request is
+/// therefore stored exactly if the changes of the request are stored, even after a crash. The domain code doesn't depend on rate limits. A
+/// store ignores the value if it isn't in the same database as the limits.
 public enum CommittedUsage {
-    /// A closure that returns the usage at the time of the call; `nil` outside of such a call of the domain code.
+    /// A closure that returns the current usage; `nil` outside of such a call of the domain code.
     ///
-    /// The store calls the closure after the other writes of the transaction. If two transactions run concurrently, the later one therefore
-    /// never stores the older usage.
+    /// The store calls the closure after the other writes of the transaction. If two transactions run concurrently, the later transaction
+    /// therefore never stores older usage.
     @TaskLocal public static var current: (@Sendable () -> ConsumedQuota?)?
 }

@@ -1,4 +1,4 @@
-/// A claim on one table, with the digest of its key. It is either the claim itself, or the derived claim of the client's network.
+/// A claim on one table, with the digest of its key. The claim is the caller's claim, or a derived claim of the client's network.
 struct ResolvedClaim {
     let table: Int
     let digest: UInt64
@@ -7,7 +7,7 @@ struct ResolvedClaim {
     let shard: UnsafeMutablePointer<KeyShard>
     /// The action if the table has no room for a new key.
     let whenFull: WhenFull
-    /// Whether this is the claim itself, and not the claim of a network. Only such claims are shown in responses.
+    /// Whether this is the caller's claim, and not the derived claim of a network. Responses show only such claims.
     let isNarrow: Bool
     /// Whether this claim is only counted if the claim before it is skipped.
     let isFallback: Bool
@@ -25,14 +25,15 @@ struct ResolvedClaim {
         case bucket
         /// The claim is skipped, because the next claim counts the network of the client.
         case skip
-        /// The claim is skipped once the claim of the network has been added.
+        /// The claim is skipped after the claim of the network has been added.
         case fallBack
     }
 }
 
 /// A decision under several rules. The locks of all rules are held while all rules are checked, and until all are charged.
 struct JointDecision {
-    /// The index of the refused claim with the longest delay; -1 if no claim is refused. If several have the same delay, it is the first.
+    /// The index of the refused claim with the longest delay; -1 if no claim is refused. If several delays are equal, the first claim
+    /// decides.
     struct Verdict {
         var place = -1
         var delay: Int64 = 0
@@ -46,7 +47,7 @@ struct JointDecision {
     private var now = Int64.min
     private(set) var enforced = Verdict()
     private(set) var inShadow = Verdict()
-    /// Whether a full table requires the claims of networks. If so, nothing is decided.
+    /// Whether the claims of networks are required because a table is full. If so, there is no decision yet.
     private(set) var needsFallback = false
     /// Whether memory was short.
     private(set) var isPressed = false
@@ -55,7 +56,7 @@ struct JointDecision {
         self.claims = claims
     }
 
-    /// Links claims in the order of their tables. All callers take their locks in this order. O(claims²): there are few claims.
+    /// Links claims in the order of their tables. All callers take their locks in this order. O(claims²), which is fast for few claims.
     ///
     /// - Returns: The index of the first claim.
     static func chain(_ claims: UnsafeMutableBufferPointer<ResolvedClaim>, names: [String]) -> Int {
@@ -111,14 +112,14 @@ struct JointDecision {
     /// Whether a network's claim is not needed, because the claim before it is not skipped.
     private func isUnusedFallback(_ place: Int) -> Bool { claims[place].isFallback && !claims[place - 1].isSkipped }
 
-    /// Uses one instant for all claims: the latest instant that any of their shards has seen. All shards record it.
+    /// Uses one instant for all claims: the latest instant of all their shards. All shards record this instant.
     private mutating func agree(on now: Int64) {
         self.now = now
         for claim in claims { self.now = claim.shard.instant(self.now) }
         for claim in claims { _ = claim.shard.instant(self.now) }
     }
 
-    /// Charges the enforced rules. If the rules in shadow mode admit the request, too, charges them as if they were enforced.
+    /// Charges the enforced rules. If the rules in shadow mode also admit the request, the method charges them in the same way.
     private mutating func charge() {
         for place in claims.indices where !isUnusedFallback(place) {
             let claim = claims[place]

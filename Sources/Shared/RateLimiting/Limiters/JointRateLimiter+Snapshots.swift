@@ -4,13 +4,13 @@ import Timekeeping
 extension JointRateLimiter {
     /// Takes the changed keys, to save them. The array is empty if no key has changed.
     ///
-    /// Each key occurs once, with its latest usage, even if it has changed several times. If rows could not be saved, pass them to
-    /// ``returnChanges(_:)``. O(count + locks); each lock is held for its part of the rows.
+    /// Each key occurs once, with its latest usage, even if the key has changed several times. If rows could not be saved, pass the rows to
+    /// ``returnChanges(_:)``. O(count + locks); each lock is held only for its part of the rows.
     ///
     /// - Parameters:
     ///   - count: The maximum number of rows.
-    ///   - time: Returns the time on the clocks that outlive the process. It is called after the rows are made, so that no time is counted
-    ///     twice.
+    ///   - time: Returns the time on the clocks that outlive the process. The method calls the closure after the rows are made, so that no
+    ///     time is counted twice.
     public func takeChanges(
         upTo count: Int = 1_000,
         time: () -> SnapshotTime = SnapshotTime.now
@@ -21,11 +21,11 @@ extension JointRateLimiter {
             let place = places[changes.next(of: places.count)]
             let shards = rules[place.rule]
             let rows = shards[place.shard].withTable(at: elapsed()) { table, now in
-                // Without this, expired keys would stay until a new key is added to their shard.
+                // Without this call, expired keys would stay until a new key is added to their shard.
                 table.dropExpired(2, at: now)
                 return table.takeChanges(upTo: count - saved.count, at: now)
             }
-            // One row is enough for all new keys.
+            // One row represents all new keys, so only the first shard adds this row.
             saved += rows.filter { place.shard == 0 || $0.key != .everyone }.map { (names[place.rule], $0) }
         }
         return Self.stamp(saved, time)
@@ -39,7 +39,7 @@ extension JointRateLimiter {
         }
     }
 
-    /// Takes the usage of the keys of some claims and of their networks, whether they have changed or not. Use it to save the usage
+    /// Takes the usage of the keys of some claims and of their networks, including unchanged keys. Use this method to save the usage
     /// immediately, such as in the transaction of the request.
     ///
     /// ``takeChanges(upTo:time:)`` takes these keys only if they change again, or if ``returnChanges(_:)`` returns them.
@@ -80,13 +80,13 @@ extension JointRateLimiter {
     /// quota counts as used.
     ///
     /// Within one boot, the boot's clock measures the time since the save, independently of the wall clock. Across boots, the wall clock
-    /// measures it. If the wall clock went backwards, the elapsed time is zero. Earlier versions saved rows for windows that new keys
-    /// shared. Such rows are ignored.
+    /// measures this time. If the wall clock went backwards, the elapsed time is zero. Earlier versions saved rows for windows that new
+    /// keys shared, and these rows are ignored.
     ///
     /// - Parameters:
     ///   - saved: The saved usage, under the secret of this limiter.
     ///   - time: The current time, on the clocks with which the usage was saved.
-    /// - Returns: Whether there is a rule with the name of the policy. If not, the usage is ignored.
+    /// - Returns: Whether there is a rule with the name of the policy. If there is no rule, the usage is ignored.
     @discardableResult
     public func restore(_ saved: SavedRateLimit, at time: SnapshotTime = .now()) -> Bool {
         guard let rule = names.firstIndex(of: saved.state.policy) else { return false }
@@ -104,11 +104,11 @@ extension JointRateLimiter {
         return true
     }
 
-    /// Counts the whole quota of every key as used, whether the key is known or not. Use it if admissions in a time span may not have been
+    /// Counts the whole quota of every key as used, including unknown keys. Use this method if admissions in a time span may not have been
     /// saved. An example is the last second before the process was killed.
     ///
-    /// Call it after the saved usage is restored. The quota becomes available again as if all of it had been admitted at the end of the
-    /// span. O(keys); only one lock is held at a time.
+    /// Call this method after the saved usage is restored. The quota becomes available again as if the whole quota had been admitted at the
+    /// end of the span. O(keys); only one lock is held at a time.
     ///
     /// - Parameters:
     ///   - span: The longest time before the kill whose admissions may not have been saved.
@@ -131,7 +131,7 @@ extension JointRateLimiter {
 }
 
 extension JointRateLimiter {
-    /// Units that another process admitted after it had last saved the usage of their key.
+    /// Units that another process admitted after the last save of their key.
     package struct Recounted: Hashable, Sendable {
         /// The number of units.
         package var units: Int
@@ -148,7 +148,8 @@ extension JointRateLimiter {
     /// stays. O(admissions · quota).
     ///
     /// - Parameters:
-    ///   - admissions: The later admissions, oldest first. A unit is ignored if the policy would have refused it for more than a second.
+    ///   - admissions: The later admissions, oldest first. If the policy would have refused a unit for more than a second, the unit is
+    ///     ignored.
     ///   - key: The digest of the key under the secret of this limiter.
     ///   - policy: The name of the policy.
     ///   - saved: The saved usage of the key under the policy; `nil` if there is none.
@@ -192,13 +193,13 @@ private struct RestoredUsage {
 }
 
 extension WindowTable where Window: ~Copyable {
-    /// The method adds everything in one step, because usage that has expired by now may not have expired at the next admission.
+    /// All usage is added in one step, because usage that has expired by now may not have expired at the next admission.
     fileprivate mutating func relive(_ past: RestoredUsage, of key: KeyDigest, at now: Int64) {
         change(key, at: now) { window, terms in
             if let saved = past.saved { window.restore(saved, at: past.start, terms: terms, time: past.startTime) }
             for (units, instant) in past.admissions {
                 let units = min(units, terms.burst)
-                // The save time is slightly late, so the restored usage may seem to use the whole quota still.
+                // The save time is slightly late, so the whole quota may still seem to be used.
                 let wait = window.delay(at: instant, terms: terms, cost: units)
                 if wait <= 1_000_000_000 { window.charge(at: instant + wait, terms: terms, cost: units) }
             }

@@ -6,7 +6,7 @@ import Timekeeping
 /// Either every enforced policy admits and counts the request, or no policy counts it.
 ///
 /// This also holds for concurrent callers. A decision holds the locks of its keys from the first check to the last charge, and takes the
-/// locks in the order of the rules. Use ``KeyedRateLimiter`` for a single policy.
+/// locks in the order of the rules. For a single policy, use ``KeyedRateLimiter``.
 ///
 /// ```swift
 /// let limiter = JointRateLimiter(
@@ -20,7 +20,7 @@ import Timekeeping
 /// if let refusal = limiter.admit(claims).refusal { return refuse(refusal.policy.name, refusal.retryAfter) }
 /// ```
 ///
-/// Keys are stored as 64-bit hashes under a secret, never as text. A decision takes O(claims). It waits only for the locks, which other
+/// Keys are stored as 64-bit hashes under a secret, never as text. A decision takes O(claims). A decision waits only for locks, which other
 /// callers hold for well below a microsecond.
 ///
 /// ## Memory
@@ -28,10 +28,10 @@ import Timekeeping
 /// All tables share one limit of memory. An eighth of the memory is reserved for the tables of the rules, in equal parts. A quarter is
 /// reserved for the tables of networks, in equal parts. The rest is available to all tables.
 ///
-/// If there is no room for a new key, the table evicts another key. It chooses several keys at random and evicts the key with the least
-/// used quota. A key that has used more than half of its quota is never evicted. If no key can be evicted, the new key is counted by the
-/// networks of its client (``WideLimits``). If there are no networks, or if their tables are full, too, the new key is counted in a shared
-/// window. Each lock has 16 such windows, and the digest of a key determines its window.
+/// If there is no room for a new key, the table evicts another key. The table chooses several keys at random and evicts the key with the
+/// least used quota. A key that has used more than half of its quota is never evicted. If no key can be evicted, the new key is counted by
+/// the networks of its client (``WideLimits``). If there are no networks, or if their tables are also full, the new key is counted in a
+/// window that several keys share. Each lock has 16 such windows, and the digest of a key determines its window.
 public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Duration {
     /// The position of a rule's tables.
     private struct Place {
@@ -79,7 +79,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
         let tables = all.flatMap(\.self)
         names = tables.map(\.policy.name)
         precondition(Set(names).count == names.count, "joint limits need distinct names (are \(names))")
-        // When other tables are full, the tables of networks are used. So they get most of the reserved memory.
+        // The tables of networks are used when other tables are full, so they get most of the reserved memory.
         let networkCount = tables.count - rules.count
         let reserved = (narrow: memory / 8 / rules.count, network: memory / 4 / max(1, networkCount))
         let pool = MemoryPool(size: memory - memory / 8 - (networkCount > 0 ? memory / 4 : 0))
@@ -106,7 +106,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     /// The current rules.
     public var currentRules: [RateLimitRule] { places.map { rules[$0.first].rule } }
 
-    /// The names of all policies in the order of their numbers. They include the policies of networks.
+    /// The names of all policies in the order of their numbers, including the policies of networks.
     public var policyNames: [String] { names }
 
     /// The memory that the keys use, and the number of actions that the limiter took because memory was short. O(locks).
@@ -131,15 +131,15 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
         decide(claims, at: clock.now, charges: true)
     }
 
-    /// Decides about one request at an instant that the caller already knows. If the instant is before an earlier one, the earlier one is
-    /// used.
+    /// Decides about one request at an instant that the caller already knows. If an earlier call used a later instant, that later instant
+    /// is used.
     ///
     /// - Precondition: Every claim names a rule of this limiter, and no two claims name the same rule.
     public func admit(_ claims: [RateLimitClaim], at instant: C.Instant) -> RateLimitResult {
         decide(claims, at: instant, charges: true)
     }
 
-    /// Decides about one request, and reports each charge. Use it to write a log of admissions.
+    /// Decides about one request, and reports each charge. Use this method to write a log of admissions.
     ///
     /// - Parameters:
     ///   - claims: The claims of the request.
@@ -157,13 +157,13 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
         decide(claims, at: clock.now, charges: false)
     }
 
-    /// Refunds the units that an admission charged, including units of the client's networks. The state is then as if the request had not
-    /// been admitted.
+    /// Refunds the units that an admission charged, including units of the client's networks. Afterwards, the state is as if the request
+    /// had not been admitted.
     ///
-    /// A refund never returns more than the admission took. For the sliding window, it is exact. For a GCRA, it is exact if the same key
-    /// was not admitted again after the admission. Otherwise, the refund can be too small by the time between the admission and the refund,
-    /// because a GCRA stores no instants. If a policy has changed its algorithm since the admission, or has removed the key, it refunds
-    /// nothing. O(quota) for each policy.
+    /// A refund never returns more than the admission took. For the sliding window, the refund is exact. For a GCRA, the refund is exact if
+    /// the same key was not admitted again after the admission. Otherwise, the refund can be too small by the time between the admission
+    /// and the refund, because a GCRA stores no instants. A policy refunds nothing if it has changed its algorithm since the admission, or
+    /// has removed the key. O(quota) for each policy.
     /// - Parameters:
     ///   - charge: The charge of an admission by this limiter. Each policy's part of it is refunded once.
     ///   - policies: The names of the policies to refund; `nil` for all refundable policies.
@@ -175,12 +175,12 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
         }
     }
 
-    /// Replaces the policy, mode or visibility of the rule with the same policy name. Earlier admissions of a key count under the new
-    /// policy, too.
+    /// Replaces the policy, mode or visibility of the rule with the same policy name. Earlier admissions of a key also count under the new
+    /// policy.
     ///
-    /// If the new window is longer, admissions that were already older than the old window are not counted. If the algorithm changes from
-    /// GCRA to the sliding window, a key with any usage waits a whole window. O(keys). Only one lock is held at a time, and a decision
-    /// waits only for its own locks.
+    /// If the new window is longer, admissions older than the old window are not counted. If the algorithm changes from GCRA to the sliding
+    /// window, a key with any usage waits a whole window. O(keys). Only one lock is held at a time, and a decision waits only for its own
+    /// locks.
     ///
     /// - Precondition: There is a rule with that name.
     public func change(to rule: RateLimitRule) {
@@ -253,7 +253,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
 
     /// Finds the tables and keys of claims.
     ///
-    /// - Parameter hasFallbacks: Whether a claim gets another claim for the widest network, if its networks only count as a fallback.
+    /// - Parameter hasFallbacks: Whether a claim gets an additional claim for the widest network, if its networks only count as a fallback.
     /// - Returns: The used part of the memory.
     func resolve(
         _ claims: [RateLimitClaim],
@@ -299,7 +299,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
         return UnsafeMutableBufferPointer(rebasing: memory[..<count])
     }
 
-    /// Removes some unused keys of any table. Otherwise, a table without new keys would occupy memory that other tables need. O(1).
+    /// Removes some unused keys of any table. Otherwise, a table without new keys would use memory that other tables need. O(1).
     private func sweep() {
         var place = sweeps.next(of: rules.reduce(0) { $0 + $1.count })
         for rule in rules {

@@ -11,11 +11,11 @@ public import Timekeeping
 ///
 /// Keys are stored as keyed 63-bit hashes, never as text. If the table is full, a new key evicts another key. The table chooses several
 /// keys at random and evicts the key with the least used quota. A key that has used more than half of its quota is never evicted. A key can
-/// exceed its quota by at most the usage that was evicted from it. If no key can be evicted, new keys share windows. Each lock has 16 such
-/// windows, and the hash of a key determines its window.
+/// exceed its quota by at most the usage that was evicted with it. If no key can be evicted, several new keys share a window. Each lock has
+/// 16 such windows, and the hash of a key determines its window.
 ///
 /// A decision takes O(1): an insertion removes up to two expired keys, and no operation scans the table. Keys are spread over several
-/// locks. With the strict GCRA, a key takes 20 to 30 bytes. With the sliding window, it also takes the memory of its log.
+/// locks. With the strict GCRA (``StrictGCRA``), a key takes 20 to 30 bytes. With the sliding window, it also takes the memory of its log.
 public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendable where C.Duration == Duration {
     @usableFromInline let shards: KeyShards
     @usableFromInline let seed = HashSeed()
@@ -26,7 +26,7 @@ public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendabl
     /// - Parameters:
     ///   - policy: The policy for every key.
     ///   - capacity: The maximum number of keys with their own window. The table is divided into equal parts of 2,048 to 4,095 keys, each
-    ///     with a lock. If a part is full, it evicts keys, even if other parts have room.
+    ///     with a lock. A full part evicts keys even if other parts have room.
     ///   - clock: A monotonic clock.
     /// - Precondition: `capacity` is positive.
     public init(policy: RateLimitPolicy, capacity: Int = 100_000, clock: C) {
@@ -41,15 +41,15 @@ public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendabl
     /// Decides about one request of a key.
     /// - Parameters:
     ///   - key: The key under which the request is counted.
-    ///   - cost: The number of units that the request takes; the cost of the policy if `nil`.
+    ///   - cost: The number of units that the request takes; `nil` for the cost of the policy.
     /// - Precondition: `cost` is positive.
     @inlinable
     public func admit(_ key: Key, cost: Int? = nil) -> RateLimitDecision {
         admit(key, at: clock.now, cost: cost)
     }
 
-    /// Decides about one request of a key at an instant that the caller already knows. If the instant is before an earlier one, the earlier
-    /// one is used.
+    /// Decides about one request of a key at an instant that the caller already knows. If an earlier call used a later instant, that later
+    /// instant is used.
     /// - Precondition: `cost` is positive.
     @inlinable
     public func admit(_ key: Key, at instant: C.Instant, cost: Int? = nil) -> RateLimitDecision {
@@ -69,9 +69,9 @@ public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendabl
 
     /// Replaces the policy. Earlier admissions of a key count under the new policy, so a change grants no new burst.
     ///
-    /// If the new window is longer, admissions that were already older than the old window are not counted. If the algorithm changes from
-    /// GCRA to the sliding window, a key with any usage waits a whole window. O(keys). Only one lock is held at a time, and a decision
-    /// waits only for its own lock.
+    /// If the new window is longer, admissions older than the old window are not counted. If the algorithm changes from GCRA to the sliding
+    /// window, a key with any usage waits a whole window. O(keys). Only one lock is held at a time, and a decision waits only for its own
+    /// lock.
     public func change(to policy: RateLimitPolicy) {
         shards.apply(RateLimitRule(policy), now: elapsed)
     }
@@ -102,9 +102,10 @@ extension KeyedRateLimiter {
     ///   - snapshot: The saved usage.
     ///   - key: The key to which the usage belongs.
     ///   - time: The current time, on the clocks that the snapshot uses.
-    ///   - afterKill: Whether up to a second of admissions may be missing from the snapshot. If so, the whole quota counts as used at the
-    ///     end of that second.
-    /// - Returns: Whether the snapshot's policy has the same name as the policy of this limiter. If not, the snapshot is ignored.
+    ///   - afterKill: Whether up to a second of admissions may be missing from the snapshot. If `true`, the whole quota counts as used at
+    ///     the end of that second.
+    /// - Returns: Whether the snapshot's policy has the same name as the policy of this limiter. If the names differ, the snapshot is
+    ///   ignored.
     @discardableResult
     public func restore(_ snapshot: RateLimitSnapshot, for key: Key, at time: SnapshotTime, afterKill: Bool = false) -> Bool {
         withTable(of: key) { table, digest, now in

@@ -8,7 +8,7 @@ public struct RateLimitClaim: Sendable {
     public var policy: String
     /// The key under which the request is counted.
     public var key: any PartitionKey
-    /// The number of units; the cost of the policy if `nil`.
+    /// The number of units; `nil` for the cost of the policy.
     public var cost: Int?
     /// The networks of the client, for policies with ``WideLimits``; `nil` if there are none.
     public var networks: ClientNetworks?
@@ -19,7 +19,7 @@ public struct RateLimitClaim: Sendable {
     /// - Parameters:
     ///   - policy: The policy's name.
     ///   - key: The key under which the request is counted.
-    ///   - cost: The number of units; the cost of the policy if `nil`.
+    ///   - cost: The number of units; `nil` for the cost of the policy.
     ///   - networks: The networks of the client that makes the request.
     ///   - isRefundable: Whether the units can be refunded after the admission.
     /// - Precondition: `cost` is positive.
@@ -44,7 +44,7 @@ public struct RateLimitClaim: Sendable {
 
 /// The units that an admission charged to its refundable claims.
 ///
-/// Use it to reserve units before an expensive step, and to refund them if the step did not take place:
+/// Use a charge to reserve units before an expensive step, and to refund the units if the step did not take place:
 ///
 /// ```swift
 /// let claim = RateLimitClaim("login-account", key: account, isRefundable: true)
@@ -53,7 +53,7 @@ public struct RateLimitClaim: Sendable {
 /// if try await !checkPassword(), let charge = result.charge { limiter.refund(charge) }
 /// ```
 ///
-/// Each policy's part can be refunded only once, even if several tasks try. A charge that is not refunded stays counted.
+/// Each policy's part can be refunded only once, even if several tasks try. Units that are not refunded stay counted.
 public final class RateLimitCharge: Sendable {
     /// The charge of one policy.
     package struct Part: Sendable {
@@ -93,7 +93,7 @@ public final class RateLimitCharge: Sendable {
     /// The names of the policies that can still be refunded.
     public var policies: Set<String> { parts.withLock { Set($0.map(\.policy)) } }
 
-    /// Removes and returns the parts to refund. A second refund doesn't find them.
+    /// Removes and returns the parts to refund. A second call therefore returns nothing for the same policies.
     package func take(under policies: Set<String>?) -> [Part] {
         parts.withLock { parts in
             defer { parts.removeAll { policies?.contains($0.policy) ?? true } }

@@ -11,7 +11,8 @@ public struct RateLimitResult: Hashable, Sendable {
         /// The time until the limit would admit more units; zero if nothing is used.
         public var reset: Duration
 
-        /// The key that distinguishes this quota from other quotas of the policy, if responses show it. It must not contain a secret.
+        /// The key that distinguishes this quota from other quotas of the policy; `nil` if responses don't show it. It must not contain a
+        /// secret.
         public var partitionKey: [UInt8]?
 
         /// Creates the state of a limit.
@@ -29,9 +30,9 @@ public struct RateLimitResult: Hashable, Sendable {
 
     /// The policy that refuses a request, and the delay.
     public struct Refusal: Hashable, Sendable {
-        /// The policy with the longest delay. If several have the same delay, it is the first.
+        /// The policy with the longest delay. If several delays are equal, this is the first policy.
         public var policy: RateLimitPolicy
-        /// The exact delay. A nanosecond earlier, the request would be refused. After the delay, every limit admits it.
+        /// The exact delay. After the delay, every limit admits the request. A nanosecond earlier, the request would still be refused.
         ///
         /// The delay is `nil` if the cost of the request exceeds the burst of the policy. Such a request is never admitted.
         public var retryAfter: Duration?
@@ -44,7 +45,7 @@ public struct RateLimitResult: Hashable, Sendable {
 
     /// The state of the limits after the decision, in the order of the claims. Limits that are off are omitted.
     public var limits: [Limit]
-    /// At most one refusal, in an array: most decisions admit the request, and an empty array is cheap to return.
+    /// At most one refusal. Most decisions admit the request, and an empty array is cheap to return.
     private var refusals: [Refusal]
     private var shadowRefusals: [Refusal]
     /// The charge of the refundable claims; `nil` if the request is refused or has no refundable claims.
@@ -68,8 +69,8 @@ public struct RateLimitResult: Hashable, Sendable {
         set { refusals = newValue.map { [$0] } ?? [] }
     }
 
-    /// The reason why limits in shadow mode would have refused the request; `nil` if they would have admitted it. The reason has no effect
-    /// on the request.
+    /// The reason why limits in shadow mode would have refused the request; `nil` if these limits would have admitted the request. The
+    /// reason has no effect on the request.
     public var shadowRefusal: Refusal? {
         get { shadowRefusals.first }
         set { shadowRefusals = newValue.map { [$0] } ?? [] }

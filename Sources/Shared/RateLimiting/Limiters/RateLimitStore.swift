@@ -1,10 +1,10 @@
 /// A store that counts usage: in this process, or in a server that several processes share.
 ///
-/// One call decides about a request under all claimed policies: either all of them count it, or none. This also holds for concurrent
-/// decisions. ``JointRateLimiter`` counts in memory. A store that uses a network must limit its own time, because the request waits for the
-/// store.
+/// One call decides about a request under all claimed policies: either all policies count the request, or none. This also holds for
+/// concurrent decisions. ``JointRateLimiter`` counts in memory. A store that uses a network must limit its own time, because the request
+/// waits for the store.
 public protocol RateLimitStore: Sendable {
-    /// Decides about one request, and counts it if it is admitted.
+    /// Decides about one request, and counts an admitted request.
     ///
     /// - Throws: An error if the store can't decide. In this case, no policy counts the request.
     func admit(_ claims: [RateLimitClaim]) async throws -> RateLimitResult
@@ -17,10 +17,10 @@ public protocol RateLimitStore: Sendable {
     func refund(_ charge: RateLimitCharge, under policies: Set<String>?) async throws
     /// Replaces the policy, mode or visibility of the rule with the same policy name. Earlier admissions stay counted.
     func change(to rule: RateLimitRule) async throws
-    /// Returns the current usage of the keys of claims, to save it in the same transaction as the writes of the request. The method doesn't
-    /// suspend.
+    /// Returns the current usage of the keys of claims. The caller saves the usage in the same transaction as the writes of the request.
+    /// The method doesn't suspend.
     ///
-    /// - Returns: The usage; `nil` if this store isn't saved in the database of the request's writes. The default implementation returns
+    /// - Returns: The usage; `nil` if this store doesn't use the database of the request's writes. The default implementation returns
     ///   `nil`.
     func consumedQuota(of claims: [RateLimitClaim]) -> ConsumedQuota?
     /// The memory that the keys use; `nil` if the store counts outside this process. The default is `nil`.
@@ -41,7 +41,7 @@ public struct ConsumedQuota: Sendable {
     /// A time before the keys were read. Admissions before this time are included in the rows.
     public var covers: SnapshotTime
 
-    /// A closure to call if the rows could not be saved. They are then saved later, together with other rows.
+    /// A closure to call if the rows could not be saved. The rows are then saved later, together with other rows.
     public var giveBack: @Sendable () -> Void
 
     /// Creates the usage of some keys.
@@ -50,7 +50,7 @@ public struct ConsumedQuota: Sendable {
     }
 }
 
-/// The memory that a limiter's keys use. It also includes the number of actions that the limiter took because memory was short.
+/// The memory that a limiter's keys use, and the number of actions that the limiter took because memory was short.
 public struct RateLimitUsage: Hashable, Sendable {
     /// One policy's table.
     public struct Table: Hashable, Sendable {
@@ -62,8 +62,8 @@ public struct RateLimitUsage: Hashable, Sendable {
         public var bytes: Int
         /// The number of keys evicted since the start. Each of them had used half of its quota or less.
         public var evictions: Int
-        /// The number of requests since the start that were not counted in their own window. In these cases, the table was full of keys
-        /// that had used more than half of their quota. Such a request was counted by network, or in a window that new keys share.
+        /// The number of requests since the start that were not counted in the window of their key. The table was then full of keys that
+        /// had used more than half of their quota. Such a request was counted by network, or in a window that new keys share.
         public var fallbacks: Int
 
         /// Creates the usage of a table.

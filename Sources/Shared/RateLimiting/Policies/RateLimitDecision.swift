@@ -4,10 +4,10 @@ public enum RateLimitDecision: Hashable, Sendable {
     /// - remaining: The number of further units that would be admitted now.
     case admitted(remaining: Int)
     /// The request is refused.
-    /// - retryAfter: The exact time until the request would be admitted. A nanosecond earlier, it would be refused.
+    /// - retryAfter: The exact time until the request would be admitted. A nanosecond earlier, the request would still be refused.
     case refused(retryAfter: Duration)
-    /// The cost of the request exceeds the burst of the policy, so the request is never admitted. This doesn't happen with the policy's own
-    /// cost.
+    /// The cost of the request exceeds the burst of the policy, so the request is never admitted. The policy's own cost never exceeds the
+    /// burst.
     case impossible
 
     /// Whether the request is admitted.

@@ -17,7 +17,7 @@ public struct RateLimitPolicy: Hashable, Sendable {
 
     /// The maximum number of units admitted in any window.
     public var quota: Int { terms.quota }
-    /// The maximum number of units admitted at the same time. For the sliding window, this is the whole quota.
+    /// The maximum number of units admitted at the same time. For the sliding window, the burst is the whole quota.
     public var burst: Int { terms.burst }
     /// The number of units that one request takes by default.
     public var cost: Int { terms.cost }
@@ -32,7 +32,7 @@ public struct RateLimitPolicy: Hashable, Sendable {
     ///   - quota: The maximum number of units admitted in any window.
     ///   - window: The length of the window.
     ///   - cost: The number of units that one request takes by default.
-    ///   - algorithm: The algorithm that counts admissions; ``RateLimitAlgorithm/automatic(quota:)`` if `nil`.
+    ///   - algorithm: The algorithm that counts admissions; `nil` for ``RateLimitAlgorithm/automatic(quota:)``.
     ///   - unit: The unit of the quota, as responses report it.
     /// - Precondition: `quota`, `window`, `cost` and the burst are positive. `quota` is at most 2³¹ − 1, and `window` is at most 10 years.
     ///   The burst is at most `quota`, and `cost` is at most the burst. The burst refills in less than 70 years.
@@ -86,7 +86,7 @@ extension RateLimitPolicy: CustomStringConvertible {
 }
 
 extension FixedWidthInteger {
-    /// The quotient of a number that isn't negative and a positive number, rounded up.
+    /// Returns the quotient of a non-negative number and a positive number, rounded up.
     func dividedUp(by divisor: Self) -> Self {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder > 0 ? quotient + 1 : quotient
@@ -95,16 +95,16 @@ extension FixedWidthInteger {
 
 /// The algorithm that counts admissions.
 public enum RateLimitAlgorithm: Hashable, Sendable {
-    /// An exact log of the admission times, see ``SlidingWindow``. The whole quota can be used at the same time. Takes 8 bytes per admitted
-    /// unit.
+    /// An exact log of the admission times; see ``SlidingWindow``. The whole quota can be used at the same time. The log takes 8 bytes per
+    /// admitted unit.
     case slidingWindow
-    /// An evenly paced limit that never exceeds the quota in any window, see ``StrictGCRA``. Takes 8 bytes. The sustained rate is lower
-    /// than with ``RateLimitAlgorithm/slidingWindow``.
+    /// An evenly paced limit that never exceeds the quota in any window; see ``StrictGCRA``. The limit takes 8 bytes. The sustained rate is
+    /// lower than with ``RateLimitAlgorithm/slidingWindow``.
     /// - burst: The maximum number of units admitted at the same time.
     case strictGCRA(burst: Int)
 
-    /// Returns the default algorithm. For quotas up to 64, it is the exact log. For larger quotas, it is the strict GCRA with a tenth of
-    /// the quota as its burst.
+    /// Returns the default algorithm: the exact log for quotas up to 64. For larger quotas, the strict GCRA with a tenth of the quota as
+    /// its burst.
     public static func automatic(quota: Int) -> RateLimitAlgorithm {
         quota <= 64 ? .slidingWindow : .strictGCRA(burst: quota / 10)
     }
@@ -132,13 +132,13 @@ public struct QuotaUnit: RawRepresentable, Hashable, Sendable {
 struct RateLimitTerms: Hashable, Sendable {
     /// The maximum number of units in any window.
     let quota: Int
-    /// The maximum number of units at the same time. For the sliding window, this is the whole quota.
+    /// The maximum number of units at the same time. For the sliding window, the burst is the whole quota.
     let burst: Int
     /// The number of units that a request takes by default.
     let cost: Int
     /// The length of the window in nanoseconds, rounded up.
     let window: Int64
-    /// The time in which one unit refills, in nanoseconds, rounded up. It is 0 for the sliding window, which doesn't refill evenly.
+    /// The time in nanoseconds in which one unit refills, rounded up. 0 for the sliding window, which doesn't refill evenly.
     let emission: Int64
 
     /// The longest time until a key is unused again, in nanoseconds.

@@ -4,8 +4,8 @@ public struct RateLimitRule: Hashable, Sendable {
     public enum Mode: String, Hashable, Sendable, CaseIterable {
         /// The request is refused.
         case enforce
-        /// The request is admitted, and the result reports the refusal. Requests that the policy admits are counted. So the reported
-        /// refusals are the ones that ``enforce`` would cause.
+        /// The request is admitted, and the result reports the refusal. Requests that the policy admits are counted. The reported refusals
+        /// are therefore the refusals that ``enforce`` would cause.
         case shadow
         /// The policy is neither checked nor counted.
         case off
@@ -18,8 +18,7 @@ public struct RateLimitRule: Hashable, Sendable {
     /// Whether responses show the policy and its remaining units.
     public var isVisible: Bool
 
-    /// The way in which the networks of a client are counted; `nil` if they are not counted. It can't be changed after the limiter is
-    /// created.
+    /// The limits for the networks of a client; `nil` if networks are not counted. The value can't be changed after the limiter is created.
     public var wide: WideLimits?
 
     /// Creates a rule.
@@ -30,7 +29,7 @@ public struct RateLimitRule: Hashable, Sendable {
     /// The names of the policy and of the policies of its networks.
     public var policyNames: [String] { [policy.name] + networkRules.map(\.policy.name) }
 
-    /// The rules of the client's near and far networks. They are never visible. The array is empty if ``wide`` is `nil`.
+    /// The rules of the client's near and far networks. Responses never show them. The array is empty if ``wide`` is `nil`.
     package var networkRules: [RateLimitRule] {
         wide?.policies(of: policy).map { RateLimitRule($0, mode: mode, isVisible: false) } ?? []
     }

@@ -1,12 +1,12 @@
 /// Limits for the networks of a client, in addition to the limit of the client itself.
 ///
-/// A client can use many addresses of one network. For example, an IPv6 customer has a /56 or /48, and a small IPv4 provider has a /24. A
-/// network may use a multiple of the quota of one client in the same window. If the quota of the network is at most 64, the network can use
-/// all of it at the same time. If it is larger, the network can use half of it at the same time, and the rest at an even rate.
+/// A client can use many addresses of one network. For example, an IPv6 customer has a /56 or /48, and a small IPv4 provider has a /24. The
+/// quota of a network is a multiple of the quota of one client in the same window. A network with a quota of at most 64 can use the whole
+/// quota at the same time. With a larger quota, the network can use half of it at the same time, and the rest at an even rate.
 public struct WideLimits: Hashable, Sendable {
     /// The condition under which the networks are counted.
     public enum Use: Hashable, Sendable {
-        /// Always. Each request is decided for the client and for both networks: either all of them count it, or none.
+        /// Always. The client and both networks are decided together: either all of them count the request, or none.
         case jointly
         /// Only while the policy's table is full of keys that have used more than half of their quota. In this case, the widest network is
         /// counted instead of the key.
@@ -57,7 +57,7 @@ public struct WideLimits: Hashable, Sendable {
     static let suffixes = [".near", ".far"]
 }
 
-/// The networks of a client. They are numbers, because comparing numbers is faster than comparing strings.
+/// The networks of a client. Networks are stored as numbers, because comparing numbers is faster than comparing strings.
 public struct ClientNetworks: Hashable, Sendable {
     /// The /56 of an IPv6 address, or the /24 of an IPv4 address.
     public var near: UInt64

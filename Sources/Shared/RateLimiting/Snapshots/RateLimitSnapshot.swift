@@ -1,5 +1,5 @@
-/// The usage of one key, in a form that can be saved. It doesn't contain the key: the caller chooses the key under which it saves the
-/// usage.
+/// The usage of one key, in a form that can be saved. The snapshot doesn't contain the key: the caller chooses the key under which the
+/// usage is saved.
 public struct RateLimitSnapshot: Hashable, Sendable, Codable {
     /// The name of the policy.
     public var policy: String
@@ -26,8 +26,8 @@ public struct RateLimitSnapshot: Hashable, Sendable, Codable {
 extension RateLimitSnapshot {
     /// The usage as bytes, for a store with separate columns for policy and time.
     ///
-    /// For a GCRA, the first byte is 1, and its nanoseconds follow. For a sliding window, the first byte is 0, and the age of each unit
-    /// follows. Each number takes 8 bytes, the lowest byte first.
+    /// For a GCRA, the first byte is 1, and the nanoseconds of ``owed`` follow. For a sliding window, the first byte is 0, and the age of
+    /// each unit follows. Each number takes 8 bytes, the lowest byte first.
     public var owedBytes: [UInt8] {
         [owed == nil ? 0 : 1]
             + (owed.map { [$0] } ?? ages).flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) } }
@@ -46,10 +46,10 @@ extension RateLimitSnapshot {
 
 /// The usage of one key under one policy, in a form that a store can save and another process can restore.
 ///
-/// A store saves one row for each policy and key. A later row replaces an earlier row. The key is saved as a digest. The digest identifies
-/// the same key in every process that has the limiter's secret.
+/// A store saves one row for each policy and key. A later row replaces an earlier row. The key is saved as a digest. In every process with
+/// the limiter's secret, the same key has the same digest.
 public struct SavedRateLimit: Hashable, Sendable, Codable {
-    /// The digest of the key; 0 for all keys without a row. Earlier versions saved other digests below 2²⁰. Such rows are ignored.
+    /// The digest of the key; 0 for all keys without a row. Rows of earlier versions with other digests below 2²⁰ are ignored.
     package var key: KeyDigest
     /// The usage, with its policy and its time.
     public var state: RateLimitSnapshot
@@ -61,7 +61,7 @@ public struct SavedRateLimit: Hashable, Sendable, Codable {
         (self.key, self.state, self.lifetime) = (key, state, lifetime)
     }
 
-    /// Whether the row can be deleted at a time. The result is never `true` too early, even if the wall clock is set during a boot.
+    /// Whether the row can be deleted at a time. The result is never `true` too early, even if the wall clock changes during a boot.
     public func isExpired(at time: SnapshotTime) -> Bool { state.time.nanoseconds(to: time) >= lifetime }
 }
 

@@ -10,8 +10,8 @@ import Synchronization
 
 /// The time at which a snapshot was made or is restored, on clocks that outlive a process.
 ///
-/// Within one boot, the boot's clock measures the time between two values. So setting the wall clock doesn't shorten any usage. Across
-/// boots, only the wall clock remains. If it went backwards, the elapsed time is zero, and the usage stays unchanged.
+/// Within one boot, the boot's clock measures the time between two values, so a change of the wall clock doesn't shorten any usage. Across
+/// boots, only the wall clock remains. If the wall clock went backwards, the elapsed time is zero, and the usage stays unchanged.
 public struct SnapshotTime: Hashable, Sendable, Codable {
     /// Nanoseconds since 1970 on the wall clock.
     public var wallNanoseconds: Int64
@@ -55,8 +55,8 @@ extension SnapshotTime {
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
-    /// The identifier is empty if the system provides none. In this case, all boots count as the same boot. This never shortens usage: the
-    /// difference of the boot clocks is at most the elapsed time, and a negative difference counts as zero.
+    /// The identifier is empty if the system provides none. In this case, all boots count as the same boot. Usage is never shortened,
+    /// because the difference of the boot clocks is at most the elapsed time, and a negative difference counts as zero.
     private static let systemBootID: String = {
         var text = [UInt8](repeating: 0, count: 64)
         #if canImport(Darwin)

@@ -41,8 +41,8 @@ final class KeyShards: @unchecked Sendable {
         shards.deallocate()
     }
 
-    /// Returns the smallest power of two with which each shard has fewer than `keysEach` keys. This limits the work of an insertion that
-    /// grows the table.
+    /// Returns the smallest power of two with which each shard has fewer than `keysEach` keys. The bound limits the work of an insertion
+    /// that makes the table grow.
     static func count(capacity: Int, keysEach: Int = 4_096) -> Int {
         var count = 1
         while capacity / count >= keysEach { count *= 2 }
@@ -58,8 +58,8 @@ final class KeyShards: @unchecked Sendable {
     /// The pointer is valid as long as the shards exist.
     subscript(index: Int) -> UnsafeMutablePointer<KeyShard> { shards + index }
 
-    /// The pointer is valid as long as the shards exist. The lowest bit of a digest isn't random, and the highest bits determine the slot
-    /// in the table.
+    /// The pointer is valid as long as the shards exist. The lowest bit of a digest isn't random, so the next bits choose the shard. The
+    /// highest bits determine the slot in the table.
     @inline(__always)
     func shard(of key: KeyDigest) -> UnsafeMutablePointer<KeyShard> {
         shards + Int(truncatingIfNeeded: key.rawValue &>> 1 & mask)
@@ -77,9 +77,9 @@ final class KeyShards: @unchecked Sendable {
     }
 }
 
-/// A part of a policy's keys under its own lock. It must not move in memory.
+/// A part of a policy's keys under its own lock. The shard must not move in memory.
 struct KeyShard: ~Copyable {
-    /// This must be the first property, because it is accessed by the address of the shard.
+    /// The lock must be the first property, because it is accessed by the address of the shard.
     private let lock = ShardLock()
     /// The latest instant of a decision.
     fileprivate var latest = Int64.min
@@ -105,7 +105,7 @@ extension UnsafeMutablePointer<KeyShard> {
 
     /// Calls a closure while the lock is held.
     ///
-    /// - Parameter body: A closure that receives the table and an instant. The instant isn't before any earlier one.
+    /// - Parameter body: A closure that receives the table and an instant. Each instant is at or after all earlier instants.
     func withTable<Result>(at now: Int64, _ body: (inout KeyTable, Int64) -> Result) -> Result {
         take()
         defer { release() }
@@ -132,10 +132,10 @@ extension UnsafeMutablePointer<KeyShard> {
     /// The table. Use it only while the lock is held.
     var table: KeyTable { pointee.table }
 
-    /// Returns an instant that isn't before any earlier one. The lock must be held.
+    /// Returns an instant at or after all earlier instants. The lock must be held.
     ///
-    /// Callers read the clock before they take the lock. While a caller waits for the lock, entries can expire and be removed. So it must
-    /// not decide at its earlier instant.
+    /// Callers read the clock before they take the lock. While a caller waits for the lock, entries can expire and be removed. The caller
+    /// must then not decide at its own, earlier instant.
     @inline(__always)
     func instant(_ now: Int64) -> Int64 {
         let now = max(pointee.latest, now)

@@ -1,6 +1,6 @@
 /// A shard's table. Its type depends on the algorithm that counts admissions.
 ///
-/// The enumeration contains a pointer to one of two types. So each type is compiled for its own state and is changed in place.
+/// The enumeration contains a pointer to one of two types. Each type is compiled for its own state, and its state is changed in place.
 enum KeyTable {
     case sliding(UnsafeMutablePointer<WindowTable<Ring>>)
     case strict(UnsafeMutablePointer<WindowTable<StrictGCRA>>)
@@ -25,7 +25,7 @@ enum KeyTable {
         return pointer
     }
 
-    /// Frees the table. It must not be accessed afterwards.
+    /// Frees the table. The table must not be accessed afterwards.
     func free() {
         func free<Window: ~Copyable>(_ pointer: UnsafeMutablePointer<WindowTable<Window>>) {
             pointer.deinitialize(count: 1)

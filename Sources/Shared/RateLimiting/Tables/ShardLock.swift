@@ -6,10 +6,10 @@
     import Musl
 #endif
 
-/// A lock that any running thread can take. It is initialized to zeroes and must not move.
+/// A lock that is available to any running thread. The lock is initialized to zeroes and must not move.
 ///
-/// On Linux, the standard library's `Mutex` passes ownership to the first waiter, and this thread may not be running. If there are more
-/// threads than cores, each decision then takes a context switch, and several times the usual time.
+/// On Linux, the standard library's `Mutex` passes ownership to the first waiter, even if the waiter's thread is not running. With more
+/// threads than cores, each decision then needs a context switch, and takes several times the usual time.
 struct ShardLock {
     #if canImport(Darwin)
         fileprivate var primitive = os_unfair_lock()
@@ -18,14 +18,14 @@ struct ShardLock {
     #endif
 }
 
-/// The methods use a pointer, not `inout`: a thread that tries to take a lock doesn't have exclusive access to it yet.
+/// The methods use a pointer, not `inout`, because a thread that waits for the lock doesn't have exclusive access to it.
 extension UnsafeMutablePointer<ShardLock> {
     @inline(__always)
     func take() {
         #if canImport(Darwin)
             os_unfair_lock_lock(UnsafeMutableRawPointer(self).assumingMemoryBound(to: os_unfair_lock.self))
         #else
-            // This fails only for an uninitialized mutex or an error-checking mutex.
+            // The call fails only for an uninitialized mutex or an error-checking mutex.
             pthread_mutex_lock(UnsafeMutableRawPointer(self).assumingMemoryBound(to: pthread_mutex_t.self))
         #endif
     }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The memory that the tables of a limiter share, in addition to the memory that is reserved for each table.
+/// The memory that the tables of a limiter share. Each table also has reserved memory.
 final class MemoryPool: Sendable {
     /// The size in bytes.
     let size: Int
@@ -10,7 +10,7 @@ final class MemoryPool: Sendable {
         self.size = size
     }
 
-    /// The number of bytes that tables have taken. Concurrent allocations can make it exceed the size.
+    /// The number of bytes that tables have taken. With concurrent allocations, this number can exceed the size.
     var used: Int { taken.load(ordering: .relaxed) }
 
     func take(_ bytes: Int) { taken.add(bytes, ordering: .relaxed) }

@@ -91,7 +91,7 @@ extension WindowTable where Window: ~Copyable {
         if key == .everyone {
             return changeBuckets { window, terms in window.restore(snapshot, at: now, terms: terms, time: time) }
         }
-        // If the key has no other usage, a row of this boot is still correct and need not be saved again.
+        // If the key has no other usage, its row of this boot is still correct. The row need not be saved again.
         let isSaved = snapshot.time.bootID == time.bootID && !time.bootID.isEmpty && bucketCount == 0 && !find(key.word).isFound
         change(key, at: now, isSaved: isSaved) { window, terms in
             window.restore(snapshot, at: now, terms: terms, time: time)
@@ -129,8 +129,8 @@ extension WindowTable where Window: ~Copyable {
         noteChange(at: index)
     }
 
-    /// Adds usage to a key. If there is no room, a key that has used less than half of its quota is evicted. If the added key has used more
-    /// than half of its quota, it is always added, even if the table then exceeds its memory. Saved usage was in memory before.
+    /// Adds usage to a key. If there is no room, a key that has used at most half of its quota is evicted. If the added usage is more than
+    /// half of the quota, the key is always added, even if the table then exceeds its memory. All saved usage fitted into memory before.
     ///
     /// - Parameter isSaved: Whether the resulting usage is already saved.
     mutating func change(

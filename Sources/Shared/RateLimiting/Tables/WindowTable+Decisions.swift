@@ -1,12 +1,12 @@
 /// The decision of a table about a key, before it is charged.
 struct TableDecision {
-    /// The nanoseconds until the request is admitted; `.max` if it never is.
+    /// The nanoseconds until the request is admitted; `.max` if the request is never admitted.
     var delay: Int64
     /// The slot of the state that decides: the key's state, or the state of a new key's bucket; -1 if there is none.
     var index = -1
     /// Whether the key has no window.
     var isNewcomer = true
-    /// Whether there is no room for a new key. The key is then counted by a network or in its bucket (a window that new keys share).
+    /// Whether there is no room for a new key. The key is then counted by a network, or in its bucket (a window that new keys share).
     var isFull = false
     var mode: RateLimitRule.Mode
 }
@@ -56,7 +56,7 @@ extension WindowTable where Window: ~Copyable {
         var decision = TableDecision(delay: cost > terms.burst ? .max : 0, isNewcomer: !isFound, mode: mode)
         if !isFound {
             decision.isFull = !hasRoom && victim(for: digest, at: now) == nil
-            // A new key may have been counted in its bucket before.
+            // The bucket of the new key may already have counted it.
             if bucketCount > 0 { (index, isFound) = find(Self.bucket(of: digest)) }
         }
         guard isFound else { return decision }
@@ -82,8 +82,8 @@ extension WindowTable where Window: ~Copyable {
         return charge
     }
 
-    /// Evicts up to 16 keys to make room for a key that is added or grows. A growing key must evict, too, or the table would exceed its
-    /// memory.
+    /// Evicts up to 16 keys to make room for a key that is added or grows. A growing key must also evict keys. Otherwise, the table would
+    /// exceed its memory.
     ///
     /// - Returns: Whether a key was evicted.
     @inline(never)
@@ -121,7 +121,7 @@ extension WindowTable where Window: ~Copyable {
         return TableCharge(index: index, units: cost, isPressed: true)
     }
 
-    /// Returns the state of a new key. It is a copy of the state of its bucket, where the key may have been counted before.
+    /// Returns the state of a new key. It is a copy of the state of its bucket, which may already have counted the key.
     func newWindow(for digest: UInt64) -> Window {
         guard bucketCount > 0, case let (index, isFound) = find(Self.bucket(of: digest)), isFound else { return Window() }
         return slots[index].window.copy()

@@ -1,13 +1,13 @@
 /// The keys of one shard and their states: a hash table with open addressing, sorted by digest.
 ///
-/// The slot of a digest is proportional to its value. If the slot is taken, the digest moves to a later slot, after smaller digests and
-/// before larger digests. So the table is sorted with gaps, a search ends at the first larger digest, and growing the table takes one pass.
-/// At most 13 of 16 slots are taken. A slot has 16 bytes, and 8 of them are for the state. An insertion checks two other keys for expiry.
-/// No operation scans the table.
+/// The slot of a digest is proportional to the digest. If the slot is taken, the digest moves to a later slot, after smaller digests and
+/// before larger digests. The table is therefore sorted with gaps. A search ends at the first larger digest, and growing the table takes
+/// one pass. At most 13 of 16 slots are taken. A slot has 16 bytes, and 8 of them are for the state. An insertion also checks whether two
+/// other keys have expired. No operation scans the table.
 ///
-/// If the table is full, it chooses a few keys at random and evicts the key with the least usage. It never evicts a key that has used more
-/// than half of its quota. If no key can be evicted, new keys share 16 windows of the table (buckets), and the digest of a key determines
-/// its bucket. See ``bucket(of:)``.
+/// A full table chooses a few keys at random and evicts the key with the least usage. The table never evicts a key that has used more than
+/// half of its quota. If no key can be evicted, new keys share 16 windows of the table (buckets), and the digest of a key determines its
+/// bucket. See ``bucket(of:)``.
 struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
     struct Slot: ~Copyable {
         /// The digest, or 0 for a free slot. The lowest bit marks a change that has not been taken.
@@ -17,7 +17,7 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
 
     // The values that every decision reads are adjacent.
     private(set) var slots: UnsafeMutablePointer<Slot>
-    /// The number of slots to which digests are mapped. Further slots follow, for digests whose own slot is taken.
+    /// The number of slots to which digests are mapped. After these slots, further slots follow for digests whose own slot is taken.
     private var places = 0
     let terms: RateLimitTerms
     let recordsChanges: Bool
@@ -66,7 +66,7 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
     /// - Parameter number: From 0 to 15.
     static func bucket(_ number: Int) -> UInt64 { UInt64(number + 1) * 2 }
 
-    /// Whether a word is the word of a key. Otherwise, it is the word of a bucket or of a free slot.
+    /// Whether a word belongs to a key. Other words belong to a bucket or to a free slot.
     static func isKey(_ word: UInt64) -> Bool { word >= KeyDigest.firstOfKeys }
 
     private static func memory(_ count: Int) -> UnsafeMutablePointer<Slot> {
@@ -168,8 +168,8 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
 
     /// Returns the slot of a key to evict; `nil` if 32 examined keys have all used more than half of their quota.
     ///
-    /// The method chooses eight keys at random and returns the key with the least used quota. If several keys have used the same part, it
-    /// returns the key whose usage ends first. In a small table, it compares all keys.
+    /// The method chooses eight keys at random and returns the key with the least used quota. If several keys have used the same part, the
+    /// method returns the key whose usage ends first. In a small table, the method compares all keys.
     func victim(for digest: UInt64, at now: Int64) -> Int? {
         var random = digest ^ UInt64(truncatingIfNeeded: count)
         var best: (index: Int, usage: Double, owed: Int64)?
@@ -207,7 +207,7 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
 
     /// Moves all keys to a table with a different number of mapped slots.
     ///
-    /// - Returns: Whether there was room for all digests whose own slot is taken.
+    /// - Returns: Whether there was room for all digests that need another slot than their own.
     private mutating func rebuild(places: Int) -> Bool {
         let slotCount = Self.slotCount(places: places)
         var next = 0

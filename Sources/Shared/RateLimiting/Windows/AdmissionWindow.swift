@@ -1,4 +1,4 @@
-/// The state of one limit, independent of its algorithm. A pure value: no clock, no lock.
+/// The state of one limit, independent of its algorithm. The state is a pure value without a clock or a lock.
 ///
 /// Instants are nanoseconds on a monotonic clock. All calls on one value must pass the same terms. The type is noncopyable because a ring
 /// owns memory.
@@ -16,9 +16,9 @@ protocol AdmissionWindow: ~Copyable {
     /// - Returns: The number of further units that would be admitted at that instant.
     @discardableResult
     mutating func charge(at now: Int64, terms: RateLimitTerms, cost: Int) -> Int
-    /// A mark that distinguishes, together with the instant, one charge from later charges. Read it right after the charge.
+    /// A mark that distinguishes a charge from later charges at the same instant. Read the mark directly after the charge.
     var chargeMark: Int64 { get }
-    /// Refunds charged units. Refunds at most the number of charged units, and none if the state no longer contains them.
+    /// Refunds charged units. The refund is at most the number of charged units. It is zero if the state no longer contains the units.
     mutating func refund(_ charge: WindowCharge, at now: Int64, terms: RateLimitTerms)
     /// Returns the number of units that would be admitted at an instant.
     func remaining(at now: Int64, terms: RateLimitTerms) -> Int
@@ -32,11 +32,11 @@ protocol AdmissionWindow: ~Copyable {
     func savedUsage(at now: Int64, terms: RateLimitTerms) -> SavedUsage
     /// Adds saved usage. The current usage stays.
     ///
-    /// - Returns: Whether the usage was saved under this algorithm. If not, nothing is added.
+    /// - Returns: Whether the usage was saved under this algorithm. If `false`, nothing is added.
     mutating func add(_ usage: SavedUsage, elapsed: Int64, at now: Int64, terms: RateLimitTerms) -> Bool
     /// Counts the whole quota as used at an instant, whatever the current usage is.
     mutating func spendAll(at instant: Int64, terms: RateLimitTerms)
-    /// Returns the used part of the quota, from 0 to 1. It can exceed 1 if the quota was lowered.
+    /// Returns the used part of the quota, from 0 to 1. The part can exceed 1 after the quota was lowered.
     func usage(at now: Int64, terms: RateLimitTerms) -> Double
     /// The number of bytes that the state has allocated, including the overhead of the allocator.
     var heapBytes: Int { get }
@@ -46,7 +46,7 @@ protocol AdmissionWindow: ~Copyable {
     static var knowsInstants: Bool { get }
 }
 
-/// Units that were charged to a state, so that they can be refunded.
+/// Units that were charged to a state and can be refunded.
 struct WindowCharge {
     var units: Int
     /// The time at which the units were charged.
@@ -58,11 +58,11 @@ struct WindowCharge {
 
     /// Returns the part of the charge that a GCRA refunds, in the unit of `usage`.
     ///
-    /// If there was no later charge, this is the whole charge. Otherwise, without this charge the usage could have reached zero before the
-    /// later charge. Therefore, the elapsed time is subtracted from the refund.
+    /// If there was no later charge, this part is the whole charge. After a later charge, the elapsed time is subtracted: without this
+    /// charge, the usage could have reached zero before the later charge.
     ///
     /// - Parameters:
-    ///   - mark: The current mark of the state. If it is unchanged, there was no later charge.
+    ///   - mark: The current mark of the state. An unchanged mark means that there was no later charge.
     ///   - passed: The time since the charge.
     func returned<Debt: SignedInteger>(of usage: Debt, mark: Int64, passed: Debt) -> Debt {
         mark == self.mark ? usage : max(0, usage - passed)
@@ -97,7 +97,7 @@ func requireCost(_ cost: Int) {
 }
 
 extension AdmissionWindow where Self: ~Copyable {
-    /// Returns the state of another limit. Its usage is at least the same, but at most the new burst.
+    /// Returns the state under another algorithm or policy. The usage is at least the same, but at most the new burst.
     func converted<Other: AdmissionWindow & ~Copyable>(
         from old: RateLimitTerms,
         to new: RateLimitTerms,
@@ -110,13 +110,13 @@ extension AdmissionWindow where Self: ~Copyable {
             return other
         }
         let owed = min(new.burst, old.burst - remaining(at: now, terms: old))
-        // A GCRA doesn't store the time of each admission. So the ring counts all admissions as made now.
+        // A GCRA doesn't store the time of each admission, so the ring counts all admissions as made now.
         let units = Other.knowsInstants ? new.quota : owed
         if units > 0 { other.charge(at: now, terms: new, cost: units) }
         return other
     }
 
-    /// Adds saved usage. If it was saved under another algorithm, the times of admissions are unknown, and the whole quota counts as used.
+    /// Adds saved usage. If another algorithm saved the usage, the times of admissions are unknown, and the whole quota counts as used.
     mutating func restore(_ snapshot: RateLimitSnapshot, at now: Int64, terms: RateLimitTerms, time: SnapshotTime) {
         let elapsed = snapshot.time.nanoseconds(to: time)
         let usage = snapshot.owed.map(SavedUsage.nanoseconds) ?? .ages(snapshot.ages)
@@ -125,8 +125,8 @@ extension AdmissionWindow where Self: ~Copyable {
         }
     }
 
-    /// Counts the whole quota as used some time ago. The current usage doesn't reduce this. Saved usage may have been restored for too
-    /// long, and then expire before the usage that it covered.
+    /// Counts the whole quota as used some time ago, whatever the current usage is. The current usage may be restored usage that expires
+    /// too early, so it doesn't reduce the counted quota.
     mutating func spendAll(at now: Int64, terms: RateLimitTerms, ago: Int64) {
         if ago < terms.longestUsage { spendAll(at: now - ago, terms: terms) }
     }

@@ -1,7 +1,7 @@
-/// The instants of the last admissions. Its memory grows with use. An unused key needs no memory. Other keys need at most 8 bytes per unit
-/// of the quota, plus 16 bytes.
+/// The instants of the last admissions. The memory of the ring grows with use. An unused key needs no memory. Other keys need at most 8
+/// bytes per unit of the quota, plus 16 bytes.
 ///
-/// Only this file writes the header. So the values in the header are always within bounds.
+/// Only this file writes the header, so the values in the header are always within bounds.
 struct Ring: ~Copyable, @unchecked Sendable {
     private struct Header {
         /// The index of the oldest instant. The later instants follow, and continue at the start of the memory.
@@ -41,7 +41,7 @@ struct Ring: ~Copyable, @unchecked Sendable {
         (UnsafeMutableRawPointer(header) + 16).assumingMemoryBound(to: Int64.self)
     }
 
-    /// - Parameter age: The position of the instant, below the number of stored instants. The oldest has 0.
+    /// - Parameter age: The position of the instant, below the number of stored instants. The oldest instant has the position 0.
     @inline(__always)
     private func instant(_ age: Int) -> Int64 {
         guard let header, age < header.pointee.kept else { return .min }
@@ -49,7 +49,7 @@ struct Ring: ~Copyable, @unchecked Sendable {
         return Self.instants(header)[index < capacity ? index : index - capacity]
     }
 
-    /// Returns the number of stored instants that are less than a window old. It uses a binary search, because the instants are sorted.
+    /// Returns the number of stored instants that are less than a window old. The instants are sorted, so this is a binary search.
     private func live(at now: Int64, terms: RateLimitTerms) -> Int {
         let now = max(now, newest ?? now)
         if kept == 0 || now - instant(0) < terms.window { return kept }
@@ -62,7 +62,7 @@ struct Ring: ~Copyable, @unchecked Sendable {
     }
 
     /// Removes expired instants. Only admissions call this method. After an admission, a request with an earlier instant is counted at the
-    /// instant of the admission. So the removed instants are never needed again.
+    /// instant of the admission, so the removed instants are never needed again.
     @inline(__always)
     private func dropExpired(at now: Int64, window: Int64) {
         guard let header, let newest else { return }
@@ -84,7 +84,8 @@ struct Ring: ~Copyable, @unchecked Sendable {
         header.pointee.kept += 1
     }
 
-    /// If a ring stores more than half of the quota, it gets memory for the whole quota. So a key near its limit doesn't allocate again.
+    /// If a ring stores more than half of the quota, it gets memory for the whole quota, so that a key near its limit doesn't allocate
+    /// again.
     @inline(never)
     private mutating func grow(quota: Int) {
         let half = max(1, quota / 2)
@@ -163,7 +164,7 @@ extension Ring: AdmissionWindow {
 
     mutating func add(_ usage: SavedUsage, elapsed: Int64, at now: Int64, terms: RateLimitTerms) -> Bool {
         guard case .ages(let ages) = usage else { return false }
-        // Negative ages count as zero. So no instant is in the future, and no addition overflows.
+        // Negative ages count as zero, so that no instant is in the future and no addition overflows.
         let restored = ages.compactMap { age in
             let (age, overflow) = max(0, age).addingReportingOverflow(elapsed)
             return overflow || age >= terms.window ? nil : now - age

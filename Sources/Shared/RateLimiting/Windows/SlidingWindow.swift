@@ -1,14 +1,14 @@
 /// An exact sliding window: a log of the times of the last admissions.
 ///
-/// A request at `t` is admitted if fewer admissions than the quota are stored, or if the oldest is at least a window old. So admission
-/// `k + quota` is at least a window later than admission `k`. Therefore, no half-open interval with the length of the window contains more
-/// admissions than the quota. A refusal changes nothing.
+/// A request at `t` is admitted if the log has fewer admissions than the quota, or if the oldest admission is at least a window old.
+/// Admission `k + quota` is therefore at least a window later than admission `k`. No half-open interval with the length of the window
+/// contains more admissions than the quota. A refusal changes nothing.
 ///
-/// If memory matters more than bursts, use ``StrictGCRA`` instead. A window takes 8 bytes per stored admission and grows with use, so an
-/// idle key stays small. A refusal takes O(1), and an admission takes O(cost) amortized.
+/// If memory is more important than bursts, use ``StrictGCRA`` instead. A sliding window takes 8 bytes per stored admission and grows with
+/// use, so an idle key stays small. A refusal takes O(1), and an admission takes O(cost) amortized.
 public struct SlidingWindow: Sendable {
-    /// Owns the ring. If two values share the storage, it is copied before a change. It is `@unchecked Sendable`, because only
-    /// ``SlidingWindow`` accesses it. The pointer avoids the runtime's exclusivity checks, which take longer than a decision.
+    /// Owns the ring. If two values share the storage, the storage is copied before a change. The class is `@unchecked Sendable`, because
+    /// only ``SlidingWindow`` accesses it. The pointer avoids the runtime's exclusivity checks, which take longer than a decision.
     private final class Storage: @unchecked Sendable {
         let ring = UnsafeMutablePointer<Ring>.allocate(capacity: 1)
 
@@ -30,8 +30,8 @@ public struct SlidingWindow: Sendable {
     /// Decides about one request.
     /// - Parameters:
     ///   - now: Nanoseconds on a monotonic clock. If the instant is before an earlier admission, the instant of that admission is used.
-    ///   - policy: The policy. Its algorithm is ignored. A changed quota or window applies to the stored admissions, too.
-    ///   - cost: The number of units that the request takes; the cost of the policy if `nil`.
+    ///   - policy: The policy. Its algorithm is ignored. A changed quota or window also applies to the stored admissions.
+    ///   - cost: The number of units that the request takes; `nil` for the cost of the policy.
     /// - Precondition: `cost` is positive.
     public mutating func admit(at now: Int64, policy: RateLimitPolicy, cost: Int? = nil) -> RateLimitDecision {
         let terms = terms(of: policy)
@@ -46,7 +46,7 @@ public struct SlidingWindow: Sendable {
         storage.ring.pointee.remaining(at: now, terms: terms(of: policy))
     }
 
-    /// Whether the window has the same state as a new window, so that it can be removed. O(1).
+    /// Whether the window has the same state as a new window. The caller can then remove it. O(1).
     public func isFresh(at now: Int64, policy: RateLimitPolicy) -> Bool {
         storage.ring.pointee.isFresh(at: now, terms: terms(of: policy))
     }

@@ -1,8 +1,8 @@
 /// An evenly paced limit in 8 bytes that never admits more than the quota in any window.
 ///
 /// The type uses the generic cell rate algorithm (GCRA) as a virtual scheduler. One unit refills every
-/// `T = ceil(window / (quota − burst + 1))`. So any half-open window contains at most `burst + floor((window − 1) / T) ≤ quota` admitted
-/// units.
+/// `T = ceil(window / (quota − burst + 1))`. Any half-open window therefore contains at most
+/// `burst + floor((window − 1) / T) ≤ quota` admitted units.
 ///
 /// The sustained rate is lower than with ``SlidingWindow``: `quota − burst + 1` units per window instead of `quota`. With a burst of 1, the
 /// sustained rate is the whole quota. A decision takes O(1). A refusal changes nothing.
@@ -17,8 +17,8 @@ public struct StrictGCRA: Hashable, Sendable {
     /// - Parameters:
     ///   - now: Nanoseconds on a monotonic clock.
     ///   - policy: The policy. Its algorithm must be ``RateLimitAlgorithm/strictGCRA(burst:)``.
-    ///   - cost: The number of units that the request takes; the cost of the policy if `nil`. If it exceeds the burst, the request is never
-    ///     admitted.
+    ///   - cost: The number of units that the request takes; `nil` for the cost of the policy. If the cost exceeds the burst, the request
+    ///     is never admitted.
     /// - Precondition: `cost` is positive; the policy's algorithm is the strict GCRA.
     public mutating func admit(at now: Int64, policy: RateLimitPolicy, cost: Int? = nil) -> RateLimitDecision {
         guard case .strictGCRA = policy.algorithm else {

@@ -32,8 +32,8 @@ extension EverydayTasks {
 
     /// One call for each HTTP method. Each task checks the request line and the body that arrive, and the decoded value.
     ///
-    /// `post` is marked as idempotent, so it must have an `Idempotency-Key` of 32 characters in quotes. The response to `head` has a
-    /// `Content-Length` without a body, which a transport must not wait for.
+    /// `post` is marked as idempotent, so the request must have an `Idempotency-Key` of 32 characters in quotes. The response to `head` has
+    /// a `Content-Length` and no body. A transport must not wait for a body.
     static let verbs: [TransportCheck] = [
         TransportCheck("Gets a value") { transport in
             try await withNote(over: transport, expecting: "GET /notes/1") { api in
@@ -93,8 +93,8 @@ extension EverydayTasks {
 extension EverydayTasks {
     /// Calls with queries, header fields and another coding of JSON.
     ///
-    /// The query contains a space, `&`, `+` and a letter beyond ASCII. A transport must send it as the client encoded it. The header fields
-    /// replace those that the client or the transport sets by default.
+    /// The query contains a space, `&`, `+` and a letter beyond ASCII. A transport must send the query as the client encoded it. The header
+    /// fields of the call replace the default header fields of the client and of the transport.
     static let requests: [TransportCheck] = [
         TransportCheck("Sends query items as they are") { transport in
             try await withClient(over: transport, step: response(body: "[]")) { api, server in
@@ -152,8 +152,8 @@ extension EverydayTasks {
 extension EverydayTasks {
     /// Calls that read errors, unchanged responses and pages.
     ///
-    /// The tasks of conditional requests fail with a transport that has its own cache: it would hide the 304 from the client. Turn such a
-    /// cache off.
+    /// The tasks of conditional requests fail with a transport that has its own cache, because such a cache hides the 304 from the client.
+    /// Turn the transport's cache off.
     static let responses: [TransportCheck] = [
         TransportCheck("Reads the details of the app's own errors") { transport in
             try await withClient(

@@ -7,7 +7,7 @@ import Synchronization
 extension EverydayTasks {
     /// Uploads, downloads, forms, lines and events. Some tasks transfer 24 MB or write temporary files of that size.
     ///
-    /// Each task removes its files, also after a failure. The last task needs a transport that can pause: see
+    /// Each task removes its files, also after a failure. The last task needs a transport that can pause sending: see
     /// ``TransportCheck/needsPausing``.
     public static let streaming: [TransportCheck] = [
         TransportCheck("Uploads a file of 24 MB with progress", uploadsFile),
@@ -27,7 +27,7 @@ extension EverydayTasks {
 
     /// Runs a body with the address of a file in a temporary folder, which is removed at the end.
     /// - Parameters:
-    ///   - size: The size of the file in bytes; with 0, the file doesn't exist. The file is sparse and contains zeros.
+    ///   - size: The size of the file in bytes. The file is sparse and contains zeros. With a size of 0, the file doesn't exist.
     ///   - body: Uses the file.
     private static func withFile(_ size: Int = 0, _ body: (URL) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "holdfast-\(UUID().uuidString)")
@@ -55,12 +55,13 @@ extension EverydayTasks {
     /// Requires that a condition holds; see `TransportCheck`.
     /// - Parameters:
     ///   - condition: The condition.
-    ///   - otherwise: The observed behavior. It is only evaluated for a violation.
+    ///   - otherwise: The observed behavior. The argument is only evaluated for a violation.
     private static func expect(_ condition: Bool, _ otherwise: @autoclosure () -> String) throws {
         try TransportCheck.expect(condition, otherwise())
     }
 
-    /// Checks that the server receives all bytes, and that the progress rises with each report, more than 100 times.
+    /// Checks that the server receives all bytes. Also checks that the client reports the progress more than 100 times, and that each
+    /// reported value is larger than the one before.
     @Sendable private static func uploadsFile(_ transport: any HTTPTransport) async throws {
         let seen = Mutex<[TransferProgress]>([])
         try await withClient(over: transport, storesBodies: false, responding: { _ in closing("200 OK", body: "{}") }) {
@@ -94,8 +95,8 @@ extension EverydayTasks {
         }
     }
 
-    /// Checks that an upload of 64 MiB to a server that has responded with 413 throws the server's error after one attempt, and not a lost
-    /// connection.
+    /// Checks an upload of 64 MiB to a server that has already responded with 413. The upload must throw the server's error after one
+    /// attempt, not the error of a lost connection.
     @Sendable private static func readsEarlyRefusal(_ transport: any HTTPTransport) async throws {
         let body = #"{"error":{"code":"PAYLOAD_TOO_LARGE","message":"At most 1 MB"}}"#
         let head =
@@ -135,7 +136,7 @@ extension EverydayTasks {
     /// - Parameters:
     ///   - text: The version that the first response contains.
     ///   - other: The version of all later responses, with another tag; `nil` if the text doesn't change.
-    /// - Returns: The reaction to each request. It ignores a range whose `If-Range` is not the current tag (RFC 9110 §13.1.5).
+    /// - Returns: The reaction to each request. The server ignores a range if `If-Range` is not the current tag (RFC 9110 §13.1.5).
     private static func film(_ text: String, changesTo other: String?)
         -> @Sendable (LoopbackServer.Received) -> LoopbackServer.Step
     {
@@ -206,7 +207,7 @@ extension EverydayTasks {
     /// Checks that lines arrive before the end of the body.
     @Sendable private static func readsLines(_ transport: any HTTPTransport) async throws {
         let head = TransportCheck.head("200 OK", ["Content-Type: text/plain; charset=utf-8", "Transfer-Encoding: chunked"])
-        // The body does not end, so a reader that waits for its end gets nothing.
+        // The body doesn't end, so a reader that waits for the end of the body gets nothing.
         try await withClient(over: transport, responding: { _ in .stall(head + "8\r\nuno\ndos\n\r\n") }) { api, _ in
             var lines = try await api.lines("/log").makeAsyncIterator()
             let first = [try await lines.next(), try await lines.next()]
@@ -214,7 +215,7 @@ extension EverydayTasks {
         }
     }
 
-    /// Checks two reconnections, one after an orderly end and one after a reset, and the end by a 204.
+    /// Checks that the client reconnects after an orderly end and after a reset, and that a 204 ends the events.
     @Sendable private static func readsEvents(_ transport: any HTTPTransport) async throws {
         let respond: @Sendable (LoopbackServer.Received) -> LoopbackServer.Step = { request in
             let head = TransportCheck.head("200 OK", ["Content-Type: text/event-stream"])
@@ -235,7 +236,7 @@ extension EverydayTasks {
 
     /// Checks that the connection of a released stream closes, and that the client still works.
     @Sendable private static func leavesStream(_ transport: any HTTPTransport) async throws {
-        // More than the server can send before the connection is closed, even on a slow machine.
+        // The size is more than the server can send before the connection is closed, even on a slow machine.
         let size = 4 * 1_024 * 1_024 * 1_024
         let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: \(size)\r\n\r\n"
         let respond: @Sendable (LoopbackServer.Received) -> LoopbackServer.Step = { request in
@@ -255,11 +256,11 @@ extension EverydayTasks {
 }
 
 extension EverydayTasks {
-    /// Returns how much the memory of this process grows while it uploads and downloads a file: its largest resident size during the
-    /// transfer, minus the size before.
+    /// Returns how much the memory of this process grows while the process uploads and downloads a file. The growth is the largest resident
+    /// size during the transfer, minus the size before.
     ///
-    /// A transfer of 24 MiB runs first, so that memory that is allocated once isn't counted. The function reads `/proc/self/status`, and
-    /// resets the largest size through `/proc/self/clear_refs`. Nothing else should run in the process.
+    /// A transfer of 24 MiB runs first, so that memory that is allocated only once isn't counted. The function reads `/proc/self/status`,
+    /// and resets the largest size through `/proc/self/clear_refs`. Nothing else should run in the process.
     /// - Parameters:
     ///   - transport: The transport under test.
     ///   - size: The size of the file in bytes. The temporary file needs as much space on the disk for the download.
@@ -309,7 +310,7 @@ extension EverydayTasks {
         return status("VmHWM:").map { $0 - before }
     }
 
-    /// Returns a line of `/proc/self/status` in bytes, such as `VmRSS:`, the current resident size, or `VmHWM:`, the largest one.
+    /// Returns a size from a line of `/proc/self/status`. The line `VmRSS:` has the current resident size, and `VmHWM:` the largest one.
     ///
     /// - Parameter name: The beginning of the line, with its colon.
     /// - Returns: The size in bytes; `nil` on systems without the file.

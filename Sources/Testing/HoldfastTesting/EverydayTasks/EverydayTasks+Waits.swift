@@ -8,8 +8,8 @@ import Timekeeping
 extension EverydayTasks {
     /// Calls that end at a deadline, are canceled, wait for a rate limit, or wait for a connection.
     ///
-    /// The servers of the first two tasks never respond, so a transport that ignores a deadline or a cancellation makes the task hang. Set
-    /// a time limit for the test. The task with the rate limit takes at least 2 s of real time.
+    /// The servers of the first two tasks never respond, so these tasks hang if the transport ignores a deadline or a cancellation. Set a
+    /// time limit for the test. The task with the rate limit takes at least 2 s of real time.
     static let waits: [TransportCheck] = [
         TransportCheck("Ends a call at its deadline") { transport in
             try await withClient(over: transport, step: .stall("")) { api, _ in
@@ -37,7 +37,7 @@ extension EverydayTasks {
             }
         },
         TransportCheck("Requests 50 pages, five at a time, under a limit of 10 per 2 s") { transport in
-            // Four times as fast as real time: the limit is 10 per 0.5 s.
+            // The clock is four times as fast as real time, so the limit is 10 per 0.5 s of real time.
             let window = Mutex<[ContinuousClock.Instant]>([])
             let clock = MonotonicClock(QuickClock(factor: 4))
             try await withClient(over: transport, environment: ClientEnvironment(clock: clock)) { request in
@@ -86,7 +86,7 @@ extension EverydayTasks {
     ]
 }
 
-/// A transport of a device that is offline according to its connectivity. Online, it passes requests to another transport.
+/// A transport that throws an error while a simulated device is offline. Otherwise, another transport sends the request.
 private final class OfflineTransport: HTTPTransport {
     private let transport: any HTTPTransport
     private let connectivity: Connectivity

@@ -16,24 +16,24 @@ import ResilientHTTP
 ///
 /// The code between `// snippet: NAME` and `// snippet end` is part of the documentation.
 ///
-/// ``TransportCheck`` finds violations of the protocol `HTTPTransport`; the tasks find faults in the interplay of a transport and a client,
-/// such as a retry that sends the rest of a file only. ``memoryGrowth(_:size:)`` measures whether a transport streams bodies or stores
-/// them.
+/// ``TransportCheck`` finds violations of the protocol `HTTPTransport`. The tasks find faults of a transport and a client together, such as
+/// a retry that sends only the rest of a file. ``memoryGrowth(_:size:)`` measures whether a transport streams bodies or stores them in
+/// memory.
 public enum EverydayTasks {}
 
 extension EverydayTasks {
     /// Typed calls, their queries, headers, deadlines, errors, stored responses and pages.
     ///
-    /// Most take milliseconds. They may run concurrently, because each one has its own server and client.
+    /// Most calls take milliseconds. The calls may run concurrently, because each one has its own server and client.
     public static let calls = verbs + requests + responses + waits
 
-    /// Runs a body with a client of a server, and closes the server at the end, also after an error. Timeouts are long, because hundreds of
-    /// tests share the machine.
+    /// Runs a body with a client of a server, and closes the server at the end, also after an error. The timeouts are long, because
+    /// hundreds of tests share the machine.
     /// - Parameters:
     ///   - transport: The transport under test.
     ///   - environment: Time and connectivity.
     ///   - storesBodies: Whether the server stores the bodies of requests. Turn it off for large uploads.
-    ///   - respond: Returns the step for a request. It is called on the thread of a connection.
+    ///   - respond: Returns the step for a request. The thread of a connection calls this closure.
     ///   - body: Uses the client.
     /// - Throws: ``LoopbackServer/SetupFailure`` if the server can't start; errors of the body.
     static func withClient(

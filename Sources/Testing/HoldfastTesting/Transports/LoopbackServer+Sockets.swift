@@ -16,7 +16,7 @@ extension LoopbackServer {
         #endif
     }
 
-    /// Calls the function `close`, which the class's method hides.
+    /// Calls the system function `close`, because the method ``LoopbackServer/close()`` hides its name.
     static func closeSocket(_ descriptor: Int32) -> Int32 {
         #if canImport(Darwin)
             Darwin.close(descriptor)
@@ -62,11 +62,11 @@ extension LoopbackServer {
     /// Reads one request: the head, and the body by its `Content-Length` or in chunks (RFC 9112 §6 and §7.1). Trailers after the last chunk
     /// are not supported.
     ///
-    /// It is not a complete parser: it doesn't check the request line, and accepts header fields of any length.
+    /// The function is not a complete parser: it doesn't check the request line, and accepts header fields of any length.
     /// - Parameters:
     ///   - connection: The descriptor. The call blocks until the request is complete or the connection ends.
     ///   - part: The part to read.
-    /// - Returns: The request; `nil` if the connection ends or fails before its end, or if a chunk is malformed.
+    /// - Returns: The request. `nil` if the connection ends or fails before the end of the request, or if a chunk is malformed.
     static func readRequest(_ connection: Int32, part: Part = .whole) -> Received? {
         var input = Input(connection: connection)
         var lines: [String] = []
@@ -92,9 +92,8 @@ extension LoopbackServer {
         }
     }
 
-    /// A buffer of the bytes of a connection that were read and not used. It reads at most 64 KiB at once and never more than one block
-    /// ahead. A pipelined request that is already in the buffer when a request ends is lost; HTTP clients that wait for a response before
-    /// they send the next request are not affected.
+    /// A buffer of the bytes that were read from a connection and not used yet. The buffer reads at most 64 KiB at once. If a client sends
+    /// its next request before the response arrives, that request is lost. Clients that wait for each response are not affected.
     private struct Input {
         /// The descriptor of the connection.
         let connection: Int32
@@ -135,7 +134,7 @@ extension LoopbackServer {
         /// - Parameters:
         ///   - count: The number of bytes.
         ///   - take: Receives the blocks in order; at most 64 KiB each.
-        /// - Returns: Whether there were so many bytes.
+        /// - Returns: Whether the connection had this number of bytes.
         mutating func take(_ count: Int, _ take: ([UInt8]) -> Void) -> Bool {
             var left = count
             while left > 0 {
@@ -156,8 +155,8 @@ extension LoopbackServer {
         return count < 0 ? nil : Array(buffer.prefix(count))
     }
 
-    /// Returns whether the other side has neither closed the connection nor sent more bytes. Doesn't block, and leaves the bytes in the
-    /// socket.
+    /// Returns whether the other side has neither closed the connection nor sent more bytes. The function doesn't block, and leaves the
+    /// bytes in the socket.
     static func isOpen(_ connection: Int32) -> Bool {
         var byte: UInt8 = 0
         return recv(connection, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) < 0 && errno == EAGAIN

@@ -7,7 +7,7 @@ import Synchronization
     import Glibc
 #endif
 
-/// A scripted HTTP server on the loopback, for tests of failures on the wire: it writes raw bytes.
+/// A scripted HTTP server on the loopback interface. The server writes raw bytes, so tests can cause failures of a connection.
 ///
 /// ```swift
 /// let server = try LoopbackServer([
@@ -20,13 +20,13 @@ import Synchronization
 /// ```
 ///
 /// Each connection has its own script, in the order in which connections are opened. Connections after the last script fail, because the
-/// listener is closed. Clients choose when to open a connection, so use ``init(storesBodies:responding:)`` if a test makes concurrent
-/// requests.
+/// listener is closed. A client decides when to open a connection. If a test makes concurrent requests, use
+/// ``init(storesBodies:responding:)``.
 ///
-/// Use ``ScriptedTransport`` for tests above the transport: it needs no sockets.
+/// For tests above the transport, use ``ScriptedTransport``, which needs no sockets.
 ///
-/// Separate threads wait in the system calls, so that the threads of the tests are not blocked: one for the listener, and one for each open
-/// connection. Close the server at the end of a test; otherwise, these threads remain until the process ends.
+/// One thread waits for connections, and one thread serves each open connection, so the threads of the tests are not blocked. Close the
+/// server at the end of a test. Otherwise, these threads remain until the process ends.
 public final class LoopbackServer: Sendable {
     /// The reaction to one request.
     public enum Step: Sendable {
@@ -37,19 +37,19 @@ public final class LoopbackServer: Sendable {
         case bytes([UInt8])
         /// Reads the request, sends these bytes, and waits for the next request on the connection.
         case keep(String)
-        /// Reads the request, sends these bytes, and keeps the connection open until the client or the test ends it. With an empty text,
-        /// the client receives nothing at all.
+        /// Reads the request, sends these bytes, and keeps the connection open until the client or the test ends it. If the text is empty,
+        /// the client receives nothing.
         case stall(String)
-        /// Reads the request, sends these bytes, and then one byte every 50 ms until the client ends the connection. It tests deadlines
-        /// that must not restart with each byte.
+        /// Reads the request, sends these bytes, and then one byte every 50 ms until the client ends the connection. Use this step to test
+        /// that a deadline doesn't restart with each byte.
         case dribble(String)
         /// Reads the request, sends these bytes, and resets the connection (TCP RST), as after a crash of a server.
         case reset(String)
-        /// Reads the request, and sends a head and `count` bytes `x`, in blocks of 64 KiB. The server stores none of them;
-        /// ``LoopbackServer/written`` counts them. It tests bodies that are larger than memory.
+        /// Reads the request, and sends a head and `count` bytes `x` in blocks of 64 KiB. The server doesn't store these bytes, but
+        /// ``LoopbackServer/written`` counts them. Use this step to test bodies that are larger than memory.
         case generate(String, count: Int)
-        /// Reads the head, sends these bytes, and discards the body until the client ends the connection. It tests clients that send a
-        /// large body to a server that has refused it already.
+        /// Reads the head, sends these bytes, and discards the body until the client ends the connection. Use this step to test a client
+        /// that sends a large body to a server that has already refused the request.
         case early(String)
         /// Reads the head, sends these bytes, and closes the connection without reading the body. The client's system may discard the
         /// response, because unread bytes cause a reset.
@@ -77,18 +77,18 @@ public final class LoopbackServer: Sendable {
 
     /// A system call failed, for example because no port or descriptor is available.
     public struct SetupFailure: Error {
-        /// The call.
+        /// The system call, such as `bind`.
         public var call: String
-        /// Its `errno`.
+        /// The error number of the system call (`errno`).
         public var number: Int32
     }
 
     /// The port of the server, which the system has chosen.
     public let port: Int
-    /// Yields once for each request that was read and has a response; ends when the server has ended. Only one task may iterate it, and
-    /// ``close()`` consumes the rest.
+    /// Yields once for each request that was read and has a response. The stream ends when the server has ended. Only one task may iterate
+    /// the stream, and ``close()`` consumes the rest.
     public let arrivals: AsyncStream<Void>
-    /// Yields once for each connection that has ended; ends when the server has ended. Only one task may iterate it.
+    /// Yields once for each connection that has ended. The stream ends when the server has ended. Only one task may iterate it.
     public let departures: AsyncStream<Void>
     /// The state of the server, shared by all its threads.
     private let state: Mutex<State>
@@ -97,8 +97,8 @@ public final class LoopbackServer: Sendable {
     /// The sending ends of ``arrivals`` and ``departures``. The last thread finishes them.
     private let (arrived, departed): (AsyncStream<Void>.Continuation, AsyncStream<Void>.Continuation)
 
-    /// The state, guarded by a mutex. It only contains open descriptors: the system reuses the numbers of closed ones. So each thread
-    /// removes its descriptor and closes it in one step, under the lock, and ``close()`` only shuts down descriptors that it finds here.
+    /// The state, guarded by a mutex. The state contains only open descriptors, because the system reuses the numbers of closed ones. Each
+    /// thread removes and closes its descriptor in one step under the lock. ``close()`` shuts down only the descriptors that it finds here.
     private struct State {
         /// The requests, in the order in which they were read.
         var received: [Received] = []
@@ -110,11 +110,11 @@ public final class LoopbackServer: Sendable {
         var connections: Set<Int32> = []
         /// Whether ``close()`` was called. New connections are then closed at once.
         var isClosed = false
-        /// The number of running threads, with the one of the listener. The last one ends the streams.
+        /// The number of running threads, including the thread of the listener. The last thread ends the streams.
         var threads = 1
     }
 
-    /// The requests so far, in the order in which they were read. A request of ``Step/early(_:)`` and ``Step/hangUpAfter(_:)`` has no body.
+    /// The requests so far, in the order in which they were read. Requests of ``Step/early(_:)`` and ``Step/hangUpAfter(_:)`` have no body.
     public var received: [Received] { state.withLock { $0.received } }
     /// The number of bytes of generated bodies that the kernel has accepted.
     public var written: Int { state.withLock { $0.written } }
@@ -131,8 +131,8 @@ public final class LoopbackServer: Sendable {
 
     /// Starts a server.
     ///
-    /// A client may open more connections than a test expects, for example after a lost one. The script of a connection then belongs to
-    /// another request.
+    /// A client may open more connections than a test expects, for example after a lost connection. Each later script then serves another
+    /// request than the test intended.
     /// - Parameter connections: The reactions to the requests of each connection. The connection is closed after its last step, and after
     ///   each step other than ``Step/keep(_:)``.
     /// - Throws: ``SetupFailure`` if no port is available.
@@ -210,8 +210,8 @@ public final class LoopbackServer: Sendable {
 
     /// Ends all waits and returns when the threads have ended. Further calls return immediately.
     ///
-    /// The descriptors are shut down, so blocked system calls return at once, and clients see the end of their connections. It waits by
-    /// consuming ``arrivals``, so no other task may iterate them meanwhile.
+    /// The function shuts the descriptors down, so blocked system calls return at once, and clients see the end of their connections. The
+    /// function consumes ``arrivals`` until the threads have ended. No other task may iterate ``arrivals`` meanwhile.
     public func close() async {
         state.withLock { state in
             state.isClosed = true
@@ -222,7 +222,7 @@ public final class LoopbackServer: Sendable {
         for await _ in arrivals {}
     }
 
-    /// Counts the end of a thread. The last one ends the streams, for which ``close()`` waits.
+    /// Counts the end of a thread. The last thread ends the streams, because ``close()`` waits for their end.
     private func threadEnded() {
         let isLast = state.withLock { state in
             state.threads -= 1
@@ -237,8 +237,8 @@ public final class LoopbackServer: Sendable {
     ///
     /// - Parameters:
     ///   - listener: The listening socket, which ``close()`` shuts down.
-    ///   - serve: Serves the connection until it ends. It blocks its own thread.
-    /// - Returns: Whether there was one.
+    ///   - serve: Serves the connection until it ends. The closure blocks the thread of the connection.
+    /// - Returns: Whether the listener accepted a connection.
     private func accept(on listener: Int32, _ serve: @escaping @Sendable (Int32) -> Void) -> Bool {
         let connection = Self.accept(listener)
         guard connection >= 0 else { return false }
@@ -264,7 +264,7 @@ public final class LoopbackServer: Sendable {
         return true
     }
 
-    /// Executes a fixed step for the next request of a connection. Steps that don't read the whole request are executed here.
+    /// Executes a fixed step for the next request of a connection, including the steps that don't read the whole request.
     /// - Parameters:
     ///   - step: The step.
     ///   - connection: The descriptor, which the caller closes.
@@ -285,7 +285,7 @@ public final class LoopbackServer: Sendable {
         return false
     }
 
-    /// Reads the next request of a connection, and executes the step for it. Blocks the thread of the connection.
+    /// Reads the next request of a connection, and executes the step for it. The function blocks the thread of the connection.
     /// - Parameters:
     ///   - respond: Returns the step for the request.
     ///   - connection: The descriptor, which the caller closes.
@@ -304,7 +304,7 @@ public final class LoopbackServer: Sendable {
         if case .reset = step { Self.prepareReset(connection) }
         arrived.yield()
         if case .dribble = step {
-            // This thread may sleep. If the client has gone, the second byte ends it.
+            // This thread may sleep. The loop ends when the client has closed the connection.
             while Self.isOpen(connection) {
                 _ = Self.write([UInt8(ascii: "x")], to: connection)
                 usleep(50_000)
@@ -315,8 +315,7 @@ public final class LoopbackServer: Sendable {
         return false
     }
 
-    /// Writes a head and `count` bytes `x`, until the other side closes the connection. Each block is counted after the kernel has accepted
-    /// it.
+    /// Writes a head and `count` bytes `x`, until the other side closes the connection. A block counts after the kernel has accepted it.
     private func generate(_ head: String, count: Int, on connection: Int32) {
         let block = [UInt8](repeating: UInt8(ascii: "x"), count: 65_536)
         var left = count

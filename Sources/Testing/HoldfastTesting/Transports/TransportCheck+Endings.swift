@@ -2,12 +2,12 @@ import HTTPTypes
 import ResilientHTTP
 
 extension TransportCheck {
-    /// Checks of deadlines, cancellation and readers that stop early. In each case, the transport must close the connection, because a
-    /// server could otherwise send into it forever. The deadlines are 0.3 to 2 s.
+    /// Checks of deadlines, cancellation and readers that stop early. In each case, the transport must close the connection. Otherwise, a
+    /// server could send into the connection forever. The deadlines are 0.3 to 2 s.
     ///
-    /// The deadline of an exchange covers connecting, all redirects, the head and the body. Common causes of failures:
+    /// The deadline of an exchange includes connecting, all redirects, the head and the body. Common causes of failures:
     /// - *Times out if the server never responds*: the engine reports `wasSent: false`, although the server may have the request.
-    /// - *Keeps a deadline while a later one is pending*: one timer serves all exchanges, and is set to the latest deadline.
+    /// - *Keeps a deadline while a later one is pending*: the engine has one timer for all exchanges, and sets it to the latest deadline.
     /// - *Trap: ends a body that arrives byte by byte*: the engine's timeout restarts with each byte.
     /// - *Trap: applies one deadline to all redirects*: each redirect is a new exchange with a new deadline.
     /// - *Reports cancellation if canceled before the start*: the handler of the cancellation runs before the request exists.
@@ -128,7 +128,7 @@ extension TransportCheck {
         },
     ]
 
-    /// Waits until the client has closed a connection, which must be much earlier than the deadline of the exchange.
+    /// Waits until the client has closed a connection. The client must close it much earlier than the deadline of the exchange.
     /// - Throws: ``Violation`` after 120 s.
     static func expectClosed(_ server: LoopbackServer) async throws {
         let isClosed = await withTaskGroup(of: Bool.self) { group in
@@ -170,6 +170,6 @@ extension TransportCheck {
         }
         // Reading a body may also throw Swift's cancellation error.
         let isCancelled = end is CancellationError || (end as? TransportError)?.code == .cancelled
-        try expect(isCancelled, "ended with \(end.map { "\($0)" } ?? "an answer")")
+        try expect(isCancelled, "ended with \(end.map { "\($0)" } ?? "a response")")
     }
 }

@@ -2,15 +2,15 @@ import HTTPTypes
 import ResilientHTTP
 
 extension TransportCheck {
-    /// Checks of the codes of errors, and of `wasSent`: it may only be `false` if the server can't have received the request, because a
-    /// client repeats such a request even if it is not idempotent.
+    /// Checks of the codes of errors, and of `wasSent`. A transport may only report `wasSent: false` if the server can't have received the
+    /// request. A client repeats such a request even if the request is not idempotent.
     ///
     /// If a transport doesn't know whether a request was sent, it must report `true`. Common causes of failures:
     /// - *Reports a connection that ends before the head*: the engine sends the request again on a new connection.
     /// - *Reports a truncated body as lost*: the engine returns the part that has arrived as a complete body.
     /// - *Sends no request to a server without TLS*: the engine falls back to plain HTTP.
-    /// - *Trap: sends a POST without a key once*: the engine repeats a request on a new connection if a kept one is reset. A POST could
-    ///   then take effect twice.
+    /// - *Trap: sends a POST without a key once*: if a reused connection is reset, the engine repeats the request on a new connection. The
+    ///   POST could then take effect twice.
     static let failures: [TransportCheck] = [
         TransportCheck("Reports a refused connection as unreachable and not sent") { transport in
             for method in [HTTPRequest.Method.get, .post] {

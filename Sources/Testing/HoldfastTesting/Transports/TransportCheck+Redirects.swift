@@ -2,14 +2,15 @@ import HTTPTypes
 import ResilientHTTP
 
 extension TransportCheck {
-    /// The statuses that redirect (RFC 9110 §15.4). 300 and 304 don't.
+    /// The statuses that redirect (RFC 9110 §15.4). A client must not follow 300 and 304.
     private static let statuses = ["301 X", "302 X", "303 X", "307 X", "308 X"]
 
-    /// Checks of the rules of `Redirection`: only GET and HEAD follow a redirect, `Authorization` stays within its origin, and circles end.
+    /// Checks of the rules of `Redirection`: only GET and HEAD follow a redirect, `Authorization` is only sent to its own origin, and
+    /// circular redirects end.
     ///
-    /// A redirect of a POST is returned, because the client decides whether it repeats the request. Common causes of failures:
-    /// - *Follows a redirect to another origin without Authorization*: the engine copies all header fields, or compares only the host and
-    ///   not the port.
+    /// A transport returns the redirect of a POST, because the client decides whether to repeat the request. Common causes of failures:
+    /// - *Follows a redirect to another origin without Authorization*: the engine copies all header fields. Or the engine compares only the
+    ///   host and not the port.
     /// - *Returns a redirect of POST*: the engine follows a 303 with GET, as browsers do.
     /// - *Follows circular redirects*: the engine throws an error after its own maximum.
     static let redirects: [TransportCheck] = [

@@ -2,15 +2,15 @@ import HTTPTypes
 import ResilientHTTP
 
 extension TransportCheck {
-    /// Checks of plain exchanges: a transport changes neither the request nor the response, stores no cookies, sends no credentials for a
-    /// challenge, and reuses connections.
+    /// Checks of plain exchanges. A transport changes neither the request nor the response, stores no cookies, sends no credentials if the
+    /// server requests them, and reuses connections.
     ///
-    /// HTTP features of an engine often break these rules by default. Common causes of failures:
+    /// The default settings of an HTTP engine often break these rules. Common causes of failures:
     /// - *Transfers path, headers and host*: the engine decodes and encodes the path again, which changes `%2F`.
     /// - *Keeps both values of a header on two lines*: the engine returns a dictionary with one value per name.
     /// - *Ends 204 and 304 after the head*: the engine waits for a body that never comes.
     /// - *Skips 100 and 103*: the engine returns an informational response as the final one.
-    /// - *Returns a 401 with a challenge*: the engine asks for credentials, or fails because it has none.
+    /// - *Returns a 401 with a challenge*: the engine requires credentials, or fails because it has none.
     /// - *Stores no cookies*: the cookie storage of the engine is on.
     static let responses: [TransportCheck] = [
         TransportCheck("Transfers path, headers and host of a request, and all parts of its response") {
@@ -115,10 +115,11 @@ extension TransportCheck {
     /// The sizes of bodies in bytes: empty, one byte, and more than one read of a socket.
     private static let sizes = [0, 1, 1_024 * 1_024]
 
-    /// Checks of the three framings of a body (RFC 9112 §6.3): a length, chunks, and the end of the connection; and of gzip.
+    /// Checks of the three ways to mark the end of a body (RFC 9112 §6.3): a length, chunks, and the end of the connection. Also checks
+    /// gzip.
     ///
-    /// A transport must return the bytes while they arrive: a client that reads events or a large download can't wait for the end. It must
-    /// also ask for gzip and decompress it, or the check of gzip fails; other codings are not required.
+    /// A transport must return the bytes while they arrive, because a client that reads events or a large download can't wait for the end.
+    /// The transport must also request gzip and decompress it. Other codings are not required.
     static let bodies: [TransportCheck] = [
         TransportCheck("Returns the complete body of a known length: 0 B, 1 B, 1 MB") { transport in
             for size in sizes {

@@ -12,8 +12,7 @@ extension TransportCheck {
     private static let long = Duration.seconds(600)
 
     /// Returns a body that yields the pattern in chunks of 100,000 bytes.
-    /// - Parameter length: The announced length in bytes; `nil` for an unknown length. With another length than that of the pattern,
-    ///   sending must fail.
+    /// - Parameter length: The announced length in bytes; `nil` for an unknown length. If the announced length is wrong, sending must fail.
     private static func streamed(length: Int64?) -> RequestBody {
         RequestBody(length: length, contentType: "application/octet-stream") {
             AsyncStream<[UInt8]> { chunks in
@@ -25,7 +24,7 @@ extension TransportCheck {
         }
     }
 
-    /// Sends the pattern as a body twice: with one deadline for the whole exchange, and as a stream.
+    /// Sends the pattern as a body twice: first with one deadline for the whole exchange, then as a stream.
     /// - Parameters:
     ///   - body: The body, which can be read twice.
     ///   - transport: The transport under test.
@@ -49,14 +48,14 @@ extension TransportCheck {
         }
     }
 
-    /// Checks of the bodies of requests: they arrive completely with the right framing, and the server never receives a broken one as
-    /// complete.
+    /// Checks of the bodies of requests. A body must arrive completely, with the right length or in chunks. If a body fails, the server
+    /// must not receive it as complete.
     ///
     /// Several checks need a transport that sends a body in parallel with reading the response: see ``needsPausing``. Common causes of
     /// failures:
     /// - *Never completes a body that fails or is shorter than announced*: the engine sends the final chunk, or pads the body.
     /// - *Stops sending and reads the response*: the engine reads the response only after the whole body was sent.
-    /// - *Closes the connection when canceled while the body is sent*: the cancellation ends the reader, and not the writer.
+    /// - *Closes the connection when canceled while the body is sent*: the cancellation ends only the reader, and the writer continues.
     static let uploads: [TransportCheck] = [
         TransportCheck("Sends a complete streamed body of a known length with its length") { transport in
             try await send(streamed(length: Int64(size)), over: transport, expect: String(size))
@@ -100,7 +99,7 @@ extension TransportCheck {
                         _ = try await transport.send(server.request(method: .post), body: body, timeout: long)
                     }
                     try expect(error.code == .invalidRequest, "\(error)")
-                    // A transport that stores the body first has not connected yet.
+                    // A transport that stores the whole body before it sends has not connected yet.
                     if error.wasSent { try await expectClosed(server) }
                     try expect(server.received.isEmpty, "the server read it as complete")
                 }
@@ -160,15 +159,15 @@ extension TransportCheck {
         },
     ]
 
-    /// Checks of `HTTPTransport.stream(_:body:timeout:idleTimeout:)`: its two limits, and that a slow reader pauses the server.
+    /// Checks of the two limits of `HTTPTransport.stream(_:body:timeout:idleTimeout:)`. Also checks that a slow reader pauses the server.
     ///
     /// `timeout` ends at the head of a successful response. `idleTimeout` then limits the time between two chunks that the server sends.
-    /// The time that a reader needs for a chunk doesn't count. The body of an error has the first deadline, because a client reads it
-    /// completely.
+    /// The time in which a reader processes a chunk doesn't count. The body of an error response stays under `timeout`, because a client
+    /// reads this body completely.
     ///
     /// Common causes of failures:
     /// - *Pauses the server for a slow reader*: the engine stores the body in memory without a bound.
-    /// - *Does not count a pause of the reader as silence of the server*: the idle timer runs while no chunk is requested.
+    /// - *Does not count a pause of the reader as silence of the server*: the idle timer runs although no chunk is requested.
     /// - *Closes the connection of a streamed body that is released early*: the body doesn't cancel its exchange when it is released.
     static let streams: [TransportCheck] = [
         TransportCheck("Does not apply the deadline of the head to a streamed body") { transport in
@@ -217,7 +216,7 @@ extension TransportCheck {
                 let (_, body) = try await transport.stream(server.request(), body: nil, timeout: long, idleTimeout: long)
                 var chunks = body.makeAsyncIterator()
                 var count = try await chunks.next()?.count ?? 0
-                // Until the server has stopped: the sockets of both sides buffer a few megabytes.
+                // Waits until the server has stopped. The sockets of both sides buffer a few megabytes.
                 var (last, rounds) = (-1, 0)
                 while rounds < 5, server.written < size {
                     rounds = server.written == last ? rounds + 1 : 0

@@ -1,8 +1,8 @@
 public import HTTPTypes
 public import ResilientHTTP
 
-/// A check of one rule that every transport must follow, run over a real socket. All checks together are the suite that a transport must
-/// pass before a client uses it.
+/// A check of one rule that every transport must follow. The check uses real sockets. A transport must pass all checks before a client uses
+/// it.
 ///
 /// ```swift
 /// @Test("Keeps the contract of transports", arguments: TransportCheck.all)
@@ -11,23 +11,23 @@ public import ResilientHTTP
 /// }
 /// ```
 ///
-/// Each check starts its own ``LoopbackServer``, so that checks may run concurrently. Most take milliseconds; checks of deadlines wait for
-/// them, up to 2 s. The suite covers HTTP/1.1 without TLS; certificates, proxies and HTTP/2 need other tests.
+/// Each check starts its own ``LoopbackServer``, so that checks may run concurrently. Most checks take milliseconds; checks of deadlines
+/// take up to 2 s. The suite covers HTTP/1.1 without TLS. Certificates, proxies and HTTP/2 need other tests.
 ///
-/// Run ``EverydayTasks`` as well: these check a transport together with a client.
+/// Also run ``EverydayTasks``, which tests a transport together with a client.
 ///
-/// The documentation of each group of checks lists common causes of failures. To find the cause of a single failure, run the check against
-/// a ``LoopbackServer`` of your own, and print ``LoopbackServer/received``.
+/// The documentation of each group of checks lists common causes of failures. To find the cause of a single failure, run the check with a
+/// ``LoopbackServer`` that you create, and print ``LoopbackServer/received``.
 public struct TransportCheck: Sendable, CustomStringConvertible {
     /// The rule as a sentence. `Trap:` marks a case that is easy to get wrong.
     public let description: String
-    /// Whether the transport must be able to pause one side of an exchange while the other side is slow. `URLSession` on Linux can't: it
-    /// stores the bytes in a temporary file. Skip these checks for such a transport.
+    /// Whether the transport must be able to pause one side of an exchange while the other side is slow. `URLSession` on Linux can't pause:
+    /// it stores the bytes in a temporary file. Skip these checks for such a transport.
     public let needsPausing: Bool
     /// The steps of the check.
     private let body: @Sendable (any HTTPTransport) async throws -> Void
 
-    /// A violation of a rule by a transport. An error of the type `TransportError` that a check doesn't expect is thrown as it is.
+    /// A violation of a rule by a transport. If a check doesn't expect a `TransportError`, the check throws this error unchanged.
     public struct Violation: Error, CustomStringConvertible {
         /// The observed behavior.
         public let description: String
@@ -50,8 +50,8 @@ public struct TransportCheck: Sendable, CustomStringConvertible {
 
     /// Runs the check on a transport.
     /// - Parameter transport: The transport. Several checks may share it.
-    /// - Throws: ``Violation`` if the transport violates the rule; `TransportError` and ``LoopbackServer/SetupFailure`` if a step fails
-    ///   otherwise.
+    /// - Throws: ``Violation`` if the transport violates the rule; `TransportError` or ``LoopbackServer/SetupFailure`` if a step fails for
+    ///   another reason.
     public func run(_ transport: any HTTPTransport) async throws {
         try await body(transport)
     }
@@ -59,13 +59,13 @@ public struct TransportCheck: Sendable, CustomStringConvertible {
     /// Requires that a condition holds.
     /// - Parameters:
     ///   - condition: The condition.
-    ///   - otherwise: The observed behavior. It is only evaluated for a violation.
+    ///   - otherwise: The observed behavior. The argument is only evaluated for a violation.
     /// - Throws: ``Violation`` if the condition is `false`.
     static func expect(_ condition: Bool, _ otherwise: @autoclosure () -> String) throws {
         guard condition else { throw Violation(description: otherwise()) }
     }
 
-    /// Runs a body with a scripted server whose connections have one request each, and closes the server at the end, also after an error.
+    /// Runs a body with a scripted server, and closes the server at the end, also after an error. Each connection has one request.
     /// - Parameters:
     ///   - steps: The reaction to the request of each connection.
     ///   - body: Uses the server.
@@ -94,7 +94,7 @@ public struct TransportCheck: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Returns a complete response with the length of its body, the last one of its connection.
+    /// Returns a complete response with the length of its body. It is the last response of its connection.
     /// - Parameters:
     ///   - status: The code and the phrase, such as `200 OK`.
     ///   - lines: Further header lines, without CRLF.
@@ -103,7 +103,7 @@ public struct TransportCheck: Sendable, CustomStringConvertible {
         .respond(head(status, lines + ["Content-Length: \(body.utf8.count)"]) + body)
     }
 
-    /// Returns the head of a response that is the last one of its connection. It has no `Content-Length` unless `lines` contains one.
+    /// Returns the head of a response that is the last one of its connection. The head has no `Content-Length` unless `lines` contains one.
     /// - Parameters:
     ///   - status: The code and the phrase, such as `200 OK`.
     ///   - lines: Further header lines, without CRLF.

@@ -48,6 +48,12 @@ extension ProvokedError {
         ProvokedError(.authUserInactive, "an account that is not in use") { try await $0.signIn(.inactive) },
         ProvokedError(.authUserSuspended, "an account that was suspended") { try await $0.signIn(.suspended) },
         ProvokedError(.authUserSuspended, "an account that its owner froze") { try await $0.signIn(.locked) },
+        ProvokedError(.authAccountDeleted, "an account that its user deleted") { provocation in
+            try await provocation.signIn(try await provocation.account(.active, purgeAt: Date(timeIntervalSinceNow: 86_400)))
+        },
+        ProvokedError(.authEmailNotVerified, "an account whose address is not verified") { provocation in
+            try await provocation.signIn(try await provocation.account(.active, isEmailVerified: false))
+        },
         ProvokedError(.authEmailExists, "an address that has an account") { provocation in
             let account = try await provocation.account(.active)
             let body = #"{"email":"\#(account.email.text)","password":"\#(password)","first_name":"Ana"}"#
@@ -66,7 +72,11 @@ extension ProvokedError {
 
 extension Provocation {
     /// Adds an account in some state.
-    func account(_ state: Account.State) async throws -> Account {
+    func account(
+        _ state: Account.State,
+        isEmailVerified: Bool = true,
+        purgeAt: Date? = nil
+    ) async throws -> Account {
         let account = Account(
             id: Account.ID(rawValue: UUID()),
             email: try EmailAddress("\(state)-\(mark)@example.com"),
@@ -74,16 +84,20 @@ extension Provocation {
             passwordHash: try hashing.hash("correct horse battery"),
             state: state,
             language: .english,
-            createdAt: Date()
+            createdAt: Date(),
+            isEmailVerified: isEmailVerified,
+            purgeAt: purgeAt
         )
         #expect(try await server.server.accounts.stores.accounts.insert(account))
         return account
     }
 
     /// Signs in to an account in some state with the right password.
-    func signIn(_ state: Account.State) async throws -> RawHTTP.Answer {
-        let account = try await account(state)
-        return try await send(
+    func signIn(_ state: Account.State) async throws -> RawHTTP.Answer { try await signIn(try await account(state)) }
+
+    /// Signs in to an account with the right password.
+    func signIn(_ account: Account) async throws -> RawHTTP.Answer {
+        try await send(
             "POST",
             "/api/auth/login",
             #"{"email":"\#(account.email.text)","password":"correct horse battery"}"#

@@ -83,6 +83,7 @@ struct Provocation: Sendable {
         let clocks = Clocks()
         try await withServer(hashing: hashing) {
             $0.errorForm = form
+            $0.accountRules.requiresVerifiedEmail = true
             $0.requestDeadline = RequestDeadline(.seconds(30), clock: clocks.route)
             $0.reader = RequestReader(clock: clocks.body)
         } _: { server in

@@ -12,7 +12,7 @@ extension Users {
             abstract: "List the events of an account, newest first.",
             discussion: """
                 Each line has the time (UTC), the event, the network of the client, and the id of the request in the log. Events are stored
-                for a year, at most the newest 200 of each kind. A running server stores them twice a second.
+                for a year. Each account has at most the newest 200 events of each kind. A running server stores events twice a second.
                 """
         )
 
@@ -45,7 +45,7 @@ extension Users {
                 Terminal.say(String(decoding: JSONValue.array(items).encoded(), as: UTF8.self))
             } else {
                 for event in events {
-                    let kind = event.kind.rawValue.padding(toLength: 16, withPad: " ", startingAt: 0)
+                    let kind = event.kind.rawValue.padding(toLength: 22, withPad: " ", startingAt: 0)
                     let client = (event.origin.client ?? "-").padding(toLength: 20, withPad: " ", startingAt: 0)
                     Terminal.say("\(event.time.formatted(.iso8601))  \(kind)  \(client)  \(event.origin.requestID ?? "-")")
                 }

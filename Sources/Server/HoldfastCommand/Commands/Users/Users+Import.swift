@@ -11,8 +11,8 @@ extension Users {
             abstract: "Import the users of another system with their passwords.",
             discussion: """
                 FILE has one of these formats, which is detected from its beginning:
-                  CSV with a header: email, first_name, password_hash, state, locale (only email is required; the names name,
-                  password, is_active and deleted_at of Laravel and Django are also accepted)
+                  CSV with a header: email, first_name, password_hash, state, locale, email_verified (only email is required; the names
+                  name, password, is_active and deleted_at of Laravel and Django are also accepted)
                   JSON lines with the same members
                   the output of Django's `manage.py dumpdata auth.user`
                   Django's SQLite database (table auth_user)
@@ -20,6 +20,8 @@ extension Users {
                 Supported password hashes: Django's pbkdf2_sha256 (at most 2,000,000 rounds), bcrypt ($2a$, $2b$, $2y$; also bcrypt$ and
                 bcrypt_sha256$ of Django; at most 15) and Argon2id with one lane. They are verified in their format, and replaced by
                 Argon2id at the user's next sign-in. A user without a hash starts with a password reset.
+
+                Addresses count as verified, except those of users with a no as email_verified.
 
                 Existing accounts are not changed, so an interrupted import can be repeated. Invalid users are reported with their line and
                 skipped; the exit code is then 1. A server may run during the import.

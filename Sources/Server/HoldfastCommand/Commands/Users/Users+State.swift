@@ -7,7 +7,7 @@ extension Users {
     /// `holdfast users suspend`
     struct Suspend: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Suspend an account: its sessions and links end at once, and a password reset does not undo it."
+            abstract: "Suspend an account: its sessions and links end at once. A password reset does not undo this."
         )
 
         @OptionGroup var which: AccountOptions
@@ -18,7 +18,9 @@ extension Users {
 
     /// `holdfast users deactivate`
     struct Deactivate: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Deactivate an account: sign-in reports that it is inactive.")
+        static let configuration = CommandConfiguration(
+            abstract: "Deactivate an account: sign-in reports that the account is inactive."
+        )
 
         @OptionGroup var which: AccountOptions
         @OptionGroup var data: DataOptions
@@ -28,7 +30,7 @@ extension Users {
 
     /// `holdfast users activate`
     struct Activate: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Activate an account, also a locked one.")
+        static let configuration = CommandConfiguration(abstract: "Activate an inactive, suspended or locked account.")
 
         @OptionGroup var which: AccountOptions
         @OptionGroup var data: DataOptions

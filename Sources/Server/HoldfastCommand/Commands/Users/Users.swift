@@ -30,6 +30,9 @@ struct Users: AsyncParsableCommand {
         @Option(help: "The language of the account's emails: \(Language.supported.map(\.rawValue).joined(separator: ", ")).")
         var locale = "en"
 
+        @Flag(inversion: .prefixedNo, help: "Whether the address is known to belong to the user.")
+        var verified = true
+
         @OptionGroup var data: DataOptions
 
         func run() async throws {
@@ -52,26 +55,38 @@ struct Users: AsyncParsableCommand {
 
         private func add(_ email: EmailAddress, _ name: FirstName, _ password: Password) async throws {
             let configuration = try AccountServerConfiguration.load(data: data.folder, isServing: false)
-            // Doesn't start a server, which would apply its own rate limits: one may be running.
+            // The command uses the stores directly and starts no server. A started server would apply its own rate limits.
             let stores = try await data.stores(configuration)
             let keys = try stores.keys(secret: configuration.secret)
             let logger = Logger.standard(level: .critical)
+            let gate = try HashingGate(hashing: Argon2Hashing(), width: 1)
             let authentication = Authentication(
                 accounts: stores.accounts,
                 sessions: stores.sessions,
-                gate: try HashingGate(hashing: Argon2Hashing(), width: 1),
+                records: stores.records,
+                intents: stores.intents,
+                gate: gate,
                 tokens: AccessTokens(keys: try stores.signingKeys(configuration, logger: logger), audience: configuration.appName)
                 { "" },
                 devices: DeviceTokens(keys: keys),
+                now: { Date() }
+            )
+            let registration = Registration(
+                authentication: authentication,
+                accounts: stores.accounts,
+                records: stores.records,
+                intents: stores.intents,
+                gate: gate,
                 policy: configuration.passwordPolicy,
                 now: { Date() }
             )
             do {
-                let account = try await authentication.add(
+                let account = try await registration.add(
                     email: email,
                     password: password,
                     firstName: name,
-                    language: Language(locale)
+                    language: Language(locale),
+                    isEmailVerified: verified
                 )
                 try await stores.audit.append([AuditEvent(kind: .registered, accountID: account.id, time: Date(), origin: .none)])
                 Terminal.say("\(account.id)")
@@ -100,13 +115,17 @@ struct Users: AsyncParsableCommand {
                         "id": .string(account.id.description), "email": .string(account.email.text),
                         "first_name": .string(account.firstName.rawValue), "state": .string(account.state.rawValue),
                         "locale": .string(account.language.rawValue),
+                        "email_verified": .bool(account.isEmailVerified),
                         "created_at": .string(account.createdAt.formatted(.iso8601)),
+                        "purge_at": account.purgeAt.map { .string($0.formatted(.iso8601)) } ?? .null,
                     ]
                 }
                 Terminal.say(String(decoding: JSONValue.array(items).encoded(), as: UTF8.self))
             } else {
                 for account in accounts {
-                    Terminal.say("\(account.id)  \(account.state.rawValue)  \(account.email.text)  \(account.firstName.rawValue)")
+                    let state = account.purgeAt == nil ? account.state.rawValue : "deleted"
+                    let note = account.isEmailVerified ? "" : "  (unverified)"
+                    Terminal.say("\(account.id)  \(state)  \(account.email.text)  \(account.firstName.rawValue)\(note)")
                 }
                 if accounts.isEmpty { Terminal.complain("There is no account yet.") }
             }
@@ -127,7 +146,7 @@ struct AccountOptions: ParsableArguments {
     }
 
     /// Returns the account.
-    /// - Throws: `ExitCode` 1 if there is none.
+    /// - Throws: `ExitCode` 1 if the account does not exist.
     func account(in stores: Stores) async throws -> Account {
         if let email {
             guard let address = try? EmailAddress(email) else { throw ValidationError("“\(email)” is not an email address") }

@@ -7,12 +7,12 @@ import HoldfastURLSession
 import ResilientHTTP
 import Timekeeping
 
-/// The cluster demo: failures one after another, under load.
+/// The cluster demo, which causes one failure after another under load.
 struct ClusterStory: Sendable {
     let cluster: DemoCluster
     let load: DemoLoad
     let steps: Steps
-    /// The largest number of duplicates of an email: one for each failure of a server or of the database.
+    /// The largest number of duplicates of an email. Each failure of a server or of the database can cause one duplicate.
     private static let interruptions = 3
 
     init(cluster: DemoCluster, printer: DemoPrinter) {
@@ -23,7 +23,7 @@ struct ClusterStory: Sendable {
     }
 
     /// Runs all steps.
-    /// - Throws: ``DemoStory/Unexpected`` at the first step that does not end as expected.
+    /// - Throws: ``DemoStory/Unexpected`` at the first step with an unexpected result.
     func run() async throws {
         try await oneAccount()
         try await load.run {
@@ -49,7 +49,7 @@ struct ClusterStory: Sendable {
                 .register(email: email, password: password, firstName: try FirstName("Ana"))
             let user = try await client(2, store).signIn(email: email, password: password)
             try await client(3, store).refresh()
-            guard user == registered, try await client(1, store).me() == user else {
+            guard user == registered.user, try await client(1, store).me() == user else {
                 throw DemoStory.Unexpected(description: "the servers return different accounts")
             }
             return "one account and one session; the access token is valid on each server"
@@ -84,7 +84,7 @@ struct ClusterStory: Sendable {
     // MARK: - Failures
 
     private func killServer() async throws {
-        // Wait, so that emails are in flight, too.
+        // The demo waits, so that emails are also in flight when the failure begins.
         try await Task.sleep(for: .seconds(3))
         try await steps.run("Kill server 2 under load (kill -9)") {
             let (before, accounts) = (load.counts, load.accounts.count)
@@ -106,7 +106,7 @@ struct ClusterStory: Sendable {
         try await steps.run("Restart PostgreSQL under load") {
             let (before, accounts) = (load.counts, load.accounts.count)
             await cluster.stop(.postgres, SIGINT)
-            // Longer than requests wait for a connection.
+            // The pause is longer than requests wait for a connection.
             try await Task.sleep(for: .seconds(6))
             try await cluster.start(.postgres)
             let back = try await waitForService()
@@ -164,7 +164,7 @@ struct ClusterStory: Sendable {
             let back = try await wait(10, "the servers did not use Redis again") { await cluster.areLimitsShared() }
             let decisions = try await decisions(attempts)
             admitted += decisions.admitted
-            // Redis has lost its counts, but each server also enforces the usage that it has counted itself.
+            // Redis has lost its counts, but each server also enforces the usage that the server has counted itself.
             let most = DemoCluster.quota + share
             guard admitted <= most else {
                 throw DemoStory.Unexpected(description: "\(admitted) were admitted in all, more than \(most)")
@@ -202,8 +202,8 @@ struct ClusterStory: Sendable {
     // MARK: - Numbers
 
     /// Returns the measurements of a failure.
-    /// - Throws: ``DemoStory/Unexpected`` if an acknowledged account is missing, or if a response was an error other than 503 and 504 with
-    ///   Retry-After.
+    /// - Throws: ``DemoStory/Unexpected`` if an acknowledged account is missing. Also throws it if a response was an error, except for 503
+    ///   and 504 with `Retry-After`.
     private func summary(since before: DemoLoad.Counts, accounts: Int) async throws -> String {
         let lost = try await load.lost(of: Array(load.accounts.dropFirst(accounts)))
         let counts = load.counts - before
@@ -227,7 +227,7 @@ struct ClusterStory: Sendable {
         }
         try await steps.run("Count the emails") {
             let expected = Set(load.emails)
-            // If a server claimed an email while the database did not respond, the email is hidden until its lease ends.
+            // If a server claimed an email while the database did not respond, other servers can't claim it until the lease ends.
             try await wait(180, "not all emails were delivered") { try expected.isSubset(of: cluster.mailbox.counts().keys) }
             let counts = try cluster.mailbox.counts().filter { expected.contains($0.key) }
             guard counts.values.allSatisfy({ $0 <= 1 + Self.interruptions }) else {

@@ -7,10 +7,10 @@ import PostgresStores
 import ResilientHTTP
 import Synchronization
 
-/// PostgreSQL, Redis and three servers on free ports of the loopback, in a temporary folder.
+/// A cluster in a temporary folder: PostgreSQL, Redis and three servers on free ports of the loopback interface.
 final class DemoCluster: Sendable {
-    /// The number of reset links that all servers together let one client validate, and the percentage of it that each admits without
-    /// Redis.
+    /// The number of reset links that one client may validate on all servers together. `share` is the percentage of this number that each
+    /// server admits without Redis.
     static let quota = 60, share = 33
 
     let folder: URL
@@ -38,7 +38,7 @@ final class DemoCluster: Sendable {
 
     init() throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "holdfast-demo-\(UUID().uuidString.prefix(8))")
-        // PostgreSQL runs as another user if the demo runs as root.
+        // If the demo runs as root, PostgreSQL runs as another user.
         try FileManager.default.createDirectory(
             at: folder,
             withIntermediateDirectories: true,
@@ -125,7 +125,7 @@ final class DemoCluster: Sendable {
                 withIntermediateDirectories: false,
                 attributes: [.posixPermissions: 0o700]
             )
-            // All servers deliver into one mailbox.
+            // All servers store their emails in one mailbox.
             try FileManager.default.createSymbolicLink(
                 at: data.appending(path: "mailbox"),
                 withDestinationURL: folder.appending(path: "mailbox")
@@ -139,7 +139,7 @@ final class DemoCluster: Sendable {
             "VALKEY_FALLBACK": "local/\(Self.share)", "HOLDFAST_SECRET": secret, "LOG_LEVEL": "warning",
             "PASSWORD_RESET_BASE_URL": servers[0].absoluteString, "LIMIT_TOKEN_IP": "\(Self.quota)/3600",
         ]
-        // All clients of the demo have one address.
+        // All clients of the demo have the same address.
         for limit in ["REGISTER_IP", "LOGIN_IP", "REFRESH_IP", "RESET_IP", "RESET_GLOBAL"] {
             environment["LIMIT_\(limit)"] = "off"
         }
@@ -170,7 +170,7 @@ final class DemoCluster: Sendable {
         await process.end(signal)
     }
 
-    /// Suspends a part with its processes: its connections stay open, but it doesn't respond.
+    /// Suspends a part with its processes. The connections of the part stay open, but the part doesn't respond.
     func suspend(_ part: Part) {
         guard let process = parts.withLock({ $0[part] }) else { return }
         process.signal(SIGSTOP)
@@ -195,7 +195,7 @@ final class DemoCluster: Sendable {
 
     // MARK: - Checking
 
-    /// Whether a part responds: the database to a query, a server to `/health/ready`.
+    /// Whether a part responds: the database responds to a query, and a server to `/health/ready`.
     func isReady(_ part: Part) async throws -> Bool {
         guard parts.withLock({ $0[part]?.isRunning }) == true else { throw broken(part, "\(part) ended") }
         switch part {
@@ -250,14 +250,14 @@ final class DemoCluster: Sendable {
         return .init(description: ([text + "; the end of its log:"] + lines).joined(separator: "\n"))
     }
 
-    /// Returns ports that no server uses.
+    /// Returns free ports.
     static func freePorts(_ count: Int) throws -> [Int] {
         #if canImport(Darwin)
             let stream = SOCK_STREAM
         #else
             let stream = Int32(SOCK_STREAM.rawValue)
         #endif
-        // Open all at once, so that the ports differ.
+        // All sockets are open at the same time, so that the ports differ.
         let sockets = (0..<count).map { _ in socket(AF_INET, stream, 0) }
         defer { for socket in sockets { close(socket) } }
         return try sockets.map { socket in
@@ -276,9 +276,9 @@ final class DemoCluster: Sendable {
     }
 }
 
-/// Waits for a condition.
-/// - Returns: The time until it was true.
-/// - Throws: ``DemoStory/Unexpected`` after the given seconds.
+/// Waits until a condition is true.
+/// - Returns: The duration of the wait.
+/// - Throws: ``DemoStory/Unexpected`` if the condition is still false after the given seconds.
 @discardableResult
 func wait(_ seconds: Int, _ failure: String, until condition: () async throws -> Bool) async throws -> Duration {
     let start = ContinuousClock.now

@@ -8,7 +8,7 @@ import ResilientHTTP
 import Synchronization
 import Timekeeping
 
-/// A steady load of users who register, request a password reset and read their account. Records each acknowledged request.
+/// A steady load of users who register, request a password reset and read their account. The load records each acknowledged request.
 final class DemoLoad: Sendable {
     /// The number of concurrent users.
     private static let width = 8
@@ -26,9 +26,9 @@ final class DemoLoad: Sendable {
         var unavailable = 0
         /// Other responses with a status of 500 or above.
         var errors = 0
-        /// Registrations that took effect after their 504. The user signs in instead.
+        /// Registrations that took effect although their response was 504. The user then signs in instead.
         var late = 0
-        /// Requests that were submitted again because an attempt counted as pending.
+        /// Requests that were submitted again because the server counted an earlier attempt as pending.
         var pending = 0
 
         static func - (now: Counts, before: Counts) -> Counts {
@@ -86,8 +86,8 @@ final class DemoLoad: Sendable {
                     _ = try await client.register(email: email, password: password, firstName: name)
                 }
             } catch {
-                // The database committed an attempt whose outcome the server could not know: its response was 504. No other client
-                // registers this address.
+                // The response to an earlier attempt was 504, because the server could not know the outcome. The database had committed
+                // this attempt. No other client registers this address.
                 guard error.code == .authEmailExists else { throw error }
                 _ = try await client.signIn(email: email, password: password)
                 state.withLock { $0.counts.late += 1 }
@@ -101,8 +101,8 @@ final class DemoLoad: Sendable {
         }
     }
 
-    /// Submits a form, and once more with another key if the server still counts an earlier attempt as pending. This lasts up to a minute
-    /// if the server could not reach the database to end that attempt.
+    /// Submits a form. If the server still counts an earlier attempt as pending, the form is submitted once more with another key. An
+    /// attempt counts as pending for up to a minute if the server could not reach the database to end it.
     private func submit(_ form: () async throws(APIError) -> Void) async throws(APIError) {
         do throws(APIError) {
             try await form()
@@ -128,7 +128,7 @@ final class DemoLoad: Sendable {
         }
     }
 
-    /// A client of all servers that retries its requests until they succeed.
+    /// A client of all servers. The client retries each request until the request succeeds.
     private func api() -> APIClient {
         let policy = RetryPolicy(
             maximumRetries: 100,
@@ -141,12 +141,12 @@ final class DemoLoad: Sendable {
             timeout: .seconds(45),
             middleware: ClientPipeline.standard(retry: retry, gate: nil, breaker: nil)
         )
-        // Longer than a server waits for its database.
+        // The timeout is longer than a server waits for its database.
         api.attemptTimeout = .seconds(15)
         return api
     }
 
-    /// Signs in to accounts, and returns those that can't sign in.
+    /// Signs in to accounts, and returns the accounts whose sign-in failed.
     func lost(of accounts: [String]) async throws -> [String] {
         try await withThrowingTaskGroup(of: String?.self) { calls in
             let (client, password) = (AccountClient(api: api()), try Password(Self.password))
@@ -216,7 +216,7 @@ extension ServersInTurn.Outcome {
         switch self {
         case .responded(let response, let isRepeated):
             if isRepeated { counts.repeated += 1 }
-            // 504 means that a commit could not be confirmed.
+            // A 504 means that the server could not confirm a commit.
             if [.serviceUnavailable, .gatewayTimeout].contains(response.status), response.headerFields.contains(.retryAfter) {
                 counts.unavailable += 1
             } else if response.status.code >= 500 {

@@ -1,3 +1,4 @@
+import AccountContract
 import Email
 import Foundation
 import Synchronization
@@ -16,7 +17,7 @@ final class DemoMailbox: Sendable {
         self.folder = try MailboxFolder(directory: folder) { Date() }
     }
 
-    /// Returns the number of emails by recipient.
+    /// Returns the number of emails with a reset link by recipient.
     func counts() throws -> [String: Int] {
         let ids = try FileManager.default.contentsOfDirectory(atPath: folder.directory.path)
             .filter { $0.hasSuffix(".eml") }
@@ -25,14 +26,19 @@ final class DemoMailbox: Sendable {
             for id in ids where !state.read.contains(id) {
                 guard let mail = try folder.mail(id: id) else { continue }
                 state.read.insert(id)
-                state.counts[mail.recipient, default: 0] += 1
+                if mail.isReset { state.counts[mail.recipient, default: 0] += 1 }
             }
             return state.counts
         }
     }
 
-    /// Returns the link of the newest email to a recipient.
+    /// Returns the newest reset link to a recipient.
     func link(to recipient: String) throws -> URL? {
-        try folder.mails().first { $0.recipient == recipient && $0.link != nil }?.link
+        try folder.mails().first { $0.recipient == recipient && $0.isReset }?.link
     }
+}
+
+extension StoredMail {
+    /// Whether the email has a reset link.
+    fileprivate var isReset: Bool { link.flatMap { try? ResetLink($0, hosts: ["127.0.0.1"]) } != nil }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A process of the demo. Linux kills it when the demo ends, even after a crash.
+/// A process of the demo. Linux kills the process when the demo ends, even after a crash.
 final class DemoProcess: Sendable {
     let id: Int32
     private let process: Mutex<Process>
@@ -14,9 +14,9 @@ final class DemoProcess: Sendable {
     /// Starts a program.
     /// - Parameters:
     ///   - command: The path of the program, and its arguments.
-    ///   - isDatabase: Whether it is a program of PostgreSQL, which refuses to run as root.
+    ///   - isDatabase: Whether the program belongs to PostgreSQL, which refuses to run as root.
     ///   - environment: Additional environment variables.
-    ///   - folder: Its working folder.
+    ///   - folder: The working folder of the program.
     ///   - log: The file for its output.
     static func start(
         _ command: [String],
@@ -25,7 +25,7 @@ final class DemoProcess: Sendable {
         in folder: URL,
         log: URL
     ) async throws -> DemoProcess {
-        // Only Linux has it; the cluster requires it.
+        // The program `setpriv` exists only on Linux, which the cluster requires.
         let setpriv = try? DemoTools.path(of: "setpriv")
         let user = isDatabase && getuid() == 0 ? ["--reuid=postgres", "--regid=postgres", "--clear-groups"] : []
         return try await ProcessStarter.shared.run {
@@ -53,7 +53,7 @@ final class DemoProcess: Sendable {
         }
     }
 
-    /// The processes that it has started.
+    /// The child processes of this process.
     var children: [Int32] {
         let text = try? String(contentsOfFile: "/proc/\(id)/task/\(id)/children", encoding: .utf8)
         return text?.split(separator: " ").compactMap { Int32($0) } ?? []
@@ -68,14 +68,14 @@ final class DemoProcess: Sendable {
     }
 
     /// Waits until the process has ended.
-    /// - Returns: Its exit code.
+    /// - Returns: The exit code of the process.
     func ended() async throws -> Int32 {
         while isRunning { try await Task.sleep(for: .milliseconds(10)) }
         return process.withLock { $0.terminationStatus }
     }
 }
 
-/// A thread that starts processes and never ends: the kernel kills a process when the thread that started it ends.
+/// A thread that starts processes and never ends, because the kernel kills a process when the thread that started it ends.
 private final class ProcessStarter: Sendable {
     static let shared = ProcessStarter()
     private let work = Mutex<[@Sendable () -> Void]>([])
@@ -83,7 +83,7 @@ private final class ProcessStarter: Sendable {
 
     private init() {
         let thread = Thread { [self] in
-            // Processes inherit blocked signals.
+            // A process inherits the blocked signals of the thread that starts it.
             var none = sigset_t()
             sigemptyset(&none)
             pthread_sigmask(SIG_SETMASK, &none, nil)
@@ -123,7 +123,7 @@ enum DemoTools {
         for tool in packages.keys.sorted() { _ = try path(of: tool) }
     }
 
-    /// Returns the path of a program. Debian keeps those of PostgreSQL outside of `PATH`, in a folder for each version.
+    /// Returns the path of a program. Debian installs the programs of PostgreSQL outside of `PATH`, in a folder for each version.
     static func path(of tool: String) throws(Missing) -> String {
         let versions = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib/postgresql")) ?? []
         let newest = versions.compactMap { Int($0) }.max().map { ["/usr/lib/postgresql/\($0)/bin"] } ?? []

@@ -107,6 +107,28 @@ extension ErrorCode {
     /// Returned if a reset link is unknown, expired or used. The response is the same in all cases. Errors of a session have other codes,
     /// so a client does not sign the user out. The client offers to send a new link.
     public static let authResetTokenInvalid = Self("AUTH_RESET_TOKEN_INVALID")
+    /// Email address of the account is not verified. Status 403.
+    ///
+    /// The client does not retry; the user opens the link in the email.
+    ///
+    /// Returned if the password is right, the server requires a verified address, and the address of the account is not verified. If the
+    /// password is wrong, the server does not return this code, because it reveals that the account exists. A client offers to send the
+    /// link again.
+    public static let authEmailNotVerified = Self("AUTH_EMAIL_NOT_VERIFIED")
+    /// Registration is closed. Status 403.
+    ///
+    /// The client does not retry.
+    ///
+    /// Returned to every registration if the operator adds accounts. A client hides the registration.
+    public static let authRegistrationClosed = Self("AUTH_REGISTRATION_CLOSED")
+    /// Account was deleted by its user. Status 403.
+    ///
+    /// The client does not retry; the user opens the link in the email.
+    ///
+    /// Returned if the password is right, and the account was deleted but its data is not removed yet. If the password is wrong, the server
+    /// does not return this code, because it reveals that the account exists. The link in the email about the deletion restores the
+    /// account.
+    public static let authAccountDeleted = Self("AUTH_ACCOUNT_DELETED")
 }
 
 extension ErrorCatalogue {
@@ -427,6 +449,72 @@ extension ErrorCatalogue {
                 Returned if a reset link is unknown, expired or used; the response is the same in all cases. It differs from \
                 the codes of sessions, so that a client does not sign the user out. The client offers to send a new link.
                 """
+        ),
+        ErrorDefinition(
+            .authEmailNotVerified,
+            family: .authentication,
+            status: 403,
+            summary: "Email address of the account is not verified",
+            userAction: "Open the link in the verification email",
+            recovery: .dismiss,
+            message: LocalizedText(
+                en: "Verify your email to sign in.",
+                es: "Verifica tu correo para iniciar sesión.",
+                he: "כדי להתחבר, יש לאמת את כתובת האימייל.",
+                pt: "Verifique seu e-mail para entrar.",
+                fr: "Vérifiez votre adresse e-mail pour vous connecter.",
+                de: "Bestätige deine E-Mail-Adresse, um dich anzumelden."
+            ),
+            documentation: """
+                Returned if the password is right, the server requires a verified address, and the address of the account is not \
+                verified. With a wrong password it is not returned, because it reveals that the account exists. A client offers to \
+                send the link again.
+                """,
+            since: "1.1",
+            mayRevealAccount: true
+        ),
+        ErrorDefinition(
+            .authRegistrationClosed,
+            family: .authentication,
+            status: 403,
+            summary: "Registration is closed",
+            userAction: "Contact the operator to get an account",
+            recovery: .dismiss,
+            message: LocalizedText(
+                en: "Registration is closed.",
+                es: "El registro está cerrado.",
+                he: "ההרשמה סגורה.",
+                pt: "O cadastro está fechado.",
+                fr: "Les inscriptions sont fermées.",
+                de: "Die Registrierung ist geschlossen."
+            ),
+            documentation: """
+                Returned to every registration if the operator adds accounts. A client hides the registration.
+                """,
+            since: "1.1"
+        ),
+        ErrorDefinition(
+            .authAccountDeleted,
+            family: .authentication,
+            status: 403,
+            summary: "Account was deleted by its user",
+            userAction: "Open the link in the email about the deletion",
+            recovery: .dismiss,
+            message: LocalizedText(
+                en: "This account was deleted. Use the link in your email to restore it.",
+                es: "Esta cuenta fue eliminada. Usa el enlace de tu correo para recuperarla.",
+                he: "החשבון הזה נמחק. אפשר לשחזר אותו בעזרת הקישור שנשלח באימייל.",
+                pt: "Esta conta foi excluída. Use o link no seu e-mail para recuperá-la.",
+                fr: "Ce compte a été supprimé. Utilisez le lien reçu par e-mail pour le restaurer.",
+                de: "Dieses Konto wurde gelöscht. Mit dem Link in deiner E-Mail kannst du es wiederherstellen."
+            ),
+            documentation: """
+                Returned if the password is right, and the account was deleted but its data is not removed yet. With a wrong \
+                password it is not returned, because it reveals that the account exists. The link in the email about the deletion \
+                restores the account.
+                """,
+            since: "1.1",
+            mayRevealAccount: true
         ),
     ]
 }

@@ -1,0 +1,160 @@
+public import AccountContract
+public import ErrorContract
+import ResilientHTTP
+
+/// The calls of emailed links. Each link is an `AccountLink`; a link of another purpose is refused.
+///
+/// A link that is expired, used or unknown is refused with the code `AUTH_RESET_TOKEN_INVALID`. If the response to an attempt was lost and
+/// a later attempt is refused with that code, the earlier attempt has probably succeeded: see ``Submission/mayHaveTakenEffect``.
+extension AccountClient {
+    /// Creates the account of a blind registration and signs in.
+    ///
+    /// If the response to an earlier attempt of the submission was lost, that attempt may have created the account. A refused link then
+    /// leads to a sign-in with the same password, if the address is known.
+    /// - Parameters:
+    ///   - token: The token of the link.
+    ///   - password: The password of the new account.
+    ///   - email: The address of the link, if the link contains it.
+    ///   - submission: The submission of the form; the same one if the user tries again with the same password.
+    public func activate(
+        token: ResetToken,
+        password: Password,
+        email: EmailAddress? = nil,
+        submission: Submission = Submission()
+    ) async throws(APIError) -> AccountUser {
+        let context = "user_activate"
+        let request = ActivateRequest(token: token, password: password)
+        let refusal: APIError
+        do throws(APIError) {
+            let response: SessionResponse = try await post(AccountPath.activate, request, submission, context: context)
+            return try await begin(response, email, context: context)
+        } catch {
+            guard error.code == .authResetTokenInvalid, submission.mayHaveTakenEffect, email != nil else { throw error }
+            refusal = error
+        }
+        guard let email else { throw refusal }
+        do throws(APIError) {
+            return try await signIn(email: email, password: password)
+        } catch {
+            throw error.code == .authInvalidCredentials ? refusal : error
+        }
+    }
+
+    /// Requests an email with a link that verifies an address. The response doesn't depend on whether the account exists.
+    /// - Parameters:
+    ///   - email: The address to verify; `nil` for that of the signed-in account.
+    ///   - submission: The submission of the form; the same one if the user tries again. After a success, the next request needs a new
+    ///     one.
+    /// - Returns: The text for the user.
+    /// - Throws: An error with the code `AUTH_TOKEN_MISSING` if `email` is `nil` and no user is signed in.
+    @discardableResult
+    public func requestVerification(
+        email: EmailAddress? = nil,
+        submission: Submission = Submission()
+    ) async throws(APIError) -> String {
+        let context = "email_verify_request"
+        if email == nil { try await credentials(context: context) }
+        let response: MessageResponse = try await post(
+            AccountPath.requestVerification,
+            VerificationRequest(email: email),
+            submission,
+            isAuthorized: email == nil,
+            context: context
+        )
+        return response.message ?? text(ContractText.nextStepSent)
+    }
+
+    /// Verifies an address by a link. Sessions continue.
+    ///
+    /// The link proves access to the mailbox. The session or the password proves that the account is the user's.
+    /// - Parameters:
+    ///   - token: The token of the link.
+    ///   - currentPassword: The password of the account; `nil` to use the session. The server refuses the session of another account with
+    ///     the code `AUTH_RESET_TOKEN_INVALID`, and the link stays usable.
+    ///   - submission: The submission of the form; the same one if the user tries again with the same content.
+    /// - Returns: The text for the user.
+    @discardableResult
+    public func verifyEmail(
+        token: ResetToken,
+        currentPassword: Password? = nil,
+        submission: Submission = Submission()
+    ) async throws(APIError) -> String {
+        try await confirm(AccountPath.verifyEmail, token, currentPassword, submission, context: "email_verify")
+            ?? text(ContractText.emailVerified)
+    }
+
+    /// Changes the address of the account to the recipient of a link. All other sessions end.
+    /// - Parameters:
+    ///   - token: The token of the link.
+    ///   - currentPassword: The password of the account; `nil` to use the session, like
+    ///     ``verifyEmail(token:currentPassword:submission:)``.
+    ///   - submission: The submission of the form; the same one if the user tries again with the same content.
+    /// - Returns: The text for the user.
+    @discardableResult
+    public func confirmEmailChange(
+        token: ResetToken,
+        currentPassword: Password? = nil,
+        submission: Submission = Submission()
+    ) async throws(APIError) -> String {
+        try await confirm(AccountPath.confirmEmail, token, currentPassword, submission, context: "email_change_confirm")
+            ?? text(ContractText.emailChanged)
+    }
+
+    /// Restores the former address by a link. All sessions end, and the next sign-in needs a password reset.
+    /// - Parameters:
+    ///   - token: The token of the link.
+    ///   - submission: The submission of the form; the same one if the user tries again.
+    /// - Returns: The text for the user.
+    @discardableResult
+    public func undoEmailChange(
+        token: ResetToken,
+        submission: Submission = Submission()
+    ) async throws(APIError) -> String {
+        let request = LinkRequest(token: token)
+        let response: MessageResponse = try await post(
+            AccountPath.undoEmail,
+            request,
+            submission,
+            context: "email_change_undo"
+        )
+        return response.message ?? text(ContractText.emailRestored)
+    }
+
+    /// Restores a deleted account by a link. The password is unchanged, and the user signs in again.
+    /// - Parameters:
+    ///   - token: The token of the link.
+    ///   - submission: The submission of the form; the same one if the user tries again.
+    /// - Returns: The text for the user.
+    @discardableResult
+    public func keepAccount(
+        token: ResetToken,
+        submission: Submission = Submission()
+    ) async throws(APIError) -> String {
+        let request = LinkRequest(token: token)
+        let response: MessageResponse = try await post(AccountPath.keepAccount, request, submission, context: "user_keep")
+        return response.message ?? text(ContractText.accountRestored)
+    }
+
+    /// Posts a link with the password, or with the session.
+    private func confirm(
+        _ path: String,
+        _ token: ResetToken,
+        _ password: Password?,
+        _ submission: Submission,
+        context: String
+    ) async throws(APIError) -> String? {
+        if password == nil { try await credentials(context: context) }
+        let request = ConfirmLinkRequest(token: token, currentPassword: password)
+        let response: MessageResponse = try await post(
+            path,
+            request,
+            submission,
+            isAuthorized: password == nil,
+            context: context
+        )
+        return response.message
+    }
+
+    /// Returns a text in the client's language.
+    func text(_ text: LocalizedText) -> String { api.catalogue.text(text, in: api.language) }
+}

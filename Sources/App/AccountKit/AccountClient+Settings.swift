@@ -1,0 +1,143 @@
+public import AccountContract
+public import ErrorContract
+public import Foundation
+import HTTPTypes
+import ResilientHTTP
+
+/// The changes that a signed-in user makes to the account.
+///
+/// Each call throws an error with the code `AUTH_TOKEN_MISSING` if no user is signed in. Changes that could take the account away from its
+/// user need the current password. If it is wrong, the code is `AUTH_INVALID_CREDENTIALS`.
+extension AccountClient {
+    /// Sets a new password. All other sessions end. The client's session continues with new tokens, like after a sign-in.
+    ///
+    /// If the response was lost, the server refuses the old password and the old session in the next attempt.
+    /// ``Submission/mayHaveTakenEffect`` then reports that the password may have been changed.
+    /// - Parameters:
+    ///   - currentPassword: The current password.
+    ///   - newPassword: The password that replaces it.
+    ///   - submission: The submission of the form; the same one if the user tries again with the same content.
+    @discardableResult
+    public func changePassword(
+        currentPassword: Password,
+        newPassword: Password,
+        submission: Submission = Submission()
+    ) async throws(APIError) -> AccountUser {
+        let context = "password_change"
+        try await credentials(context: context)
+        let response: SessionResponse = try await post(
+            AccountPath.changePassword,
+            ChangePasswordRequest(currentPassword: currentPassword, newPassword: newPassword),
+            submission,
+            isAuthorized: true,
+            context: context
+        )
+        return try await begin(response, nil, context: context)
+    }
+
+    /// Requests an email to a new address, with a link that changes the address. The response doesn't depend on whether another account has
+    /// the address.
+    /// - Parameters:
+    ///   - newEmail: The new address.
+    ///   - currentPassword: The current password.
+    ///   - submission: The submission of the form; the same one if the user tries again with the same content.
+    /// - Returns: The text for the user.
+    @discardableResult
+    public func requestEmailChange(
+        to newEmail: EmailAddress,
+        currentPassword: Password,
+        submission: Submission = Submission()
+    ) async throws(APIError) -> String {
+        let context = "email_change_request"
+        try await credentials(context: context)
+        let response: MessageResponse = try await post(
+            AccountPath.changeEmail,
+            ChangeEmailRequest(currentPassword: currentPassword, newEmail: newEmail),
+            submission,
+            isAuthorized: true,
+            context: context
+        )
+        return response.message ?? text(ContractText.nextStepSent)
+    }
+
+    /// Changes the name of the user, the language of the emails, or both.
+    /// - Parameters:
+    ///   - firstName: The new name; `nil` to leave it unchanged.
+    ///   - language: The new language of the account's emails; `nil` to leave it unchanged.
+    ///   - submission: The submission of the form; the same one if the user tries again with the same content.
+    /// - Returns: The changed account.
+    @discardableResult
+    public func updateUser(
+        firstName: FirstName? = nil,
+        language: Language? = nil,
+        submission: Submission = Submission()
+    ) async throws(APIError) -> AccountUser {
+        let context = "user_update"
+        try await credentials(context: context)
+        let request = UpdateUserRequest(firstName: firstName, locale: language)
+        let response: UserResponse = try await sending(submission, isAuthorized: true) { api, headers throws(APIError) in
+            try await api.patch(AccountPath.me, request, headers: headers, context: context)
+        }
+        return response.user
+    }
+
+    /// Returns the sessions of the account, newest use first.
+    public func sessions() async throws(APIError) -> [SessionDescription] {
+        let context = "sessions_list"
+        try await credentials(context: context)
+        let response: SessionsResponse = try await api.authorized(by: session).get(AccountPath.sessions, context: context)
+        return response.sessions
+    }
+
+    /// Ends a session of the account on another device. Use ``signOut()`` for the session of this device.
+    /// - Parameter id: The id of the session in the list.
+    public func endSession(_ id: UserID) async throws(APIError) {
+        let context = "session_end"
+        try await credentials(context: context)
+        let segment = id.rawValue.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(["-", "_", "."])) ?? ""
+        try await api.authorized(by: session).delete(AccountPath.sessions + "/" + segment, context: context)
+    }
+
+    /// Ends all sessions of the account except that of this device.
+    public func endOtherSessions() async throws(APIError) {
+        let context = "sessions_end_others"
+        try await credentials(context: context)
+        try await api.authorized(by: session).delete(AccountPath.sessions, context: context)
+    }
+
+    /// Deletes the account, and ends the session on this device. An email has a link that restores the account until its data is removed.
+    /// - Parameters:
+    ///   - password: The current password.
+    ///   - submission: The submission of the form; the same one if the user tries again with the same password.
+    /// - Returns: The text for the user, and the time at which the data is removed.
+    @discardableResult
+    public func deleteAccount(
+        password: Password,
+        submission: Submission = Submission()
+    ) async throws(APIError) -> AccountDeletedResponse {
+        let context = "user_delete"
+        try await credentials(context: context)
+        var response: AccountDeletedResponse = try await post(
+            AccountPath.deleteAccount,
+            PasswordRequest(password: password),
+            submission,
+            isAuthorized: true,
+            context: context
+        )
+        response.message = response.message ?? text(ContractText.accountDeleted)
+        // The server has already ended the session. If the store can't be written, it contains credentials that the server refuses.
+        _ = try? await session.setCredentials(nil)
+        return response
+    }
+
+    /// Returns everything that the server stores about the account, as JSON. Servers allow a few exports per day.
+    /// - Parameter password: The current password.
+    public func exportData(password: Password) async throws(APIError) -> Data {
+        let context = "user_export"
+        try await credentials(context: context)
+        let body = try json(PasswordRequest(password: password), context: context)
+        return try await sending(Submission(), isAuthorized: true) { api, headers throws(APIError) in
+            Data(try await api.send(.post, AccountPath.export, body: body, headers: headers, context: context).body)
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import Observation
+import Timekeeping
+
+/// The time after an accepted request in which a screen sends no other one.
+///
+/// It prevents that a user who waits for an email requests several ones. It is independent of the server's own limit.
+@Observable
+@MainActor
+final class Cooldown {
+    /// The length: 60 s.
+    nonisolated static let length = Duration.seconds(60)
+
+    /// The seconds until the end, 0 if there is no cooldown; updated by ``run()``.
+    private(set) var secondsLeft = 0
+    private let clock: MonotonicClock
+    @ObservationIgnored private var end: Duration?
+
+    /// Creates a cooldown that has not begun.
+    init(_ clock: MonotonicClock) { self.clock = clock }
+
+    /// Begins a new cooldown.
+    func start() {
+        end = clock.now + Self.length
+        update()
+    }
+
+    /// Updates ``secondsLeft`` once per second, and returns when it is 0. If the task is canceled, it returns as well and can be called
+    /// again; the cooldown continues.
+    func run() async {
+        update()
+        while secondsLeft > 0, let end {
+            do {
+                try await clock.sleep(until: end - .seconds(secondsLeft - 1))
+            } catch {
+                return
+            }
+            update()
+        }
+    }
+
+    /// Updates the seconds by the clock, and ends the cooldown at 0. The value is only assigned if it changes, so that views are not
+    /// updated in vain.
+    func update() {
+        let left = end.map { max(0, ($0 - clock.now).wholeSecondsRoundedUp) } ?? 0
+        if left == 0 { end = nil }
+        if left != secondsLeft { secondsLeft = left }
+    }
+}

@@ -1,0 +1,289 @@
+public import AccountContract
+public import ErrorContract
+public import Foundation
+public import Observation
+import ResilientHTTP
+
+/// The base class of the models of screens that an emailed link opens.
+///
+/// A link is used when the user submits the form, never by opening the screen. If it can't be used, a page replaces the form.
+@Observable
+@MainActor
+public class AccountLinkModel: FormModel {
+    /// The link that opened the app; `nil` if it could not be parsed, or if it has another purpose.
+    public let link: AccountLink?
+
+    init(
+        _ link: AccountLink?,
+        for purposes: Set<AccountLink.Purpose>,
+        _ fields: [AccountField],
+        _ texts: FormTexts,
+        client: AccountClient,
+        language: Language,
+        rules: PasswordRules = PasswordRules(),
+        wallClock: @escaping @Sendable () -> Date
+    ) {
+        self.link = link.flatMap { purposes.contains($0.purpose) ? $0 : nil }
+        super.init(fields, texts, client: client, language: language, rules: rules, wallClock: wallClock)
+        if self.link == nil { state = .ended(presenter.accountLinkInvalid) }
+    }
+
+    /// Whether the user can request another link.
+    var isRenewable: Bool { false }
+
+    /// Uses the link.
+    /// - Returns: The text for the user.
+    func use(_ link: AccountLink, _ input: FormInput, _ submission: Submission) async throws(APIError) -> String { "" }
+
+    override func send(_ input: FormInput, _ submission: Submission) async throws(APIError) -> String {
+        guard let link else { throw .incompleteForm }
+        return try await use(link, input, submission)
+    }
+
+    override func refusal(_ error: APIError) async -> State? {
+        guard error.code == .authResetTokenInvalid else { return nil }
+        guard mayHaveTakenEffect else { return .ended(presenter.accountLinkExpired(isRenewable: isRenewable)) }
+        return .ended(presenter.probablySucceeded(title: texts.title, ContractText.requestProbablySucceeded))
+    }
+}
+
+/// The model of the screen that the link of a blind registration opens: the user chooses a password, which creates the account.
+///
+/// After a success, the user is signed in, and ``user`` is the account.
+@Observable
+@MainActor
+public final class ActivateModel: AccountLinkModel {
+    /// The account; `nil` before it exists.
+    public private(set) var user: AccountUser?
+
+    /// Creates the model.
+    /// - Parameters:
+    ///   - link: The link that opened the app, or `nil` if it could not be parsed.
+    ///   - client: The account API; its language is set to the screen's.
+    ///   - language: The user's language.
+    ///   - rules: The rules that the password must satisfy before it is sent.
+    ///   - wallClock: The local time, on which `ErrorPresentation.Action.retryAt(_:)` is based.
+    public init(
+        link: AccountLink?,
+        client: AccountClient,
+        language: Language,
+        rules: PasswordRules = PasswordRules(),
+        wallClock: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        super.init(
+            link,
+            for: [.activate],
+            [.password, .confirmation],
+            FormTexts(
+                title: ContractText.choosePassword,
+                introduction: ContractText.choosePasswordReason,
+                button: ContractText.createAccount,
+                progress: ContractText.creatingAccount
+            ),
+            client: client,
+            language: language,
+            rules: rules,
+            wallClock: wallClock
+        )
+    }
+
+    override var isRenewable: Bool { true }
+
+    override func use(_ link: AccountLink, _ input: FormInput, _ submission: Submission) async throws(APIError) -> String {
+        guard let password = input.password else { throw .incompleteForm }
+        user = try await client.activate(token: link.token, password: password, email: link.email, submission: submission)
+        return presenter.text(ContractText.accountCreated)
+    }
+}
+
+/// The base class of the models of links that also need a proof that the account is the user's: the session, or the password.
+///
+/// ``open()`` decides which one: without a session, the form has a field for the password. If the server refuses the session, which may
+/// belong to another account, the form asks for the password.
+@Observable
+@MainActor
+public class ProvenLinkModel: AccountLinkModel {
+    /// Whether the request uses the session of the client.
+    private var usesSession = false
+
+    /// Decides whether the form needs the password.
+    override public func open() async {
+        guard link?.purpose != .undoEmail, state == .editing else { return }
+        usesSession = ((try? await client.session.credentials) ?? nil) != nil
+        fields = usesSession ? [] : [.currentPassword]
+    }
+
+    /// Whether the session belongs to the recipient of the link.
+    private var isOwnSession: Bool {
+        get async {
+            guard link?.purpose == .verifyEmail, let email = link?.email else { return false }
+            return (try? await client.me())?.email?.normalized == email.normalized
+        }
+    }
+
+    override func refusal(_ error: APIError) async -> State? {
+        let isSessionRefused = error.kind == .unauthorized || error.code == .authResetTokenInvalid && !mayHaveTakenEffect
+        guard usesSession, isSessionRefused else { return await super.refusal(error) }
+        if error.code == .authResetTokenInvalid, await isOwnSession { return await super.refusal(error) }
+        usesSession = false
+        fields = [.currentPassword]
+        signals.focus(.currentPassword)
+        return .editing
+    }
+}
+
+/// The model of the screen that a verification link opens.
+///
+/// If the user has forgotten the password, a reset verifies the address as well: `makeForgotPasswordModel(clock:)`.
+@Observable
+@MainActor
+public final class VerifyEmailModel: ProvenLinkModel {
+    /// Creates the model.
+    /// - Parameters:
+    ///   - link: The link that opened the app, or `nil` if it could not be parsed.
+    ///   - client: The account API; its language is set to the screen's.
+    ///   - language: The user's language.
+    ///   - wallClock: The local time, on which `ErrorPresentation.Action.retryAt(_:)` is based.
+    public init(
+        link: AccountLink?,
+        client: AccountClient,
+        language: Language,
+        wallClock: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        super.init(
+            link,
+            for: [.verifyEmail],
+            [],
+            FormTexts(
+                title: ContractText.verifyEmail,
+                introduction: link?.email.map { ContractText.verifyEmailQuestion($0.text) } ?? ContractText.verifyUnnamedEmail,
+                button: ContractText.confirm,
+                progress: ContractText.confirming,
+                labels: [.currentPassword: ContractText.passwordLabel]
+            ),
+            client: client,
+            language: language,
+            wallClock: wallClock
+        )
+    }
+
+    override var isRenewable: Bool { true }
+
+    override func use(_ link: AccountLink, _ input: FormInput, _ submission: Submission) async throws(APIError) -> String {
+        try await client.verifyEmail(token: link.token, currentPassword: input.currentPassword, submission: submission)
+    }
+
+    /// Creates the model of the screen that sends the link again; `nil` if the link doesn't contain the address.
+    public func makeCheckEmailModel(clock: some Clock<Duration> = ContinuousClock()) -> CheckEmailModel? {
+        guard let email = link?.email else { return nil }
+        return CheckEmailModel(
+            .verification,
+            email: email,
+            isSent: false,
+            client: client,
+            language: language,
+            clock: clock,
+            wallClock: presenter.wallClock
+        )
+    }
+}
+
+/// The model of the screen that the links about a change of the address open: the link to the new address confirms the change, and the link
+/// to the former address undoes it.
+///
+/// After undoing a change, the next sign-in needs a reset: `makeForgotPasswordModel(clock:)`.
+@Observable
+@MainActor
+public final class ConfirmEmailModel: ProvenLinkModel {
+    /// Creates the model.
+    /// - Parameters:
+    ///   - link: The link that opened the app, or `nil` if it could not be parsed.
+    ///   - client: The account API; its language is set to the screen's.
+    ///   - language: The user's language.
+    ///   - wallClock: The local time, on which `ErrorPresentation.Action.retryAt(_:)` is based.
+    public init(
+        link: AccountLink?,
+        client: AccountClient,
+        language: Language,
+        wallClock: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        let question = link?.email.map { ContractText.confirmEmailQuestion($0.text) } ?? ContractText.confirmUnnamedEmail
+        let texts =
+            link?.purpose == .undoEmail
+            ? FormTexts(
+                title: ContractText.restoreEmail,
+                introduction: ContractText.restoreEmailEffect,
+                progress: ContractText.confirming
+            )
+            : FormTexts(
+                title: ContractText.changeEmail,
+                introduction: question,
+                button: ContractText.confirm,
+                progress: ContractText.confirming,
+                labels: [.currentPassword: ContractText.passwordLabel]
+            )
+        super.init(
+            link,
+            for: [.confirmEmail, .undoEmail],
+            [],
+            texts,
+            client: client,
+            language: language,
+            wallClock: wallClock
+        )
+    }
+
+    /// Whether the link undoes a change.
+    public var isUndo: Bool { link?.purpose == .undoEmail }
+
+    /// A new password after an undone change.
+    override public var nextAction: ErrorPresentation.Action { isUndo ? .requestNewLink : .dismiss }
+
+    override func use(_ link: AccountLink, _ input: FormInput, _ submission: Submission) async throws(APIError) -> String {
+        if isUndo { return try await client.undoEmailChange(token: link.token, submission: submission) }
+        return try await client.confirmEmailChange(
+            token: link.token,
+            currentPassword: input.currentPassword,
+            submission: submission
+        )
+    }
+}
+
+/// The model of the screen that the link in the email about a deletion opens. It restores the account, and the user signs in again.
+@Observable
+@MainActor
+public final class KeepAccountModel: AccountLinkModel {
+    /// Creates the model.
+    /// - Parameters:
+    ///   - link: The link that opened the app, or `nil` if it could not be parsed.
+    ///   - client: The account API; its language is set to the screen's.
+    ///   - language: The user's language.
+    ///   - wallClock: The local time, on which `ErrorPresentation.Action.retryAt(_:)` is based.
+    public init(
+        link: AccountLink?,
+        client: AccountClient,
+        language: Language,
+        wallClock: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        super.init(
+            link,
+            for: [.keepAccount],
+            [],
+            FormTexts(
+                title: ContractText.restoreAccount,
+                introduction: ContractText.restoreAccountEffect,
+                progress: ContractText.confirming
+            ),
+            client: client,
+            language: language,
+            wallClock: wallClock
+        )
+    }
+
+    /// The sign-in, because the sessions stay ended.
+    override public var nextAction: ErrorPresentation.Action { .signIn }
+
+    override func use(_ link: AccountLink, _ input: FormInput, _ submission: Submission) async throws(APIError) -> String {
+        try await client.keepAccount(token: link.token, submission: submission)
+    }
+}

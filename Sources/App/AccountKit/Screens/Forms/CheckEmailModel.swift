@@ -1,0 +1,101 @@
+public import AccountContract
+public import ErrorContract
+public import Foundation
+public import Observation
+import ResilientHTTP
+import Timekeeping
+
+/// The model of the screen that asks the user to open the link in an email, and sends the email again.
+///
+/// The button is disabled for 60 seconds after each email, and its title counts down. A view runs ``runCountdown()`` while
+/// ``isCoolingDown``. `submit()` sends the email again.
+@Observable
+@MainActor
+public final class CheckEmailModel: FormModel {
+    /// The email that the user waits for.
+    public enum Email: Hashable, Sendable {
+        /// The email of a blind registration, with the name of the user.
+        case registration(FirstName)
+        /// The email that verifies the address of an account.
+        case verification
+    }
+
+    /// The address of the mailbox.
+    public let email: EmailAddress
+    /// The text about the last email that was sent again; `nil` if there is none.
+    override public var notice: String? { sent }
+    private var sent: String?
+    private let kind: Email
+    private let pause: Cooldown
+
+    /// Creates the model.
+    /// - Parameters:
+    ///   - kind: The email that the user waits for.
+    ///   - email: The address of the mailbox.
+    ///   - isSent: Whether the email was already requested, so that the cooldown begins at once.
+    ///   - client: The account API; its language is set to the screen's.
+    ///   - language: The user's language.
+    ///   - clock: The clock of the cooldown.
+    ///   - wallClock: The local time, on which `ErrorPresentation.Action.retryAt(_:)` is based.
+    public init<C: Clock>(
+        _ kind: Email,
+        email: EmailAddress,
+        isSent: Bool = true,
+        client: AccountClient,
+        language: Language,
+        clock: C = ContinuousClock(),
+        wallClock: @escaping @Sendable () -> Date = { Date() }
+    ) where C.Duration == Duration {
+        self.kind = kind
+        self.email = email
+        pause = Cooldown(MonotonicClock(clock))
+        super.init(
+            [],
+            FormTexts(
+                title: ContractText.checkEmailTitle,
+                introduction: isSent ? ContractText.checkEmail(email.text) : nil,
+                button: isSent ? ContractText.sendAgain : ContractText.sendLink,
+                progress: ScreenText.sendingLink
+            ),
+            client: client,
+            language: language,
+            wallClock: wallClock
+        )
+        if isSent { pause.start() }
+    }
+
+    /// The seconds until the button is enabled again, 0 if it is; updated by ``runCountdown()``.
+    override public var secondsLeft: Int { pause.secondsLeft }
+
+    /// Updates ``secondsLeft`` once per second, and returns when it is 0. If the task is canceled, it returns as well and can be called
+    /// again; the cooldown continues.
+    override public func runCountdown() async { await pause.run() }
+
+    override public var isSubmitEnabled: Bool { super.isSubmitEnabled && !isCoolingDown }
+
+    override public func submit() async {
+        pause.update()
+        await super.submit()
+    }
+
+    override func send(_ input: FormInput, _ submission: Submission) async throws(APIError) -> String {
+        switch kind {
+        case .verification: return try await client.requestVerification(email: email, submission: submission)
+        case .registration(let name):
+            let result = try await client.register(email: email, password: nil, firstName: name, submission: submission)
+            if case .checkEmail(let message) = result { return message }
+            return presenter.text(ContractText.nextStepSent)
+        }
+    }
+
+    override func succeed(_ message: String) {
+        sent = message
+        texts.introduction = ContractText.checkEmail(email.text)
+        texts.button = ContractText.sendAgain
+        pause.start()
+        state = .editing
+        signals.announce(message)
+    }
+
+    override public var submitTitle: String { state == .submitting ? super.submitTitle : cooldownText ?? super.submitTitle }
+}

@@ -1,0 +1,165 @@
+public import AccountContract
+public import ErrorContract
+public import Foundation
+public import Observation
+import ResilientHTTP
+
+/// The model of the list of the user's sessions.
+///
+/// A view calls ``load()`` when it appears, and starts ``end(_:)`` and ``endOthers()`` with `work`. The rows stay while the list is loaded
+/// again, and if that fails.
+@Observable
+@MainActor
+public final class SessionsModel: StandardScreenModel {
+    /// The states of the screen.
+    public enum State: Hashable, Sendable {
+        /// The list is not loaded, or it is shown. → `loading`, `ending`
+        case idle
+        /// The request for the list is in flight. → `idle`, `failed`
+        case loading
+        /// The request that ends one session, or all others for `nil`, is in flight. → `loading`, `failed`, `idle` if it was canceled
+        case ending(UserID?)
+        /// An error is shown. → `idle`, `loading`, `ending`
+        case failed(ErrorPresentation)
+    }
+
+    /// The sessions, newest use first; `nil` before the first response.
+    public private(set) var sessions: [SessionDescription]?
+    /// The state of the screen.
+    public private(set) var state = State.idle {
+        didSet { if case .failed = state { signals.countAlert() } }
+    }
+    private let client: AccountClient
+    private let timeZone: TimeZone
+    /// The failed request: to end a session, all others, or to load the list.
+    @ObservationIgnored private var failed: State?
+
+    /// Creates the model.
+    /// - Parameters:
+    ///   - client: The account API; its language is set to the screen's.
+    ///   - language: The user's language.
+    ///   - timeZone: The time zone of the shown times.
+    ///   - wallClock: The local time, on which `ErrorPresentation.Action.retryAt(_:)` is based.
+    public init(
+        client: AccountClient,
+        language: Language,
+        timeZone: TimeZone = .current,
+        wallClock: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        self.client = client.speaking(language)
+        self.timeZone = timeZone
+        super.init(language: language, catalogue: client.api.catalogue, wallClock: wallClock)
+    }
+
+    /// Loads the list. Ignored while a request is in flight.
+    public func load() async {
+        guard !isInFlight else { return }
+        signals.announce(presenter.text(ContractText.loadingDevices))
+        await run(.loading) { () async throws(APIError) in nil }
+    }
+
+    /// Ends a session of another device. Ignored while a request is in flight, and for the session of this device.
+    public func end(_ session: SessionDescription) async {
+        guard !isInFlight, !session.isCurrent else { return }
+        await end(session.id)
+    }
+
+    /// Ends all sessions except that of this device. Ignored while a request is in flight.
+    public func endOthers() async {
+        guard !isInFlight else { return }
+        await run(.ending(nil)) { [client] () async throws(APIError) in
+            try await client.endOtherSessions()
+            return ContractText.otherDevicesSignedOut
+        }
+    }
+
+    private func end(_ id: UserID) async {
+        await run(.ending(id)) { [client] () async throws(APIError) in
+            try await client.endSession(id)
+            return ContractText.deviceSignedOut
+        }
+    }
+
+    /// Makes a change, if there is one, and loads the list.
+    private func run(_ work: State, _ change: () async throws(APIError) -> LocalizedText?) async {
+        state = work
+        do throws(APIError) {
+            if let text = try await change() { signals.announce(presenter.text(text)) }
+            state = .loading
+            sessions = try await client.sessions()
+            state = .idle
+        } catch {
+            guard !error.isAbandoned else {
+                state = .idle
+                return
+            }
+            failed = work
+            fail(error)
+        }
+    }
+
+    override var isInFlight: Bool {
+        switch state {
+        case .loading, .ending: true
+        case .idle, .failed: false
+        }
+    }
+
+    override func retry() async {
+        switch failed {
+        case .ending(let id?): await end(id)
+        case .ending(nil): await endOthers()
+        default: await load()
+        }
+    }
+
+    override func fail(_ error: APIError) {
+        failure = error
+        state = .failed(presenter.presentation(of: error))
+    }
+
+    override public var alert: ErrorPresentation? {
+        if case .failed(let presentation) = state { presentation } else { nil }
+    }
+
+    override public func dismissAlert() {
+        if case .failed = state { state = .idle }
+    }
+}
+
+extension SessionsModel {
+    /// The title of the screen.
+    public var title: String { presenter.text(ContractText.devices) }
+
+    /// Whether the buttons are enabled.
+    public var isEnabled: Bool { !isInFlight }
+
+    /// Whether there are sessions of other devices.
+    public var hasOthers: Bool { sessions?.contains { !$0.isCurrent } == true }
+
+    /// The title of the button that ends all other sessions.
+    public var endOthersTitle: String { presenter.text(ContractText.signOutOtherDevices) }
+
+    /// The title of the button that ends a session.
+    public var endTitle: String { presenter.text(ContractText.signOutDevice) }
+
+    /// The title of the button that replaces the list before the first response: the progress, or "Try Again" after a failure.
+    public var loadTitle: String { presenter.text(isInFlight ? ContractText.loadingDevices : ContractText.retry) }
+
+    /// The name of a session's device.
+    public func name(of session: SessionDescription) -> String {
+        session.deviceName ?? presenter.text(ContractText.unknownDevice)
+    }
+
+    /// The line under the name: that it is this device, or the time of the last use.
+    public func detail(of session: SessionDescription) -> String {
+        guard !session.isCurrent else { return presenter.text(ContractText.thisDevice) }
+        let style = Date.FormatStyle(
+            date: .abbreviated,
+            time: .shortened,
+            locale: Locale(identifier: language.rawValue),
+            timeZone: timeZone
+        )
+        return presenter.text(ContractText.lastUsed(session.lastUsedAt.formatted(style)))
+    }
+}

@@ -1,0 +1,171 @@
+#if canImport(SwiftUI)
+    public import AccountKit
+    public import ErrorContract
+    public import SwiftUI
+
+    /// A form of the account: registration, the request to check the mailbox, changes of the password and the address, deletion, and the
+    /// screens that emailed links open.
+    ///
+    /// The model decides which form it is:
+    ///
+    /// ```swift
+    /// AccountFormScreen(model: ChangePasswordModel(client: accounts, language: .preferred())) { action in
+    ///     if action == .signIn { path = [.signIn] } else { path = [] }
+    /// }
+    /// ```
+    ///
+    /// After a success, and if a link can't be used, a page replaces the form. Its buttons perform the actions of the model's `page`. The
+    /// screen needs a navigation bar for its title. Use ``AccountFormViewController`` in a UIKit app.
+    public struct AccountFormScreen: View {
+        @Bindable private var model: FormModel
+        @FocusState private var focus: FocusedField?
+        private let forgotPassword: (@MainActor () -> Void)?
+        private let perform: @MainActor (ErrorPresentation.Action) -> Void
+
+        /// Creates the screen.
+        /// - Parameters:
+        ///   - model: The model of the form. Retain a `CheckEmailModel` while the screen is not shown, so that the cooldown continues.
+        ///   - forgotPassword: Opens the request for a reset link with the model's `makeForgotPasswordModel(clock:)`. The button is shown
+        ///     if the form asks for the current password; `nil` for a form without this button.
+        ///   - perform: Performs an action that the model leaves to the app: leaving the screen (`dismiss`), signing in
+        ///     (`makeSignInModel()`), requesting a new link, contacting support, checking whether a request took effect.
+        public init(
+            model: FormModel,
+            forgotPassword: (@MainActor () -> Void)? = nil,
+            perform: @escaping @MainActor (ErrorPresentation.Action) -> Void
+        ) {
+            self.model = model
+            self.forgotPassword = forgotPassword
+            self.perform = perform
+        }
+
+        /// The fields and the button, or the page that replaces them.
+        public var body: some View {
+            Form {
+                if let page = model.page {
+                    pageSection(page)
+                } else {
+                    fieldSection
+                    buttonSection
+                }
+            }
+            .navigationTitle(model.title)
+            .task { await model.open() }
+            .task(id: model.isCoolingDown) { await model.runCountdown() }
+            .screen(
+                model,
+                focus: { focus = FocusedField(field: $0, isShown: $0.isPassword && model.isPasswordShown) },
+                perform: perform
+            )
+        }
+
+        /// The introduction and the fields.
+        private var fieldSection: some View {
+            Section {
+                if let introduction = model.introduction { Text(introduction) }
+                if let username = model.username { UsernameField(label: model.label(of: .email), username: username) }
+                ForEach(model.fields, id: \.self) { field in row(field) }
+                if model.hasPasswords {
+                    Toggle(text(ContractText.showPassword), isOn: $model.isPasswordShown)
+                }
+            }
+            .disabled(model.state == .submitting)
+        }
+
+        /// The main button, and the button for a forgotten password.
+        private var buttonSection: some View {
+            Section {
+                PrimaryButton(
+                    title: model.submitTitle,
+                    isEnabled: model.isSubmitEnabled,
+                    isBusy: model.state == .submitting
+                ) {
+                    model.work.start { await model.submit() }
+                }
+                if let forgotPassword, model.fields.contains(.currentPassword) {
+                    // Leaving the screen would cancel the request.
+                    Button(text(ContractText.forgotPassword)) { forgotPassword() }
+                        .disabled(model.state == .submitting)
+                }
+            } footer: {
+                if let notice = model.notice { Text(notice) }
+            }
+        }
+
+        /// Returns the row of a field. A new password has a meter of its strength.
+        @ViewBuilder private func row(_ field: AccountField) -> some View {
+            switch field {
+            case .email:
+                EmailField(
+                    label: model.label(of: field),
+                    text: binding(field),
+                    problem: model.problem(at: field),
+                    focus: $focus,
+                    submitLabel: submitLabel(field),
+                    submit: { model.returnPressed(in: field) }
+                )
+            case .firstName:
+                NameField(
+                    label: model.label(of: field),
+                    text: binding(field),
+                    problem: model.problem(at: field),
+                    focus: $focus,
+                    submitLabel: submitLabel(field),
+                    submit: { model.returnPressed(in: field) }
+                )
+            case .password:
+                VStack(alignment: .leading) {
+                    password(field, isNew: true)
+                    StrengthMeter(strength: model.strength, text: model.strengthText)
+                }
+            case .confirmation: password(field, isNew: true)
+            case .currentPassword: password(field, isNew: false)
+            }
+        }
+
+        /// Returns a field for a password.
+        private func password(_ field: AccountField, isNew: Bool) -> some View {
+            PasswordField(
+                label: model.label(of: field),
+                text: binding(field),
+                field: field,
+                problem: model.problem(at: field),
+                isShown: model.isPasswordShown,
+                isNew: isNew,
+                focus: $focus,
+                submitLabel: submitLabel(field),
+                submit: { model.returnPressed(in: field) }
+            )
+        }
+
+        /// Returns the page after the end of the form, with its one or two actions.
+        private func pageSection(_ page: ErrorPresentation) -> some View {
+            Section {
+                if let heading = model.heading { Text(heading).font(.headline).accessibilityAddTraits(.isHeader) }
+                Text(page.message)
+                PrimaryButton(title: model.pageTitle ?? "") { start(page.primary) }
+                if let secondary = page.secondary, let label = model.secondPageTitle {
+                    Button(label) { start(secondary) }
+                }
+            }
+        }
+
+        /// Starts an action in the work of the model, so that it continues if its row disappears.
+        private func start(_ action: ErrorPresentation.Action) {
+            model.work.start {
+                if let remaining = await model.perform(action) { perform(remaining) }
+            }
+        }
+
+        /// Returns the text of a field as a binding.
+        private func binding(_ field: AccountField) -> Binding<String> {
+            Binding(get: { model[field] }, set: { model[field] = $0 })
+        }
+
+        /// Returns the label of the Return key.
+        private func submitLabel(_ field: AccountField) -> SubmitLabel { field == model.fields.last ? .go : .next }
+
+        /// Returns a text in the language of the screen.
+        private func text(_ text: LocalizedText) -> String { model.catalogue.text(text, in: model.language) }
+    }
+#endif

@@ -1,0 +1,154 @@
+public import AccountContract
+public import ErrorContract
+public import Foundation
+
+/// The changes that emailed links make to an account: verify its address, confirm a new address, restore a former address, and restore a
+/// deleted account.
+///
+/// A link proves access to a mailbox, not that its recipient owns the account. So links that give an address to an account also need the
+/// session or the password of the account: see ``AccountProof``.
+public struct AccountLinks: Sendable {
+    private let authentication: Authentication
+    private let records: any AccountRecordStore
+    private let intents: any MailIntentQueue
+    private let gate: HashingGate
+    private let policy: PasswordPolicy
+    private let audit: (any AuditNoting)?
+    private let now: @Sendable () -> Date
+    private let steady: @Sendable () -> Date
+
+    /// Creates the domain service.
+    /// - Parameters:
+    ///   - authentication: Checks sessions and passwords.
+    ///   - records: The store of links.
+    ///   - intents: The queue of emails.
+    ///   - gate: Hashes passwords.
+    ///   - policy: Decides which passwords are accepted.
+    ///   - audit: Records the events of accounts; `nil` records none.
+    ///   - now: The wall clock.
+    ///   - steady: The time of the email queue, which steps of the wall clock do not change; `now` if `nil`.
+    public init(
+        authentication: Authentication,
+        records: any AccountRecordStore,
+        intents: any MailIntentQueue,
+        gate: HashingGate,
+        policy: PasswordPolicy,
+        audit: (any AuditNoting)? = nil,
+        now: @escaping @Sendable () -> Date,
+        steady: (@Sendable () -> Date)? = nil
+    ) {
+        self.authentication = authentication
+        self.records = records
+        self.intents = intents
+        self.gate = gate
+        self.policy = policy
+        self.audit = audit
+        self.now = now
+        self.steady = steady ?? now
+    }
+
+    /// Queues an email with a link that verifies an address. No account is looked up, so the work and the time are the same for every
+    /// address.
+    /// - Throws: ``StoreFailure``. When this returns, the request survives a crash.
+    public func requestVerification(of email: EmailAddress, language: Language) async throws {
+        try await intents.enqueue(MailIntent(subject: .verification(email), language: language, createdAt: steady()))
+    }
+
+    /// Returns the account that a link changes, and the link. Changes nothing.
+    /// - Throws: ``AccountError`` with the code `AUTH_RESET_TOKEN_INVALID` if the link can't be used for the purpose.
+    public func find(_ token: ResetToken, for purpose: AccountLink.Purpose) async throws -> (link: StoredLink, account: Account) {
+        let digest = TokenDigest(of: token.rawValue)
+        guard let record = try await records.find(digest, at: now())?.record, let link = record.link(digest, purpose, at: now())
+        else {
+            throw AccountError.resetTokenInvalid
+        }
+        return (link, record.account)
+    }
+
+    /// Verifies the address of an account. Sessions continue, except with ``AccountProof/newPassword(_:)``.
+    /// - Throws: ``AccountError`` with the code `AUTH_RESET_TOKEN_INVALID`, `AUTH_INVALID_CREDENTIALS`, `AUTH_WEAK_PASSWORD`,
+    ///   `SERVER_SERVICE_UNAVAILABLE`, or that of an invalid access token; ``StoreFailure``.
+    public func verify(_ token: ResetToken, by proof: AccountProof) async throws {
+        let (link, account) = try await find(token, for: .verifyEmail)
+        if case .newPassword(let password) = proof {
+            try policy.require(password, email: account.email, firstName: account.firstName)
+            let hash = try await gate.hash(password, as: .entitled)
+            let confirmation = MailIntent(subject: .passwordChanged(account.id), language: account.language, createdAt: steady())
+            try await change(account) { [now] record in
+                try record.verify(by: link.digest, settingPassword: hash, confirmation: confirmation, at: now())
+            }
+            audit?.note(.passwordReset, of: account.id)
+        } else {
+            _ = try await require(proof, of: account)
+            try await change(account) { [now] in try $0.verify(by: link.digest, at: now()) }
+        }
+        audit?.note(.emailVerified, of: account.id)
+    }
+
+    /// Changes the address of an account to the recipient of a link. All other sessions end, and the former address gets a notice with a
+    /// link that restores the address.
+    /// - Throws: ``AccountError`` like ``verify(_:by:)``. If another account has the address by now, the link is invalid.
+    public func confirmEmail(_ token: ResetToken, by proof: AccountProof) async throws {
+        let (link, account) = try await find(token, for: .confirmEmail)
+        let session = try await require(proof, of: account)
+        do {
+            try await change(account) { [now, steady] record in
+                try record.changeEmail(by: link.digest, keeping: session, at: now(), queueTime: steady())
+            }
+        } catch let error as AccountError where error == .emailExists {
+            throw AccountError.resetTokenInvalid
+        }
+        audit?.note(.emailChanged, of: account.id)
+    }
+
+    /// Restores the former address that a link was sent to. Everything that came after its change is undone, all sessions end, and the next
+    /// sign-in needs a reset.
+    /// - Throws: ``AccountError`` with the code `AUTH_RESET_TOKEN_INVALID`; ``StoreFailure``.
+    public func undoEmail(_ token: ResetToken) async throws {
+        let (link, account) = try await find(token, for: .undoEmail)
+        do {
+            try await change(account) { [now] in try $0.undoEmail(by: link.digest, at: now()) }
+        } catch let error as AccountError where error == .emailExists {
+            throw AccountError.resetTokenInvalid
+        }
+        audit?.note(.emailRestored, of: account.id)
+    }
+
+    /// Restores a deleted account. The password is unchanged, and its sessions stay ended.
+    /// - Throws: ``AccountError`` with the code `AUTH_RESET_TOKEN_INVALID`; ``StoreFailure``.
+    public func keepAccount(_ token: ResetToken) async throws {
+        let (link, account) = try await find(token, for: .keepAccount)
+        try await change(account) { [now] in try $0.keep(by: link.digest, at: now()) }
+        audit?.note(.restored, of: account.id)
+    }
+
+    /// Checks that the caller owns an account.
+    /// - Returns: The session of the caller; `nil` if the caller gave the password.
+    private func require(_ proof: AccountProof, of account: Account) async throws -> StoredSession.ID? {
+        switch proof {
+        case .session(let token):
+            let caller = try await authentication.signedIn(accessToken: token)
+            // A session of another account proves nothing: the link stays usable for its owner.
+            guard caller.account.id == account.id else { throw AccountError.resetTokenInvalid }
+            return caller.session
+        case .password(let password), .newPassword(let password):
+            try await authentication.requirePassword(password, of: account)
+            return nil
+        }
+    }
+
+    private func change(_ account: Account, _ body: @escaping @Sendable (inout AccountRecord) throws -> Void) async throws {
+        guard try await records.change(account.id, at: now(), body) != nil else { throw AccountError.resetTokenInvalid }
+    }
+}
+
+/// The proof that the recipient of a link owns the account that the link changes.
+public enum AccountProof: Sendable {
+    /// The access token of a session of the account.
+    case session(accessToken: String)
+    /// The current password of the account.
+    case password(Password)
+    /// No proof. The recipient chooses a new password instead, which ends all sessions: a reset. Only ``AccountLinks/verify(_:by:)``
+    /// accepts it.
+    case newPassword(Password)
+}

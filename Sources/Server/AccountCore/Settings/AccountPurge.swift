@@ -1,0 +1,134 @@
+public import AccountContract
+public import Foundation
+public import Logging
+import Observability
+import Scheduling
+public import ServiceLifecycle
+
+/// Periodically removes deleted accounts whose time has come, and accounts that were never verified and not used.
+///
+/// The ids of removed accounts are added to a list outside the database, so that ``reapply(_:)`` can remove the accounts again after a
+/// backup was restored.
+public struct AccountPurge<C: Clock>: Service where C.Duration == Duration {
+    /// The largest number of accounts per step.
+    private static var batch: Int { 100 }
+
+    private let records: any AccountRecordStore
+    private let list: any PurgeList
+    private let emails: (any SentMailStore)?
+    private let unverifiedDays: Int
+    private let interval: Duration
+    private let clock: C
+    private let now: @Sendable () -> Date
+    private let logger: Logger
+
+    /// Creates the service.
+    /// - Parameters:
+    ///   - records: The store of accounts with their links.
+    ///   - list: The list of removed accounts outside the database.
+    ///   - emails: The delivered emails that the server has stored itself; `nil` if there are none.
+    ///   - unverifiedDays: The number of days after which unverified and unused accounts are removed; 0 for never.
+    ///   - interval: The time between two runs.
+    ///   - clock: The clock of the interval.
+    ///   - now: The wall clock.
+    ///   - logger: Reports removed accounts and failures.
+    public init(
+        records: any AccountRecordStore,
+        list: any PurgeList,
+        emails: (any SentMailStore)? = nil,
+        unverifiedDays: Int = 0,
+        interval: Duration = .seconds(60),
+        clock: C,
+        now: @escaping @Sendable () -> Date,
+        logger: Logger
+    ) {
+        self.records = records
+        self.list = list
+        self.emails = emails
+        self.unverifiedDays = unverifiedDays
+        self.interval = interval
+        self.clock = clock
+        self.now = now
+        self.logger = logger
+    }
+
+    /// Removes accounts until the group shuts down. A failure is logged, and the next run repeats the work.
+    public func run() async throws {
+        await PeriodicService(every: interval, clock: clock) {
+            try await purge()
+        } failure: { error in
+            logger.error("Purge failed", metadata: .failure(error))
+        }.run()
+    }
+
+    /// Removes all accounts whose time has come, and completes the list.
+    /// - Returns: The number of removed accounts.
+    @discardableResult
+    public func purge() async throws -> Int {
+        let cutoff = unverifiedDays > 0 ? now().addingTimeInterval(-86_400 * Double(unverifiedDays)) : nil
+        var count = 0
+        while !Task.isCancelled, !Task.isShuttingDownGracefully {
+            let due = try await records.purgeCandidates(at: now(), unverifiedSince: cutoff, limit: Self.batch)
+            guard !due.isEmpty else { break }
+            let removed = try await remove(due, unverifiedSince: cutoff, isForced: false)
+            guard removed > 0 else { break }
+            count += removed
+        }
+        try await complete()
+        return count
+    }
+
+    /// Removes accounts of a list of earlier purges that exist again, after a backup was restored.
+    /// - Returns: The number of removed accounts.
+    public func reapply(_ ids: [Account.ID]) async throws -> Int {
+        var count = 0
+        for start in stride(from: 0, to: ids.count, by: Self.batch) {
+            let known = try await candidates(ids[start..<min(start + Self.batch, ids.count)])
+            if !known.isEmpty { count += try await remove(known, unverifiedSince: nil, isForced: true) }
+        }
+        try await complete()
+        return count
+    }
+
+    private func candidates(_ ids: ArraySlice<Account.ID>) async throws -> [PurgeCandidate] {
+        var found: [PurgeCandidate] = []
+        for id in ids {
+            guard let record = try await records.record(of: id, at: now()) else { continue }
+            let addresses = Set([record.account.email] + record.formerAddresses.map(\.email) + record.links.map(\.recipient))
+            found.append(PurgeCandidate(id: id, addresses: addresses.sorted { $0.text < $1.text }))
+        }
+        return found
+    }
+
+    /// Removes accounts. The stored emails are removed first: if the process is killed, the next run finds the account again.
+    private func remove(_ accounts: [PurgeCandidate], unverifiedSince: Date?, isForced: Bool) async throws -> Int {
+        for address in Set(accounts.flatMap(\.addresses)) { try await emails?.removeMails(to: address) }
+        let removed = try await records.purge(accounts.map(\.id), at: now(), unverifiedSince: unverifiedSince, isForced: isForced)
+        for id in removed { logger.notice("Account removed", metadata: ["account.id": "\(id)"]) }
+        return removed.count
+    }
+
+    /// Adds removed accounts to the list, and overwrites the bytes of their rows. After a failure, or if the process is killed in between,
+    /// the next run does both again.
+    private func complete() async throws {
+        while true {
+            let unlisted = try await records.unlistedPurges(limit: Self.batch)
+            guard !unlisted.isEmpty else { return }
+            try await list.append(unlisted)
+            try await records.scrub()
+            try await records.markListed(unlisted.map(\.id))
+        }
+    }
+}
+
+/// The list of removed accounts outside the database. It only grows.
+public protocol PurgeList: Sendable {
+    /// Adds accounts. When this method returns, the lines survive a crash.
+    func append(_ purges: [ListedPurge]) async throws
+}
+
+/// Emails that the server has stored itself, such as the mailbox folder of development.
+public protocol SentMailStore: Sendable {
+    /// Removes the emails that were sent to an address.
+    func removeMails(to address: EmailAddress) async throws
+}

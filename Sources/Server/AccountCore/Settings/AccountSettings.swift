@@ -1,0 +1,170 @@
+public import AccountContract
+public import ErrorContract
+public import Foundation
+
+/// The changes that a signed-in user makes to the account: password, address, name, sessions, deletion, and the export of its data.
+///
+/// Changes that could take the account away from its user need the password, because an access token may be stolen.
+public struct AccountSettings: Sendable {
+    private let authentication: Authentication
+    private let stores: any AccountStores
+    private let gate: HashingGate
+    private let policy: PasswordPolicy
+    /// The time between the deletion of an account and its removal.
+    private let deletionGrace: Duration
+    private let audit: (any AuditNoting)?
+    private let now: @Sendable () -> Date
+    private let steady: @Sendable () -> Date
+
+    /// Creates the domain service.
+    /// - Parameters:
+    ///   - authentication: Checks passwords and opens sessions.
+    ///   - stores: The stores of accounts.
+    ///   - gate: Hashes passwords.
+    ///   - policy: Decides which passwords are accepted.
+    ///   - deletionGrace: The time between the deletion of an account and its removal; 0 removes it at once.
+    ///   - audit: Records the events of accounts; `nil` records none.
+    ///   - now: The wall clock.
+    ///   - steady: The time of the email queue, which steps of the wall clock do not change; `now` if `nil`.
+    public init(
+        authentication: Authentication,
+        stores: any AccountStores,
+        gate: HashingGate,
+        policy: PasswordPolicy,
+        deletionGrace: Duration = .seconds(7 * 86_400),
+        audit: (any AuditNoting)? = nil,
+        now: @escaping @Sendable () -> Date,
+        steady: (@Sendable () -> Date)? = nil
+    ) {
+        self.authentication = authentication
+        self.stores = stores
+        self.gate = gate
+        self.policy = policy
+        self.deletionGrace = deletionGrace
+        self.audit = audit
+        self.now = now
+        self.steady = steady ?? now
+    }
+
+    /// Sets a new password. All sessions end, and the caller gets a new one.
+    /// - Throws: ``AccountError`` with the code `AUTH_INVALID_CREDENTIALS`, `AUTH_WEAK_PASSWORD` or `SERVER_SERVICE_UNAVAILABLE`;
+    ///   ``StoreFailure``.
+    public func changePassword(
+        of caller: SignedIn,
+        from current: Password,
+        to new: Password,
+        on device: ClientDevice = ClientDevice()
+    ) async throws -> Authentication.Opened {
+        let account = caller.account
+        try policy.require(new, email: account.email, firstName: account.firstName)
+        try await authentication.requirePassword(current, of: account)
+        let hash = try await gate.hash(new, as: .entitled)
+        let confirmation = MailIntent(subject: .passwordChanged(account.id), language: account.language, createdAt: steady())
+        let changed = try await change(caller) { record in
+            record.setPassword(hash, confirmation: confirmation)
+            return record.account
+        }
+        audit?.note(.passwordChanged, of: account.id)
+        return try await authentication.open(changed, on: device)
+    }
+
+    /// Queues an email with a link that changes the address, to the new address. The result does not depend on whether another account has
+    /// the address.
+    /// - Throws: ``AccountError`` with the code `AUTH_INVALID_CREDENTIALS` or `SERVER_SERVICE_UNAVAILABLE`; ``StoreFailure``.
+    public func requestEmailChange(of caller: SignedIn, to email: EmailAddress, password: Password) async throws {
+        let account = caller.account
+        try await authentication.requirePassword(password, of: account)
+        let intent = MailIntent(subject: .emailChange(account.id, to: email), language: account.language, createdAt: steady())
+        try await stores.intents.enqueue(intent)
+        audit?.note(.emailChangeRequested, of: account.id)
+    }
+
+    /// Changes the name, the language, or both.
+    /// - Returns: The changed account.
+    public func update(_ caller: SignedIn, firstName: FirstName?, language: Language?) async throws -> Account {
+        let account = try await change(caller) { record in
+            record.update(firstName: firstName, language: language)
+            return record.account
+        }
+        audit?.note(.profileChanged, of: account.id)
+        return account
+    }
+
+    /// Returns the sessions of the account, newest use first.
+    public func sessions(of caller: SignedIn) async throws -> [SessionUse] {
+        try await stores.sessions.sessions(of: caller.account.id)
+    }
+
+    /// Ends a session of the account. A session of another account is left unchanged.
+    public func endSession(_ id: StoredSession.ID, of caller: SignedIn) async throws {
+        if try await stores.sessions.end(id, of: caller.account.id) { audit?.note(.sessionsEnded, of: caller.account.id) }
+    }
+
+    /// Ends all sessions of the account except the caller's.
+    public func endOtherSessions(of caller: SignedIn) async throws {
+        try await stores.sessions.endAll(of: caller.account.id, except: caller.session)
+        audit?.note(.sessionsEnded, of: caller.account.id)
+    }
+
+    /// Deletes the account. All sessions end at once, and an email has a link that restores the account.
+    /// - Returns: The time at which the account is removed with its data.
+    /// - Throws: ``AccountError`` with the code `AUTH_INVALID_CREDENTIALS` or `SERVER_SERVICE_UNAVAILABLE`; ``StoreFailure``.
+    public func delete(_ caller: SignedIn, password: Password) async throws -> Date {
+        try await authentication.requirePassword(password, of: caller.account)
+        let purgeAt = try await change(caller) { [deletionGrace, now, steady] record in
+            record.delete(grace: deletionGrace, at: now(), queueTime: steady())
+        }
+        audit?.note(.deleted, of: caller.account.id)
+        return purgeAt
+    }
+
+    /// Returns everything that is stored about the account, except links that confirm a new address.
+    /// - Throws: ``AccountError`` with the code `AUTH_INVALID_CREDENTIALS` or `SERVER_SERVICE_UNAVAILABLE`; ``StoreFailure``.
+    public func export(_ caller: SignedIn, password: Password) async throws -> AccountExport {
+        let id = caller.account.id
+        try await authentication.requirePassword(password, of: caller.account)
+        guard var record = try await stores.records.record(of: id, at: now()) else { throw AccountError.sessionExpired }
+        // No such link is stored if another account has the new address, so the export would reveal that account.
+        record.links.removeAll { $0.purpose == .confirmEmail }
+        let export = AccountExport(
+            record: record,
+            sessions: try await stores.sessions.sessions(of: id),
+            devices: try await stores.records.devices(of: id),
+            resetLinks: try await stores.resetTokens.tokens(of: id),
+            events: try await stores.audit.events(of: id, limit: .max),
+            exportedAt: now()
+        )
+        audit?.note(.exported, of: id)
+        return export
+    }
+
+    /// Changes the record of the caller's account, unless the session ended meanwhile.
+    private func change<Value: Sendable>(
+        _ caller: SignedIn,
+        _ body: @escaping @Sendable (inout AccountRecord) throws -> Value
+    ) async throws -> Value {
+        let changed = try await stores.records.change(caller.account.id, at: now()) { record in
+            // A reset, a lock or a deletion since the check of the access token.
+            guard record.account.epoch == caller.account.epoch, record.account.isUsable else { throw AccountError.sessionExpired }
+            return try body(&record)
+        }
+        guard let changed else { throw AccountError.sessionExpired }
+        return changed
+    }
+}
+
+/// Everything that is stored about an account, for its user.
+public struct AccountExport: Sendable {
+    /// The account, its former addresses and its links.
+    public let record: AccountRecord
+    /// The sessions.
+    public let sessions: [SessionUse]
+    /// The families of the devices that have signed in.
+    public let devices: [(family: String, firstSeenAt: Date)]
+    /// The reset links.
+    public let resetLinks: [StoredResetToken]
+    /// The events.
+    public let events: [AuditEvent]
+    /// The time of the export.
+    public let exportedAt: Date
+}

@@ -1,0 +1,164 @@
+public import AccountContract
+public import ErrorContract
+public import Foundation
+
+/// Creates accounts.
+///
+/// With ``Mode/open``, ``register(email:password:firstName:language:on:)`` creates an account at once. Its response reveals whether an
+/// address is taken. With ``Mode/blind``, ``request(email:firstName:language:)`` only queues an email, and the owner of the mailbox creates
+/// the account with ``activate(_:password:on:)``. So the response reveals nothing, and no account has an address of another user.
+public struct Registration: Sendable {
+    /// The way in which clients can register.
+    public enum Mode: String, Hashable, Sendable, CaseIterable {
+        /// A registration creates an account at once.
+        case open
+        /// A registration sends an email with a link, which creates the account.
+        case blind
+        /// Clients can't register. The operator adds accounts.
+        case closed
+    }
+
+    private let authentication: Authentication
+    private let accounts: any AccountRepository
+    private let records: any AccountRecordStore
+    private let intents: any MailIntentQueue
+    private let gate: HashingGate
+    private let policy: PasswordPolicy
+    /// The way in which clients can register.
+    public let mode: Mode
+    private let audit: (any AuditNoting)?
+    private let now: @Sendable () -> Date
+    private let steady: @Sendable () -> Date
+
+    /// Creates the domain service.
+    /// - Parameters:
+    ///   - authentication: Opens the session of a new account.
+    ///   - accounts: The store of accounts.
+    ///   - records: The store of links.
+    ///   - intents: The queue of emails.
+    ///   - gate: Hashes passwords.
+    ///   - policy: Decides which passwords are accepted.
+    ///   - mode: The way in which clients can register.
+    ///   - audit: Records the events of accounts; `nil` records none.
+    ///   - now: The wall clock.
+    ///   - steady: The time of the email queue, which steps of the wall clock do not change; `now` if `nil`.
+    public init(
+        authentication: Authentication,
+        accounts: any AccountRepository,
+        records: any AccountRecordStore,
+        intents: any MailIntentQueue,
+        gate: HashingGate,
+        policy: PasswordPolicy,
+        mode: Mode = .open,
+        audit: (any AuditNoting)? = nil,
+        now: @escaping @Sendable () -> Date,
+        steady: (@Sendable () -> Date)? = nil
+    ) {
+        self.authentication = authentication
+        self.accounts = accounts
+        self.records = records
+        self.intents = intents
+        self.gate = gate
+        self.policy = policy
+        self.mode = mode
+        self.audit = audit
+        self.now = now
+        self.steady = steady ?? now
+    }
+
+    /// Creates an account, signs it in, and queues the email that verifies its address.
+    /// - Parameters:
+    ///   - email: The address.
+    ///   - password: The password, which the policy checks.
+    ///   - firstName: The name with which emails address the user.
+    ///   - language: The language of emails.
+    ///   - device: The device of the user.
+    /// - Throws: ``AccountError`` with the code `AUTH_WEAK_PASSWORD`, `AUTH_EMAIL_EXISTS` or `SERVER_SERVICE_UNAVAILABLE`;
+    ///   ``StoreFailure``.
+    public func register(
+        email: EmailAddress,
+        password: Password,
+        firstName: FirstName,
+        language: Language,
+        on device: ClientDevice = ClientDevice()
+    ) async throws -> Authentication.Opened {
+        let account = try await add(email: email, password: password, firstName: firstName, language: language)
+        try await intents.enqueue(MailIntent(subject: .verification(email), language: language, createdAt: steady()))
+        return try await authentication.open(account, on: device)
+    }
+
+    /// Creates an account without a session and without an email.
+    /// - Parameter isEmailVerified: Whether the operator knows that the address belongs to the user.
+    /// - Throws: ``AccountError`` like ``register(email:password:firstName:language:on:)``.
+    public func add(
+        email: EmailAddress,
+        password: Password,
+        firstName: FirstName,
+        language: Language,
+        isEmailVerified: Bool = false
+    ) async throws -> Account {
+        try policy.require(password, email: email, firstName: firstName)
+        let account = Account(
+            id: Account.ID(rawValue: UUID()),
+            email: email,
+            firstName: firstName,
+            passwordHash: try await gate.hash(password),
+            language: language,
+            createdAt: now(),
+            isEmailVerified: isEmailVerified
+        )
+        guard try await accounts.insert(account) else { throw AccountError.emailExists }
+        audit?.note(.registered, of: account.id)
+        return account
+    }
+
+    /// Queues the email of a blind registration. No account is looked up, so the work and the time are the same for every address.
+    /// - Throws: ``StoreFailure``. When this returns, the request survives a crash.
+    public func request(email: EmailAddress, firstName: FirstName, language: Language) async throws {
+        try await intents.enqueue(MailIntent(subject: .registration(email, firstName), language: language, createdAt: steady()))
+    }
+
+    /// Returns the link of a blind registration. Changes nothing.
+    /// - Throws: ``AccountError`` with the code `AUTH_RESET_TOKEN_INVALID`.
+    public func find(_ token: ResetToken) async throws -> StoredLink {
+        guard let link = try await records.find(TokenDigest(of: token.rawValue), at: now())?.link, link.purpose == .activate
+        else {
+            throw AccountError.resetTokenInvalid
+        }
+        return link
+    }
+
+    /// Creates the account of a link, with a verified address, and signs it in. Use ``create(by:password:)`` for a client that doesn't keep
+    /// the session, such as a page.
+    /// - Throws: ``AccountError`` with the code `AUTH_WEAK_PASSWORD`, which leaves the link usable, `AUTH_RESET_TOKEN_INVALID` or
+    ///   `SERVER_SERVICE_UNAVAILABLE`; ``StoreFailure``.
+    public func activate(
+        _ token: ResetToken,
+        password: Password,
+        on device: ClientDevice = ClientDevice()
+    ) async throws -> Authentication.Opened {
+        try await authentication.open(try await create(by: token, password: password), on: device)
+    }
+
+    /// Creates the account of a link, with a verified address and without a session.
+    /// - Throws: ``AccountError`` like ``activate(_:password:on:)``.
+    public func create(by token: ResetToken, password: Password) async throws -> Account {
+        let link = try await find(token)
+        guard let firstName = link.firstName else { throw AccountError.resetTokenInvalid }
+        try policy.require(password, email: link.recipient, firstName: firstName)
+        // No password is hashed for a link that can't create an account any more.
+        guard try await accounts.account(email: link.recipient) == nil else { throw AccountError.resetTokenInvalid }
+        let account = Account(
+            id: Account.ID(rawValue: UUID()),
+            email: link.recipient,
+            firstName: firstName,
+            passwordHash: try await gate.hash(password, as: .entitled),
+            language: link.language,
+            createdAt: now(),
+            isEmailVerified: true
+        )
+        guard try await records.activate(link.digest, as: account, at: now()) else { throw AccountError.resetTokenInvalid }
+        audit?.note(.registered, of: account.id)
+        return account
+    }
+}

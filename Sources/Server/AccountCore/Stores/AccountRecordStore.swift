@@ -1,0 +1,99 @@
+public import AccountContract
+public import Foundation
+
+/// A store of the links, the former addresses and the devices of accounts. It changes an account together with them.
+///
+/// All dates are of the wall clock. All methods can be called by several tasks and processes at the same time, and throw ``StoreFailure``
+/// if the store fails.
+public protocol AccountRecordStore: Sendable {
+    /// Stores a link.
+    /// - Throws: ``StoreFailure``, also if the account of the link doesn't exist.
+    func insert(_ link: StoredLink) async throws
+    /// Removes a link that no user has received.
+    func discard(_ digest: TokenDigest) async throws
+    /// Returns the unexpired link of a digest, and the record of its account. Changes nothing.
+    /// - Returns: `nil` if the digest is unknown or expired. The record is `nil` for a link that creates an account.
+    func find(_ digest: TokenDigest, at now: Date) async throws -> (link: StoredLink, record: AccountRecord?)?
+    /// Returns the record of an account, with the links and former addresses that have not expired.
+    func record(of id: Account.ID, at now: Date) async throws -> AccountRecord?
+    /// Changes an account with its links and former addresses, and applies the effects of the record, in one transaction. Concurrent
+    /// changes of one account are applied one after the other.
+    ///
+    /// The store writes every value of the account except `id`, `state` and `createdAt`. It removes the links and former addresses that the
+    /// closure removed, and adds the former addresses that the closure added.
+    /// - Parameters:
+    ///   - id: The account.
+    ///   - now: The time. The record has the links and former addresses that have not expired then.
+    ///   - body: Changes the record. It may be called more than once. Its error rolls the transaction back and is thrown.
+    /// - Returns: The result of the closure; `nil` if there is no such account.
+    /// - Throws: ``AccountError/emailExists`` if the record has a new address, and another account has this address now or as a former one.
+    func change<Value: Sendable>(
+        _ id: Account.ID,
+        at now: Date,
+        _ body: @escaping @Sendable (inout AccountRecord) throws -> Value
+    ) async throws -> Value?
+    /// Consumes a link that creates an account, adds the account, and removes all such links of its address, in one transaction.
+    /// - Parameter account: The account. Its address is the recipient of the link.
+    /// - Returns: Whether the account was added. It isn't if the link is invalid or the address is taken.
+    func activate(_ digest: TokenDigest, as account: Account, at now: Date) async throws -> Bool
+    /// Records that an unverified account was used. See ``purgeCandidates(at:unverifiedSince:limit:)``.
+    func noteActivity(of id: Account.ID, at now: Date) async throws
+    /// Records the family of a device that has signed in.
+    /// - Returns: Whether the account has signed in before, but never from a device of this family.
+    func noteDevice(family: String, of id: Account.ID, at now: Date) async throws -> Bool
+    /// Returns the families of the devices that have signed in, with the time of the first sign-in, in the order of the families.
+    func devices(of id: Account.ID) async throws -> [(family: String, firstSeenAt: Date)]
+    /// Returns accounts to remove: deleted accounts whose time has come, and accounts that were never verified and not used.
+    /// - Parameters:
+    ///   - now: The time.
+    ///   - unverifiedSince: Unverified accounts are returned if they were created before this time and had no session since; `nil` for
+    ///     none.
+    ///   - limit: The largest number of accounts.
+    func purgeCandidates(at now: Date, unverifiedSince: Date?, limit: Int) async throws -> [PurgeCandidate]
+    /// Removes accounts that still are candidates, with everything that is stored about them: also the emails and registrations that were
+    /// requested for their present address or an unexpired former one. Records their ids as unlisted purges, and an event with a random
+    /// id, in the same transaction.
+    /// - Parameters:
+    ///   - ids: The accounts.
+    ///   - now: The time.
+    ///   - unverifiedSince: The same as for ``purgeCandidates(at:unverifiedSince:limit:)``. If `isForced`, all accounts are removed.
+    ///   - isForced: Whether accounts are removed that are no candidates: those of a list of earlier purges, after a restore.
+    /// - Returns: The ids of the removed accounts.
+    func purge(_ ids: [Account.ID], at now: Date, unverifiedSince: Date?, isForced: Bool) async throws -> [Account.ID]
+    /// Returns the ids of removed accounts that are not in the list of purges yet, and the time of their removal.
+    func unlistedPurges(limit: Int) async throws -> [ListedPurge]
+    /// Marks removed accounts as listed.
+    func markListed(_ ids: [Account.ID]) async throws
+    /// Overwrites the bytes of removed rows, as far as the database can. A store without files does nothing.
+    func scrub() async throws
+    /// Removes expired links and former addresses. The work per call is bounded.
+    /// - Returns: Whether there may be more to remove.
+    @discardableResult
+    func sweep(at now: Date) async throws -> Bool
+}
+
+/// An account that is to be removed, and all addresses that are stored for it.
+public struct PurgeCandidate: Hashable, Sendable {
+    /// The account.
+    public let id: Account.ID
+    /// The address of the account, its former addresses, and the addresses that it wanted to change to.
+    public let addresses: [EmailAddress]
+
+    /// Creates a candidate.
+    public init(id: Account.ID, addresses: [EmailAddress]) {
+        (self.id, self.addresses) = (id, addresses)
+    }
+}
+
+/// A removed account, as the list of purges names it.
+public struct ListedPurge: Hashable, Sendable {
+    /// The account.
+    public let id: Account.ID
+    /// The time of the removal.
+    public let purgedAt: Date
+
+    /// Creates a line of the list.
+    public init(id: Account.ID, purgedAt: Date) {
+        (self.id, self.purgedAt) = (id, purgedAt)
+    }
+}

@@ -1,0 +1,66 @@
+import AccountContract
+import AccountCore
+import ErrorContract
+import Foundation
+import StrictJSON
+
+extension AccountExport {
+    /// The document for the user. It contains no digest of a token, no hash of a password, and nothing about another account.
+    var json: JSONValue {
+        let account = record.account
+        return [
+            "exported_at": Self.text(exportedAt),
+            "account": [
+                "id": .string(account.id.description), "email": .string(account.email.text),
+                "email_verified": .bool(account.isEmailVerified), "first_name": .string(account.firstName.rawValue),
+                "locale": .string(account.language.rawValue), "state": .string(account.state.rawValue),
+                "created_at": Self.text(account.createdAt),
+            ],
+            "former_addresses": .array(
+                record.formerAddresses.map {
+                    [
+                        "email": .string($0.email.text), "replaced_at": Self.text($0.replacedAt),
+                        "expires_at": Self.text($0.expiresAt),
+                    ]
+                }
+            ),
+            "links": .array(
+                record.links.map {
+                    [
+                        "purpose": .string($0.purpose.rawValue), "recipient": .string($0.recipient.text),
+                        "created_at": Self.text($0.createdAt), "expires_at": Self.text($0.expiresAt),
+                    ]
+                }
+            ),
+            "reset_links": .array(
+                resetLinks.map {
+                    [
+                        "recipient": .string($0.recipient.text), "created_at": Self.text($0.createdAt),
+                        "expires_at": Self.text($0.expiresAt),
+                    ]
+                }
+            ),
+            "sessions": .array(sessions.map { .object(Self.members(of: $0)) }),
+            "devices": .array(devices.map { ["family": .string($0.family), "first_seen_at": Self.text($0.firstSeenAt)] }),
+            "events": .array(events.map { .object(Self.members(of: $0)) }),
+        ]
+    }
+
+    private static func members(of use: SessionUse) -> JSONObject {
+        var members: JSONObject = [
+            "id": .string(use.session.id.description), "created_at": text(use.session.createdAt),
+            "last_used_at": text(use.lastUsedAt),
+        ]
+        members["device_name"] = use.session.deviceName.map { .string($0) }
+        return members
+    }
+
+    private static func members(of event: AuditEvent) -> JSONObject {
+        var members: JSONObject = ["kind": .string(event.kind.rawValue), "time": text(event.time)]
+        members["client"] = event.origin.client.map { .string($0) }
+        members["request_id"] = event.origin.requestID.map { .string($0) }
+        return members
+    }
+
+    private static func text(_ time: Date) -> JSONValue { .string(time.formatted(.iso8601)) }
+}

@@ -1,0 +1,182 @@
+import AccountContract
+public import AccountCore
+import ErrorContract
+import HTTPTypes
+public import Hummingbird
+import Idempotency
+import OpenAPI
+public import ServerMiddleware
+
+/// The routes of emailed links that don't reset a password: request a verification link, verify an address, confirm a new address, restore
+/// a former address, and restore a deleted account.
+///
+/// Use ``AccountPageRoutes`` in addition for users with a browser.
+///
+/// ```swift
+/// AccountLinkRoutes<AppContext>(links: links, authentication: authentication, limits: limits, localization: localization)
+///     .add(to: router)
+/// ```
+public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
+    private let links: AccountLinks
+    private let authentication: Authentication
+    private let limits: RateLimits
+    /// The fair shares of `AccountLimit.resetGlobal`.
+    private let shares: FairShares?
+    private let idempotency: IdempotencyKeys?
+    private let reader: RequestReader
+    private let localization: Localization
+
+    /// Creates the routes.
+    /// - Parameters:
+    ///   - links: The service behind the routes.
+    ///   - authentication: Identifies the caller of a request with an access token.
+    ///   - limits: The limits; they need a rule for each `AccountLimit`.
+    ///   - shares: The fair shares of `AccountLimit.resetGlobal`; `nil` if it refuses all clients alike.
+    ///   - idempotency: Allows all requests to be repeated with their keys.
+    ///   - reader: Decodes bodies.
+    ///   - localization: Chooses the language of texts.
+    public init(
+        links: AccountLinks,
+        authentication: Authentication,
+        limits: RateLimits,
+        shares: FairShares? = nil,
+        idempotency: IdempotencyKeys? = nil,
+        reader: RequestReader = RequestReader(),
+        localization: Localization
+    ) {
+        self.links = links
+        self.authentication = authentication
+        self.limits = limits
+        self.shares = shares
+        self.idempotency = idempotency
+        self.reader = reader
+        self.localization = localization
+    }
+
+    /// Adds the routes to a router or a group. The group needs a middleware that renders the errors of the contract.
+    ///
+    /// - Parameter router: The router or group.
+    public func add(to router: some RouterMethods<Context>) {
+        router.add(AccountLinkOperation.self, limits: limits, idempotency: idempotency, reader: reader) { operation in
+            switch operation {
+            case .requestVerification: requestVerification
+            case .verifyEmail: verifyEmail
+            case .confirmEmail: confirmEmail
+            case .undoEmail: undoEmail
+            case .keepAccount: keepAccount
+            }
+        }
+    }
+
+    /// Sends a link to the address of the caller's account, or to the given address. The work is the same for every address, known or not.
+    ///
+    /// The email, its limits and the idempotency key are committed together.
+    @Sendable private func requestVerification(_ request: Request, _ context: Context) async throws -> Response {
+        let (email, language) = try await recipient(request)
+        let admission = try await limits.admitMail(to: email, by: .verifyEmail, request, in: context, sharing: shares)
+        let response = try Response.message(ContractText.nextStepSent, to: request, localization)
+        return try await translatingDomainErrors {
+            try await admission.committing {
+                try await IdempotentRequest.committing(response) {
+                    try await links.requestVerification(of: email, language: language)
+                }
+            }
+            return response
+        }
+    }
+
+    /// Returns the address to verify, and the language of the email. An invalid access token is an error, also if the body has an address.
+    private func recipient(_ request: Request) async throws -> (EmailAddress, Language) {
+        guard request.headers[.authorization] != nil else {
+            let body = try await reader.read(PasswordResetRequest.self, from: request)
+            return (body.email, localization.language(of: request))
+        }
+        let account = try await authentication.signedIn(of: request).account
+        let body = try await reader.read(VerificationRequest.self, from: request)
+        return (body.email ?? account.email, account.language)
+    }
+
+    /// Verifies the address of an account. Sessions continue.
+    @Sendable private func verifyEmail(_ request: Request, _ context: Context) async throws -> Response {
+        try await useProven(.verifyEmail, request, context, ContractText.emailVerified) { try await links.verify($0, by: $1) }
+    }
+
+    /// Changes the address of an account. All other sessions end.
+    @Sendable private func confirmEmail(_ request: Request, _ context: Context) async throws -> Response {
+        try await useProven(.confirmEmail, request, context, ContractText.emailChanged) {
+            try await links.confirmEmail($0, by: $1)
+        }
+    }
+
+    /// Restores a former address.
+    @Sendable private func undoEmail(_ request: Request, _ context: Context) async throws -> Response {
+        try await use(request, context, ContractText.emailRestored) { try await links.undoEmail($0) }
+    }
+
+    /// Restores a deleted account.
+    @Sendable private func keepAccount(_ request: Request, _ context: Context) async throws -> Response {
+        try await use(request, context, ContractText.accountRestored) { try await links.keepAccount($0) }
+    }
+
+    /// Uses a link that needs no further proof. The response is stored with its idempotency key in the transaction of the change.
+    private func use(
+        _ request: Request,
+        _ context: Context,
+        _ text: LocalizedText,
+        _ change: (ResetToken) async throws -> Void
+    ) async throws -> Response {
+        let body = try await reader.read(LinkRequest.self, from: request)
+        try await limits.admit(in: context)
+        let response = try Response.message(text, to: request, localization)
+        return try await translatingDomainErrors {
+            try await IdempotentRequest.committing(response) { try await change(body.token) }
+            return response
+        }
+    }
+
+    /// Uses a link together with a session or the current password of its account.
+    ///
+    /// A check of the password counts for the account of the link, so the link is looked up before. It doesn't count for sign-ins: a stolen
+    /// link can't prevent the user from signing in.
+    private func useProven(
+        _ purpose: AccountLink.Purpose,
+        _ request: Request,
+        _ context: Context,
+        _ text: LocalizedText,
+        _ change: (ResetToken, AccountProof) async throws -> Void
+    ) async throws -> Response {
+        let (token, proof) = try await provenLink(request)
+        try await limits.admit(in: context)
+        let response = try Response.message(text, to: request, localization)
+        return try await translatingDomainErrors {
+            if case .password = proof {
+                let account = try await links.find(token, for: purpose).account
+                try await limits.admitPassword(of: account.id, request, in: context)
+            }
+            try await IdempotentRequest.committing(response) { try await change(token, proof) }
+            return response
+        }
+    }
+
+    /// Returns the token of the link, and the proof that the caller owns the account: the access token, or else the current password.
+    private func provenLink(_ request: Request) async throws -> (ResetToken, AccountProof) {
+        guard request.headers[.authorization] != nil else {
+            let body = try await reader.read(PasswordLink.self, from: request)
+            return (body.token, .password(body.currentPassword))
+        }
+        let accessToken = try request.bearerToken()
+        let body = try await reader.read(ConfirmLinkRequest.self, from: request)
+        return (body.token, .session(accessToken: accessToken))
+    }
+}
+
+/// `ConfirmLinkRequest` without an access token: the password is required, and the decoder reports its absence with all other problems.
+private struct PasswordLink: Decodable {
+    let token: ResetToken
+    let currentPassword: Password
+
+    enum CodingKeys: String, CodingKey {
+        case token
+        case currentPassword = "current_password"
+    }
+}

@@ -1,0 +1,232 @@
+import AccountContract
+public import AccountCore
+import ErrorContract
+public import Hummingbird
+import OpenAPI
+public import Pages
+public import ServerMiddleware
+
+/// The pages behind the links that verify an address, create an account, confirm or restore an address, and restore a deleted account. GET
+/// changes nothing, so link scanners can open them; only a submitted form does.
+///
+/// Use them with ``AccountLinkRoutes``, which serve apps, and with ``RecoveryPageRoutes``, whose form requests a reset link after an
+/// address was restored. No page returns a token of a session: after an account was created, its user signs in.
+///
+/// ```swift
+/// AccountPageRoutes<AppContext>(
+///     links: links,
+///     registration: registration,
+///     limits: limits,
+///     templates: templates,
+///     origins: origins,
+///     localization: localization
+/// ).add(to: router)
+/// ```
+public struct AccountPageRoutes<Context: LimitedRequestContext>: Sendable {
+    /// Verifies, confirms and restores.
+    private let links: AccountLinks
+    /// Creates accounts.
+    private let registration: Registration
+    private let limits: RateLimits
+    /// Returns pages as responses.
+    private let pages: PageResponder
+    private let reader: RequestReader
+
+    /// Creates the routes.
+    /// - Parameters:
+    ///   - links: The service behind the pages of existing accounts.
+    ///   - registration: The service behind the page that creates an account.
+    ///   - limits: The limits; they need a rule for each `AccountLimit`.
+    ///   - templates: The pages.
+    ///   - origins: Refuses forms of other sites.
+    ///   - reader: Decodes bodies.
+    ///   - localization: Chooses the language of texts.
+    public init(
+        links: AccountLinks,
+        registration: Registration,
+        limits: RateLimits,
+        templates: PageTemplates,
+        origins: OriginGuard,
+        reader: RequestReader = RequestReader(),
+        localization: Localization
+    ) {
+        self.links = links
+        self.registration = registration
+        self.limits = limits
+        pages = PageResponder(templates: templates, origins: origins, localization: localization)
+        self.reader = reader
+    }
+
+    /// Adds the routes to a router or a group. Errors are converted to pages here, so no middleware for errors is needed.
+    public func add(to router: some RouterMethods<Context>) {
+        router.add(AccountPageOperation.self, limits: limits) { operation in
+            { request, context in
+                await pages.page(request, context) { .account(try await page(of: operation, $0, context)) }
+            }
+        }
+    }
+
+    /// Performs an operation and returns its page.
+    private func page(of operation: AccountPageOperation, _ request: Request, _ context: Context) async throws -> AccountPage {
+        switch operation {
+        case .openVerifyPage: try await open(.verifyEmail, request)
+        case .sendVerifyForm: try await verify(request, context)
+        case .sendVerifyPasswordForm: try await verifyWithNewPassword(request, context)
+        case .openActivatePage: try await open(.activate, request)
+        case .sendActivateForm: try await activate(request, context)
+        case .openConfirmPage: try await open(.confirmEmail, request)
+        case .sendConfirmForm: try await confirm(request, context)
+        case .openUndoPage: try await open(.undoEmail, request)
+        case .sendUndoForm: try await undo(request, context)
+        case .openKeepPage: try await open(.keepAccount, request)
+        case .sendKeepForm: try await keep(request, context)
+        }
+    }
+
+    /// The page of a link: the form for a valid token, or the notice that it has expired. Changes nothing.
+    private func open(_ change: AccountPage.Change, _ request: Request) async throws -> AccountPage {
+        let query = PageQuery(request)
+        guard query.namesLink else { return .undecided(change) }
+        guard let link = query.link(change.purpose) else { return .invalidLink(change) }
+        return try await used(change, link.token) { found in
+            guard link.email == nil || link.email == found.recipient else { return .deadLink(change) }
+            return .form(change, token: link.token, address: found.recipient, problem: nil)
+        }
+    }
+
+    /// Verifies an address with the current password. Sessions continue.
+    private func verify(_ request: Request, _ context: Context) async throws -> AccountPage {
+        try await sendCurrentPassword(.verifyEmail, request, context) { token, password in
+            try await links.verify(token, by: .password(password))
+            return .verified
+        }
+    }
+
+    /// Verifies an address and sets a new password, which ends all sessions.
+    private func verifyWithNewPassword(_ request: Request, _ context: Context) async throws -> AccountPage {
+        try await sendNewPassword(.verifyEmail, request, context) { token, password in
+            try await links.verify(token, by: .newPassword(password))
+            return .verifiedWithNewPassword
+        }
+    }
+
+    /// Creates the account of a registration, without a session.
+    private func activate(_ request: Request, _ context: Context) async throws -> AccountPage {
+        try await sendNewPassword(.activate, request, context) { token, password in
+            _ = try await registration.create(by: token, password: password)
+            return .activated
+        }
+    }
+
+    /// Changes the address of an account with its current password. All sessions end.
+    private func confirm(_ request: Request, _ context: Context) async throws -> AccountPage {
+        try await sendCurrentPassword(.confirmEmail, request, context) { token, password in
+            try await links.confirmEmail(token, by: .password(password))
+            return .emailConfirmed
+        }
+    }
+
+    /// Restores a former address. The page then offers a reset link, without which the user can't sign in.
+    private func undo(_ request: Request, _ context: Context) async throws -> AccountPage {
+        try await sendLink(.undoEmail, request, context) { token, found in
+            try await links.undoEmail(token)
+            return .emailRestored(found.recipient)
+        }
+    }
+
+    /// Restores a deleted account.
+    private func keep(_ request: Request, _ context: Context) async throws -> AccountPage {
+        try await sendLink(.keepAccount, request, context) { token, _ in
+            try await links.keepAccount(token)
+            return .accountKept
+        }
+    }
+}
+
+extension AccountPageRoutes {
+    /// Makes a change that needs the current password. A wrong password leads back to the form; the token stays usable.
+    ///
+    /// The check of the password counts for the account of the link, so the link is looked up before.
+    private func sendCurrentPassword(
+        _ change: AccountPage.Change,
+        _ request: Request,
+        _ context: Context,
+        _ make: (ResetToken, Password) async throws -> AccountPage.Outcome
+    ) async throws -> AccountPage {
+        let form = try await reader.read(ConfirmLinkForm.self, from: request)
+        try await limits.admit(in: context)
+        guard let token = try? ResetToken(form.token) else { return .invalidLink(change) }
+        return try await used(change, token) { found in
+            let again = { (text: LocalizedText) -> AccountPage in
+                .form(change, token: token, address: found.recipient, problem: .init(text, isOfNewPassword: false))
+            }
+            guard let password = try? Password(form.currentPassword) else { return again(ContractText.fieldsEmpty) }
+            if let account = found.accountID { try await limits.admitPassword(of: account, request, in: context) }
+            do {
+                return .done(try await make(token, password))
+            } catch let error as AccountError where error.code == .authInvalidCredentials {
+                return again(error.message ?? ErrorCatalogue.standard[error.code]?.message ?? ContractText.unknownError)
+            }
+        }
+    }
+
+    /// Makes a change that sets a password. Problems with the input lead back to the form; the token stays usable.
+    ///
+    /// The link is validated before the password, so that an expired link is reported even if the password is weak.
+    private func sendNewPassword(
+        _ change: AccountPage.Change,
+        _ request: Request,
+        _ context: Context,
+        _ make: (ResetToken, Password) async throws -> AccountPage.Outcome
+    ) async throws -> AccountPage {
+        let form = try await reader.read(NewPasswordForm.self, from: request)
+        try await limits.admit(in: context)
+        guard let token = try? ResetToken(form.token) else { return .invalidLink(change) }
+        return try await used(change, token) { found in
+            let again = { (text: LocalizedText) -> AccountPage in
+                .form(change, token: token, address: found.recipient, problem: .init(text, isOfNewPassword: true))
+            }
+            switch RepeatedPassword(form.newPassword, form.confirmPassword) {
+            case .problem(let text): return again(text)
+            case .password(let password):
+                do {
+                    return .done(try await make(token, password))
+                } catch let error as AccountError where error.code == .authWeakPassword {
+                    return again(error.weaknesses.first?.message ?? ContractText.weakPasswordTitle)
+                }
+            }
+        }
+    }
+
+    /// Makes a change that needs only the link. A second submission gets the page for a used link.
+    private func sendLink(
+        _ change: AccountPage.Change,
+        _ request: Request,
+        _ context: Context,
+        _ make: (ResetToken, StoredLink) async throws -> AccountPage.Outcome
+    ) async throws -> AccountPage {
+        let form = try await reader.read(LinkForm.self, from: request)
+        try await limits.admit(in: context)
+        guard let token = try? ResetToken(form.token) else { return .invalidLink(change) }
+        return try await used(change, token) { .done(try await make(token, $0)) }
+    }
+
+    /// Finds a link and returns the page of the closure; the page for an expired or used link if the token is invalid.
+    private func used(
+        _ change: AccountPage.Change,
+        _ token: ResetToken,
+        _ body: (StoredLink) async throws -> AccountPage
+    ) async throws -> AccountPage {
+        do {
+            let link =
+                if change == .activate {
+                    try await registration.find(token)
+                } else {
+                    try await links.find(token, for: change.purpose).link
+                }
+            return try await body(link)
+        } catch let error as AccountError where error.code == .authResetTokenInvalid {
+            return .deadLink(change)
+        }
+    }
+}

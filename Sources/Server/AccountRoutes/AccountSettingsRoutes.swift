@@ -1,0 +1,209 @@
+import AccountContract
+public import AccountCore
+import ErrorContract
+import Foundation
+import HTTPTypes
+public import Hummingbird
+import Idempotency
+import OpenAPI
+public import ServerMiddleware
+
+/// The routes with which a signed-in user changes the account: name, password, address, sessions, deletion, and the export of its data.
+///
+/// ```swift
+/// AccountSettingsRoutes<AppContext>(
+///     settings: settings,
+///     authentication: authentication,
+///     limits: limits,
+///     localization: localization
+/// ).add(to: router)
+/// ```
+///
+/// Each request needs an access token. The routes count limits by the account of the token, decode bodies and convert errors;
+/// `AccountSettings` of `AccountCore` decides.
+public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
+    private let settings: AccountSettings
+    private let authentication: Authentication
+    private let limits: RateLimits
+    private let idempotency: IdempotencyKeys?
+    private let reader: RequestReader
+    private let localization: Localization
+
+    /// Creates the routes.
+    /// - Parameters:
+    ///   - settings: The service behind the routes.
+    ///   - authentication: Identifies the caller by the access token.
+    ///   - limits: The limits; they need a rule for each `AccountLimit`.
+    ///   - idempotency: Allows the request for a new address to be repeated with its key.
+    ///   - reader: Decodes bodies.
+    ///   - localization: Chooses the language of texts.
+    public init(
+        settings: AccountSettings,
+        authentication: Authentication,
+        limits: RateLimits,
+        idempotency: IdempotencyKeys? = nil,
+        reader: RequestReader = RequestReader(),
+        localization: Localization
+    ) {
+        self.settings = settings
+        self.authentication = authentication
+        self.limits = limits
+        self.idempotency = idempotency
+        self.reader = reader
+        self.localization = localization
+    }
+
+    /// Adds the routes to a router or a group. The group needs a middleware that renders the errors of the contract.
+    ///
+    /// - Parameter router: The router or group.
+    public func add(to router: some RouterMethods<Context>) {
+        router.add(AccountSettingsOperation.self, limits: limits, idempotency: idempotency, reader: reader) { operation in
+            switch operation {
+            case .updateMe: update
+            case .changeAccountPassword: changePassword
+            case .changeEmail: changeEmail
+            case .sessions: sessions
+            case .endSession: endSession
+            case .endOtherSessions: endOtherSessions
+            case .deleteAccount: delete
+            case .exportAccount: export
+            }
+        }
+    }
+
+    /// Changes the name and the language. An unsupported language changes nothing.
+    @Sendable private func update(_ request: Request, _ context: Context) async throws -> Response {
+        let caller = try await authentication.signedIn(of: request)
+        let body = try await reader.read(UpdateUserRequest.self, from: request)
+        try await limits.admitChange(of: caller.account.id, request, in: context)
+        let language = body.locale.map { asked in
+            LanguagePreference(acceptLanguage: asked.rawValue)
+                .choose(from: localization.supported, fallback: caller.account.language)
+        }
+        return try await translatingDomainErrors {
+            let account = try await settings.update(caller, firstName: body.firstName, language: language)
+            return try .json(UserResponse(user: AccountUser(account)))
+        }
+    }
+
+    /// Sets a new password and returns a new session.
+    @Sendable private func changePassword(_ request: Request, _ context: Context) async throws -> Response {
+        let caller = try await authentication.signedIn(of: request)
+        let body = try await reader.read(ChangePasswordRequest.self, from: request)
+        try await limits.admitPassword(of: caller.account.id, request, in: context)
+        return try await translatingDomainErrors {
+            let opened = try await settings.changePassword(
+                of: caller,
+                from: body.currentPassword,
+                to: body.newPassword,
+                on: ClientDevice(of: request)
+            )
+            return try .json(try SessionResponse(opened, rules: authentication.rules))
+        }
+    }
+
+    /// Sends a link to a new address. The response is stored with its idempotency key in the same transaction.
+    @Sendable private func changeEmail(_ request: Request, _ context: Context) async throws -> Response {
+        let caller = try await authentication.signedIn(of: request)
+        let body = try await reader.read(ChangeEmailRequest.self, from: request)
+        try await limits.admitPassword(of: caller.account.id, and: .changeEmail, emailing: body.newEmail, request, in: context)
+        let response = try Response.message(ContractText.nextStepSent, to: request, localization)
+        return try await translatingDomainErrors {
+            try await IdempotentRequest.committing(response) {
+                try await settings.requestEmailChange(of: caller, to: body.newEmail, password: body.currentPassword)
+            }
+            return response
+        }
+    }
+
+    /// Lists the sessions.
+    @Sendable private func sessions(_ request: Request, _ context: Context) async throws -> Response {
+        let caller = try await authentication.signedIn(of: request)
+        try await limits.admitChange(of: caller.account.id, request, in: context)
+        return try await translatingDomainErrors {
+            let sessions = try await settings.sessions(of: caller).map { use in
+                SessionDescription(
+                    id: UserID(use.session.id.rawValue),
+                    createdAt: use.session.createdAt,
+                    lastUsedAt: use.lastUsedAt,
+                    deviceName: use.session.deviceName,
+                    isCurrent: use.session.id == caller.session
+                )
+            }
+            return try .json(SessionsResponse(sessions: sessions))
+        }
+    }
+
+    /// Ends one session. The response is the same for an unknown id and for a session of another account, so it discloses nothing.
+    @Sendable private func endSession(_ request: Request, _ context: Context) async throws -> Response {
+        let caller = try await authentication.signedIn(of: request)
+        try await limits.admitChange(of: caller.account.id, request, in: context)
+        return try await translatingDomainErrors {
+            if let id = context.parameters.get("id").flatMap(UUID.init(uuidString:)) {
+                try await settings.endSession(StoredSession.ID(rawValue: id), of: caller)
+            }
+            return Response(status: .noContent)
+        }
+    }
+
+    /// Ends all sessions except that of the caller.
+    @Sendable private func endOtherSessions(_ request: Request, _ context: Context) async throws -> Response {
+        let caller = try await authentication.signedIn(of: request)
+        try await limits.admitChange(of: caller.account.id, request, in: context)
+        return try await translatingDomainErrors {
+            try await settings.endOtherSessions(of: caller)
+            return Response(status: .noContent)
+        }
+    }
+
+    /// Deletes the account.
+    @Sendable private func delete(_ request: Request, _ context: Context) async throws -> Response {
+        let caller = try await authentication.signedIn(of: request)
+        let body = try await reader.read(PasswordRequest.self, from: request)
+        try await limits.admitPassword(of: caller.account.id, request, in: context)
+        let language = localization.language(of: request)
+        return try await translatingDomainErrors {
+            let purgeAt = try await settings.delete(caller, password: body.password)
+            let message = ContractText.accountDeleted.text(in: language)
+            return try .json(
+                AccountDeletedResponse(message: message, purgeAt: purgeAt),
+                status: .accepted,
+                language: language
+            )
+        }
+    }
+
+    /// Returns everything that is stored about the account, as a file.
+    @Sendable private func export(_ request: Request, _ context: Context) async throws -> Response {
+        let caller = try await authentication.signedIn(of: request)
+        let body = try await reader.read(PasswordRequest.self, from: request)
+        try await limits.admitPassword(of: caller.account.id, and: .export, request, in: context)
+        return try await translatingDomainErrors {
+            var response = Response.json(try await settings.export(caller, password: body.password).json)
+            response.headers[.contentDisposition] = "attachment; filename=\"account.json\""
+            return response
+        }
+    }
+}
+
+extension Authentication {
+    /// Returns the account and the session of a request's access token.
+    /// - Throws: `ContractError`: 401 with the reason, or an error of the store.
+    func signedIn(of request: Request) async throws -> SignedIn {
+        let token = try request.bearerToken()
+        return try await translatingDomainErrors { try await signedIn(accessToken: token) }
+    }
+}
+
+extension Response {
+    /// Returns a response that only has a text for the user, in the language of the request.
+    static func message(
+        _ text: LocalizedText,
+        status: HTTPResponse.Status = .ok,
+        to request: Request,
+        _ localization: Localization
+    ) throws -> Response {
+        let language = localization.language(of: request)
+        return try .json(MessageResponse(message: text.text(in: language)), status: status, language: language)
+    }
+}

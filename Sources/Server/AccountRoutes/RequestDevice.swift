@@ -1,0 +1,57 @@
+import AccountContract
+import AccountCore
+import Foundation
+import HTTPTypes
+import Hummingbird
+
+extension ClientDevice {
+    /// Creates the description of the device that sent a request.
+    ///
+    /// The name is `X-Device-Name`, or the family. The family is derived from the `User-Agent`, as one of a few fixed texts, so that a new
+    /// version of a browser is no new device.
+    init(of request: Request) {
+        let family = request.headers[.userAgent].flatMap(Self.family)
+        self.init(
+            name: HTTPField.Name(AccountHeader.deviceName).flatMap { request.headers[$0] }.flatMap(Self.name) ?? family,
+            family: family
+        )
+    }
+
+    /// Returns the name in a header, without characters that could change how the text around it is displayed; `nil` if nothing is left.
+    static func name(_ field: String) -> String? {
+        let visible = field.unicodeScalars.filter { scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned: false
+            // Only joiners, which emoji and several scripts need. The others include all controls of the direction.
+            case .format: scalar == "\u{200C}" || scalar == "\u{200D}"
+            default: true
+            }
+        }
+        let text = String(String.UnicodeScalarView(visible)).trimmingCharacters(in: .whitespaces)
+        let short = String(String.UnicodeScalarView(text.unicodeScalars.prefix(100))).trimmingCharacters(in: .whitespaces)
+        return short.isEmpty ? nil : short
+    }
+
+    /// Returns the family of a `User-Agent`: the system, preceded by the browser if the client is one.
+    static func family(_ agent: String) -> String? {
+        let agent = agent.prefix(512)
+        guard agent.contains(where: { !$0.isWhitespace }) else { return nil }
+        let system = systems.first { agent.contains($0.mark) }?.name
+        guard agent.hasPrefix("Mozilla/"), let browser = browsers.first(where: { agent.contains($0.mark) })?.name else {
+            return system ?? "Other device"
+        }
+        return system.map { "\(browser) on \($0)" } ?? browser
+    }
+
+    /// The marks of systems, the more specific ones first: the agent of Android also names Linux, for example.
+    private static let systems: [(mark: String, name: String)] = [
+        ("iPhone", "iPhone"), ("iPod", "iPhone"), ("iPad", "iPad"), ("Android", "Android"), ("okhttp/", "Android"),
+        ("Dalvik/", "Android"), ("Windows", "Windows"), ("CrOS", "ChromeOS"), ("Macintosh", "Mac"), ("Mac OS", "Mac"),
+        ("macOS", "Mac"), ("CFNetwork", "Apple device"), ("Darwin", "Apple device"), ("Linux", "Linux"),
+    ]
+    /// The marks of browsers, the more specific ones first: most browsers also name Chrome and Safari.
+    private static let browsers: [(mark: String, name: String)] = [
+        ("Edg/", "Edge"), ("EdgA/", "Edge"), ("EdgiOS/", "Edge"), ("OPR/", "Opera"), ("SamsungBrowser/", "Samsung Internet"),
+        ("Firefox/", "Firefox"), ("FxiOS/", "Firefox"), ("Chrome/", "Chrome"), ("CriOS/", "Chrome"), ("Safari/", "Safari"),
+    ]
+}

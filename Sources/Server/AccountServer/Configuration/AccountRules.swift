@@ -1,0 +1,48 @@
+public import AccountCore
+
+/// The rules of the life of an account: its registration, the verification of its address, and its removal.
+///
+/// ```swift
+/// configuration.accountRules.registration = .blind
+/// configuration.accountRules.deletionGraceDays = 30
+/// ```
+public struct AccountRules: Hashable, Sendable {
+    /// The way in which clients can register: `open` by default. `REGISTRATION`.
+    ///
+    /// With `blind`, no response reveals whether an address has an account, and only the owner of a mailbox can choose the password of its
+    /// account. Apps that decode a session from the response to a registration need an update for it.
+    public var registration = Registration.Mode.open
+    /// Whether an account must have a verified address to sign in: no by default. `REQUIRE_VERIFIED_EMAIL`.
+    public var requiresVerifiedEmail = false
+    /// The number of days after which accounts that were never verified and not used are removed; 0, the default, for never.
+    /// `UNVERIFIED_DAYS`.
+    public var unverifiedDays = 0
+    /// The number of days between the deletion of an account and its removal: 7 by default; 0 removes it within seconds.
+    /// `DELETION_GRACE_DAYS`.
+    public var deletionGraceDays = 7
+    /// Whether the first sign-in from a device of a new family sends an email: yes by default. `NEW_DEVICE_EMAILS`.
+    public var sendsNewDeviceEmails = true
+
+    /// Creates the default rules.
+    public init() {}
+
+    /// Reads the settings.
+    init(_ settings: inout SettingReader) {
+        registration = settings.choice("REGISTRATION", ["open": .open, "blind": .blind, "closed": .closed], default: .open)
+        requiresVerifiedEmail = settings.boolean("REQUIRE_VERIFIED_EMAIL", default: false)
+        unverifiedDays = settings.integer("UNVERIFIED_DAYS", in: 0...3_650, default: 0)
+        deletionGraceDays = settings.integer("DELETION_GRACE_DAYS", in: 0...365, default: 7)
+        sendsNewDeviceEmails = settings.boolean("NEW_DEVICE_EMAILS", default: true)
+    }
+
+    /// The rules of sign-ins.
+    var signIn: SignInRules {
+        SignInRules(requiresVerifiedEmail: requiresVerifiedEmail, sendsNewDeviceEmails: sendsNewDeviceEmails)
+    }
+
+    /// The time between the deletion of an account and its removal.
+    var deletionGrace: Duration { .seconds(deletionGraceDays * 86_400) }
+
+    /// The time between two searches for accounts to remove.
+    var purgeInterval: Duration { deletionGraceDays == 0 ? .seconds(1) : .seconds(60) }
+}

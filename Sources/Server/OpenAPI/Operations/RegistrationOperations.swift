@@ -1,0 +1,132 @@
+import AccountContract
+import ErrorContract
+import StrictJSON
+
+/// The operation of open registration, which creates an account at once.
+package enum OpenRegistrationOperation: String, AccountOperations {
+    /// Creates an account and signs it in.
+    case register
+
+    /// The description of the operation.
+    package var row: APIOperation {
+        APIOperation(
+            method: .post,
+            path: AccountPath.register,
+            id: rawValue,
+            summary: "Create an account",
+            about: "Creates an account and signs it in. An email has a link that verifies the address.",
+            parameters: [.deviceName],
+            request: RegistrationRequests.open,
+            responses: [SessionOperation.session(201, "The account, signed in.")],
+            ownCodes: [.authEmailExists],
+            asksStore: true,
+            limits: [.registerIP]
+        )
+    }
+}
+
+/// The operations of blind registration, which creates an account after its user has opened an emailed link.
+package enum BlindRegistrationOperation: String, AccountOperations {
+    /// The operations, in the order of the reference:
+    ///
+    /// - `register` sends an email with a link.
+    /// - `activate` creates the account of a link and signs it in.
+    case register, activate
+
+    /// The description of the operation.
+    package var row: APIOperation {
+        switch self {
+        case .register:
+            APIOperation(
+                method: .post,
+                path: AccountPath.register,
+                id: rawValue,
+                summary: "Request an account",
+                about: """
+                    Sends an email with a link that creates the account. If the address has an account, the email offers a reset of the \
+                    password. The response is the same in both cases, in status, bytes and time.
+                    """,
+                request: RegistrationRequests.blind,
+                responses: [
+                    DescribedResponse(
+                        202,
+                        "The server has accepted the request.",
+                        .json(
+                            MessageResponse.self,
+                            example: ["message": .string(ContractText.nextStepSent.text(in: .english)), "success": true]
+                        ),
+                        isLocalized: true
+                    )
+                ],
+                idempotency: .byClient,
+                asksStore: true,
+                limits: [.registerEmail, .registerIP, .resetGlobal]
+            )
+        case .activate:
+            APIOperation(
+                method: .post,
+                path: AccountPath.activate,
+                id: rawValue,
+                summary: "Create the account of a registration",
+                about: """
+                    Creates the account of a link, with a verified address, and signs it in. If the password is too weak, the link stays \
+                    valid.
+                    """,
+                parameters: [.deviceName],
+                request: RequestContent(
+                    ActivateRequest.self,
+                    example: ["token": .string(AccountExamples.token), "password": "correct horse battery"]
+                ),
+                responses: [SessionOperation.session(201, "The account, signed in.")],
+                ownCodes: [.authResetTokenInvalid],
+                asksStore: true,
+                limits: [.tokenIP]
+            )
+        }
+    }
+}
+
+/// The operation of a server whose operator adds all accounts.
+package enum ClosedRegistrationOperation: String, AccountOperations {
+    /// Refuses every registration.
+    case register
+
+    /// The description of the operation.
+    package var row: APIOperation {
+        APIOperation(
+            method: .post,
+            path: AccountPath.register,
+            id: rawValue,
+            summary: "Create an account",
+            about: "The operator adds the accounts of this server, so every registration is refused.",
+            responses: [],
+            ownCodes: [.authRegistrationClosed]
+        )
+    }
+}
+
+/// The bodies of registrations.
+private enum RegistrationRequests {
+    /// The body of an open registration, which needs a password.
+    static let open = content.describing("password", .required)
+    /// The body of a blind registration. A password is accepted, because apps may send one to every server, and is ignored.
+    static let blind = content.describing("password", as: Password.schema, .nullable, "Ignored. The link asks for the password.")
+
+    private static let content = RequestContent(
+        RegisterRequest.self,
+        example: ["email": "ana@example.com", "password": "correct horse battery", "first_name": "Ana", "locale": "es"]
+    )
+}
+
+extension APIParameter {
+    /// The header with the name of the device.
+    static let deviceName = APIParameter(
+        name: AccountHeader.deviceName,
+        place: .header,
+        schema: .text(),
+        about: """
+            The name of the device, which the list of sessions shows, at most 100 characters. Without this header, the server uses the \
+            family of the `User-Agent`, such as `Firefox on Linux`.
+            """
+    )
+}

@@ -1,0 +1,508 @@
+import AccountContract
+public import AccountCore
+import ErrorContract
+public import Foundation
+import Idempotency
+import PostgresDriver
+import Synchronization
+
+/// A store of the links, the former addresses and the devices of accounts in PostgreSQL. It also removes accounts.
+///
+/// Only the digests of links are stored. Each change locks the row of its account first, so changes of one account are applied one after
+/// the other. An address is claimed before the former addresses of other accounts are read, so that no concurrent change can be missed
+/// under READ COMMITTED.
+///
+/// Removed rows stay in dead tuples and in the write-ahead log of PostgreSQL until the server overwrites them. ``scrub()`` does nothing.
+public struct PostgresAccountRecordStore: AccountRecordStore {
+    private let database: PostgresDatabase
+    private let emailKeys: EmailKeys
+
+    /// Creates the store. Does no I/O.
+    /// - Parameters:
+    ///   - database: The database, with the tables of ``PostgresSchema``.
+    ///   - emailKeys: The keys of addresses, the same as those of ``PostgresAccountRepository``.
+    public init(_ database: PostgresDatabase, emailKeys: EmailKeys) {
+        (self.database, self.emailKeys) = (database, emailKeys)
+    }
+
+    /// Reports that the address of an account is taken, to roll the transaction back.
+    private struct AddressTaken: Error {}
+
+    // MARK: - Links
+
+    /// Adds a link. A link whose digest exists already is not added again, so the operation can be repeated.
+    ///
+    /// The lock of the account's row prevents a link from being added while the account is removed.
+    /// - Throws: `StoreFailure` if the account of the link doesn't exist.
+    public func insert(_ link: StoredLink) async throws {
+        let found = try await database.execute(
+            """
+            WITH owner AS (SELECT id FROM account WHERE id = $3 FOR SHARE), added AS (
+                INSERT INTO account_link
+                    (digest, purpose, account_id, email, email_key, epoch, first_name, language, created_at, expires_at)
+                SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10 WHERE $3 IS NULL OR EXISTS (SELECT 1 FROM owner)
+                ON CONFLICT (digest) DO NOTHING
+            )
+            SELECT 1 WHERE $3 IS NULL OR EXISTS (SELECT 1 FROM owner)
+            """,
+            [
+                link.digest.value, .text(link.purpose.rawValue), .uuid(link.accountID?.rawValue), .text(link.recipient.text),
+                .text(link.recipient.normalized), .integer(link.epoch), .text(link.firstName?.rawValue),
+                .text(link.language.rawValue), .time(link.createdAt), .time(link.expiresAt),
+            ]
+        )
+        if found.rows.isEmpty { throw StoreFailure(isBusy: false, message: "no such account") }
+    }
+
+    /// Removes a link whose email was not sent.
+    public func discard(_ digest: TokenDigest) async throws {
+        try await database.execute("DELETE FROM account_link WHERE digest = $1", [digest.value])
+    }
+
+    /// Returns an unexpired link and the record of its account.
+    public func find(_ digest: TokenDigest, at now: Date) async throws -> (link: StoredLink, record: AccountRecord?)? {
+        let link = try await database.first(Self.byDigest, [digest.value, .time(now)], StoredLink.init(row:))
+        guard let link else { return nil }
+        guard let id = link.accountID else { return (link, nil) }
+        return try await record(of: id, at: now).map { (link, $0) }
+    }
+
+    /// Finds an unexpired link.
+    private static let byDigest = "SELECT " + StoredLink.columns + " FROM account_link WHERE digest = $1 AND expires_at > $2"
+
+    // MARK: - Changes
+
+    /// Returns the record of an account, without a lock.
+    public func record(of id: Account.ID, at now: Date) async throws -> AccountRecord? {
+        let statement = Self.account
+        return try await database.transaction { transaction in
+            try await Self.read(statement, id, at: now, in: transaction)?.record
+        }
+    }
+
+    /// Reads an account and the id of its last change by a link.
+    private static let account = "SELECT " + Account.columns + ", account.change_id FROM account WHERE id = $1"
+    /// Locks an account before its links and former addresses are read.
+    private static let lockedAccount = account + " FOR UPDATE"
+    private static let formerAddresses: PostgresStatement = """
+        SELECT email, replaced_at, expires_at FROM former_address WHERE account_id = $1 AND expires_at > $2 ORDER BY place
+        """
+    private static let links =
+        "SELECT " + StoredLink.columns + " FROM account_link WHERE account_id = $1 AND expires_at > $2"
+
+    /// Reads the record of an account in one round trip.
+    /// - Parameter account: The statement that reads the account.
+    /// - Returns: The record and the id of the last change; `nil` if there is no such account.
+    private static func read(
+        _ account: PostgresStatement,
+        _ id: Account.ID,
+        at now: Date,
+        in transaction: PostgresTransaction
+    ) async throws -> (record: AccountRecord, change: UUID?)? {
+        let found = try await transaction.execute([
+            (account, [.uuid(id.rawValue)]), (formerAddresses, [.uuid(id.rawValue), .time(now)]),
+            (links, [.uuid(id.rawValue), .time(now)]),
+        ])
+        guard let row = found[0].rows.first else { return nil }
+        let record = AccountRecord(
+            account: try Account(row: row),
+            formerAddresses: try found[1].rows.map(FormerAddress.init(row:)),
+            links: try found[2].rows.map(StoredLink.init(row:))
+        )
+        return (record, try row.value(Account.columnCount))
+    }
+
+    /// Changes an account with its links and former addresses, applies the effects of the record, and finishes the idempotency key of the
+    /// current request, in one transaction.
+    ///
+    /// The row of the account stores the id of the change. So a repetition after a lost response returns the value of the earlier run.
+    /// - Parameters:
+    ///   - id: The account.
+    ///   - now: The time at which links and former addresses must be unexpired.
+    ///   - body: Changes the record. It may run more than once, so it must have no side effects.
+    /// - Throws: The error of the closure; `AccountError.emailExists`; `LostIdempotencyKey`; `StoreFailure`. Then nothing is changed.
+    public func change<Value: Sendable>(
+        _ id: Account.ID,
+        at now: Date,
+        _ body: @escaping @Sendable (inout AccountRecord) throws -> Value
+    ) async throws -> Value? {
+        let effect = IdempotentEffect.current(in: database.client)
+        let change = UUID()
+        let earlier = Mutex<Value?>(nil)
+        return try await database.transaction { transaction in
+            guard let (old, last) = try await Self.read(Self.lockedAccount, id, at: now, in: transaction) else { return nil }
+            // An earlier attempt, whose response was lost, has made the change.
+            if last == change, let value = earlier.withLock({ $0 }) { return value }
+            var record = old
+            let value = try body(&record)
+            if record.account.email != old.account.email {
+                do {
+                    try await claimAddress(of: record.account, at: now, in: transaction)
+                } catch is AddressTaken {
+                    throw AccountError.emailExists
+                }
+            }
+            try await record.write(replacing: old, as: change, in: transaction)
+            try await effect?.finish(in: transaction)
+            earlier.withLock { $0 = value }
+            return value
+        }
+    }
+
+    /// Gives an address to an account, which loses its earlier one.
+    ///
+    /// The former addresses of other accounts are read after the claim. If a concurrent change has released the address, the claim waits
+    /// for its commit, and then the address is found among the former ones.
+    /// - Throws: ``AddressTaken`` if another account has the address, or had it and can restore it.
+    private func claimAddress(of account: Account, at now: Date, in transaction: PostgresTransaction) async throws {
+        let id = account.id.rawValue
+        let keys = emailKeys.keys(of: account.email)
+        let results = try await transaction.execute(
+            [("DELETE FROM account_email WHERE account_id = $1", [.uuid(id)])]
+                + keys.map { (PostgresAccountRepository.claimAddress, [.bytes($0), .uuid(id)]) }
+                + [PostgresAccountRepository.reservation(of: account.email, except: account.id, at: now)]
+        )
+        guard results.dropFirst().prefix(keys.count).allSatisfy({ $0.count == 1 }), results.last?.rows.isEmpty == true else {
+            throw AddressTaken()
+        }
+    }
+
+    /// Consumes the link of a registration and adds the account, and finishes the idempotency key of the current request, in one
+    /// transaction. The key is not finished if the account isn't added.
+    ///
+    /// All links of the registration are locked in one order, so of concurrent callers exactly one adds the account. A repetition after a
+    /// lost response finds the account by its id.
+    /// - Throws: `StoreFailure`, also if the id is taken by an account with another address; `LostIdempotencyKey`.
+    public func activate(_ digest: TokenDigest, as account: Account, at now: Date) async throws -> Bool {
+        let effect = IdempotentEffect.current(in: database.client)
+        let purpose = PostgresValue.text(AccountLink.Purpose.activate.rawValue)
+        let key = PostgresValue.text(account.email.normalized)
+        do {
+            return try await database.transaction { transaction in
+                let found = try await transaction.execute([
+                    (
+                        """
+                        SELECT digest = $1 AND expires_at > $2 FROM account_link WHERE email_key = $3 AND purpose = $4
+                        ORDER BY digest FOR UPDATE
+                        """,
+                        [digest.value, .time(now), key, purpose]
+                    ),
+                    ("SELECT email FROM account WHERE id = $1", [.uuid(account.id.rawValue)]),
+                ])
+                if let email: String = try found[1].rows.first?.value(0) {
+                    guard email == account.email.text else { throw StoreFailure.takenAccountID }
+                    return true
+                }
+                guard try found[0].rows.contains(where: { try $0.value(0) }) else { return false }
+                try await claimAddress(of: account, at: now, in: transaction)
+                let changes = try await transaction.execute([
+                    (PostgresAccountRepository.insertion, account.values),
+                    ("DELETE FROM account_link WHERE email_key = $1 AND purpose = $2", [key, purpose]),
+                ])
+                guard changes[0].count == 1 else { throw StoreFailure.takenAccountID }
+                try await effect?.finish(in: transaction)
+                return true
+            }
+        } catch is AddressTaken {
+            return false
+        }
+    }
+
+    // MARK: - Use
+
+    /// Stores the time at which an account was used last. Does nothing if there is no such account.
+    public func noteActivity(of id: Account.ID, at now: Date) async throws {
+        try await database.execute("UPDATE account SET active_at = $1 WHERE id = $2", [.time(now), .uuid(id.rawValue)])
+    }
+
+    /// Stores the family of a device. A family that is stored already costs one statement and no write.
+    /// - Throws: `StoreFailure`, also if the account doesn't exist.
+    /// - Returns: Whether the account has other families, but not this one.
+    public func noteDevice(family: String, of id: Account.ID, at now: Date) async throws -> Bool {
+        let known = try await database.execute(
+            "SELECT 1 FROM account_device WHERE account_id = $1 AND family = $2",
+            [.uuid(id.rawValue), .text(family)]
+        )
+        guard known.rows.isEmpty else { return false }
+        // A repetition after a lost response finds the family of the earlier attempt.
+        let wasNew = Mutex(false)
+        return try await database.transaction { transaction in
+            let results = try await transaction.execute([
+                ("SELECT id FROM account WHERE id = $1 FOR UPDATE", [.uuid(id.rawValue)]),
+                ("SELECT 1 FROM account_device WHERE account_id = $1 LIMIT 1", [.uuid(id.rawValue)]),
+                (
+                    """
+                    INSERT INTO account_device (account_id, family, first_seen_at) VALUES ($1, $2, $3)
+                    ON CONFLICT (account_id, family) DO NOTHING
+                    """,
+                    [.uuid(id.rawValue), .text(family), .time(now)]
+                ),
+            ])
+            guard !results[0].rows.isEmpty else { throw StoreFailure(isBusy: false, message: "no such account") }
+            guard results[2].count == 1 else { return wasNew.withLock { $0 } }
+            let isNew = !results[1].rows.isEmpty
+            wasNew.withLock { $0 = isNew }
+            return isNew
+        }
+    }
+
+    /// Returns the families of devices and the times of their first sign-ins, in the order of the families.
+    public func devices(of id: Account.ID) async throws -> [(family: String, firstSeenAt: Date)] {
+        try await database.execute(
+            "SELECT family, first_seen_at FROM account_device WHERE account_id = $1 ORDER BY family",
+            [.uuid(id.rawValue)]
+        ).rows.map { (family: try $0.value(0), firstSeenAt: try $0.value(1)) }
+    }
+
+    // MARK: - Removal
+
+    /// Returns accounts to remove, in the order of their ids, with three statements.
+    /// - Complexity: O(*n*) in the deleted accounts whose time has come and the unverified accounts that are older than `unverifiedSince`.
+    public func purgeCandidates(at now: Date, unverifiedSince: Date?, limit: Int) async throws -> [PurgeCandidate] {
+        let found = try await database.execute(Self.candidates, [.time(now), .time(unverifiedSince), .integer(limit)]).rows
+            .map { (id: try $0.value(0) as UUID, email: try $0.value(1) as String) }
+        guard !found.isEmpty else { return [] }
+        var addresses: [UUID: [String]] = [:]
+        for statement in [Self.formerAddressesOfCandidates, Self.linkedAddressesOfCandidates] {
+            for row in try await database.execute(statement, [.uuids(found.map(\.id))]).rows {
+                addresses[try row.value(0), default: []].append(try row.value(1))
+            }
+        }
+        return try found.map { id, email in
+            let emails = Set(try ([email] + addresses[id, default: []]).map { try EmailAddress($0) })
+            return PurgeCandidate(id: Account.ID(rawValue: id), addresses: emails.sorted { $0.text < $1.text })
+        }
+    }
+
+    /// The condition that an account is to be removed. `$1` is the time, and `$2` the time since which it was not used; no account was not
+    /// used since `NULL`.
+    private static let isUnused: PostgresStatement = """
+        purge_at IS NULL AND NOT is_verified AND created_at < $2 AND (active_at IS NULL OR active_at < $2)
+            AND NOT EXISTS (SELECT 1 FROM session WHERE session.account_id = account.id AND session.refreshed_at >= $2)
+        """
+    private static let candidates =
+        "SELECT id, email FROM account WHERE purge_at <= $1 UNION ALL SELECT id, email FROM account WHERE " + isUnused
+        + " ORDER BY id LIMIT $3"
+    private static let candidate = "SELECT 1 FROM account WHERE id = $3 AND (purge_at <= $1 OR " + isUnused + ")"
+    private static let formerAddressesOfCandidates: PostgresStatement = """
+        SELECT account_id, email FROM former_address WHERE account_id = ANY($1)
+        """
+    private static let linkedAddressesOfCandidates: PostgresStatement = """
+        SELECT account_id, email FROM account_link WHERE account_id = ANY($1)
+        """
+
+    /// Removes accounts that still are candidates, one per transaction.
+    public func purge(_ ids: [Account.ID], at now: Date, unverifiedSince: Date?, isForced: Bool) async throws -> [Account.ID] {
+        var removed: [Account.ID] = []
+        for id in ids where try await purge(id, at: now, unverifiedSince, isForced) { removed.append(id) }
+        return removed
+    }
+
+    /// Removes an account with all rows that refer to it, and records the removal.
+    ///
+    /// The account's row is locked first. The condition is checked by a later statement, which sees a session that was opened meanwhile.
+    /// - Returns: Whether the account was removed.
+    private func purge(_ id: Account.ID, at now: Date, _ unverifiedSince: Date?, _ isForced: Bool) async throws -> Bool {
+        // Also identifies the removal, so that a repetition after a lost response recognizes it.
+        let event = UUID()
+        let account = PostgresValue.uuid(id.rawValue)
+        return try await database.transaction { transaction in
+            let found = try await transaction.execute([
+                ("SELECT email FROM account WHERE id = $1 FOR UPDATE", [account]),
+                (Self.candidate, [.time(now), .time(unverifiedSince), account]),
+                ("SELECT email_key FROM former_address WHERE account_id = $1 AND expires_at > $2", [account, .time(now)]),
+                ("SELECT 1 FROM purge_event WHERE id = $1", [.uuid(event)]),
+            ])
+            guard let row = found[0].rows.first else { return !found[3].rows.isEmpty }
+            guard isForced || !found[1].rows.isEmpty else { return false }
+            // Not the addresses that it wanted to change to, and no expired ones: they may be those of other users.
+            let addresses = [try EmailAddress(row.value(0)).normalized] + (try found[2].rows.map { try $0.value(0) as String })
+            try await transaction.execute(
+                PostgresSessionStore.endAll(of: id.rawValue)
+                    + Self.removals.map { ($0, [account]) }
+                    + [
+                        (
+                            "DELETE FROM account_link WHERE account_id IS NULL AND email_key = ANY($1)",
+                            [.texts(addresses)]
+                        ),
+                        // Addresses are ASCII. In other collations, `lower` may convert ASCII letters to others.
+                        (
+                            """
+                            DELETE FROM mail_intent WHERE account_id = $1 OR lower(email COLLATE "C") = ANY($2)
+                            """,
+                            [account, .texts(addresses)]
+                        ),
+                        (
+                            """
+                            INSERT INTO purged_account (id, purged_at, is_listed) VALUES ($1, $2, false)
+                            ON CONFLICT (id) DO UPDATE SET purged_at = excluded.purged_at, is_listed = false
+                            """,
+                            [account, .time(now)]
+                        ),
+                        (
+                            """
+                            INSERT INTO purge_event (id, kind, time) VALUES ($1, 'purged', $2) ON CONFLICT (id) DO NOTHING
+                            """,
+                            [.uuid(event), .time(now)]
+                        ),
+                    ]
+            )
+            return true
+        }
+    }
+
+    /// The statements that remove the rows of an account, except its sessions.
+    private static let removals: [PostgresStatement] = [
+        "DELETE FROM reset_token WHERE account_id = $1", "DELETE FROM freeze_token WHERE account_id = $1",
+        "DELETE FROM sent_reset WHERE account_id = $1", "DELETE FROM audit_event WHERE account_id = $1",
+        "DELETE FROM account_link WHERE account_id = $1", "DELETE FROM former_address WHERE account_id = $1",
+        "DELETE FROM account_device WHERE account_id = $1", "DELETE FROM account_email WHERE account_id = $1",
+        "DELETE FROM account WHERE id = $1",
+    ]
+
+    /// Returns removals that are not listed yet, oldest first.
+    public func unlistedPurges(limit: Int) async throws -> [ListedPurge] {
+        try await database.execute(
+            "SELECT id, purged_at FROM purged_account WHERE NOT is_listed ORDER BY purged_at, id LIMIT $1",
+            [.integer(limit)]
+        ).rows.map { ListedPurge(id: Account.ID(rawValue: try $0.value(0)), purgedAt: try $0.value(1)) }
+    }
+
+    /// Marks removals as listed.
+    public func markListed(_ ids: [Account.ID]) async throws {
+        try await database.execute(
+            "UPDATE purged_account SET is_listed = true WHERE id = ANY($1)",
+            [.uuids(ids.map(\.rawValue))]
+        )
+    }
+
+    /// Does nothing: PostgreSQL overwrites removed rows itself, at a time that it chooses.
+    public func scrub() async throws {}
+
+    /// Removes up to 500 expired links and up to 500 expired former addresses.
+    /// - Returns: Whether there may be more.
+    @discardableResult
+    public func sweep(at now: Date) async throws -> Bool {
+        let hasLinks = try await database.sweep(
+            """
+            DELETE FROM account_link WHERE digest IN (
+                SELECT digest FROM account_link WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED
+            )
+            """,
+            [.time(now)]
+        )
+        let hasAddresses = try await database.sweep(
+            """
+            DELETE FROM former_address WHERE (account_id, place) IN (
+                SELECT account_id, place FROM former_address WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2
+                FOR UPDATE SKIP LOCKED
+            )
+            """,
+            [.time(now)]
+        )
+        return hasLinks || hasAddresses
+    }
+}
+
+extension StoreFailure {
+    /// The error of an account whose id another account has.
+    fileprivate static let takenAccountID = StoreFailure(isBusy: false, message: "the id of an account is taken")
+}
+
+extension StoredLink {
+    /// The columns that ``init(row:)`` reads, in that order.
+    fileprivate static let columns: PostgresStatement = """
+        digest, purpose, account_id, email, epoch, first_name, language, created_at, expires_at
+        """
+
+    /// Decodes a row of ``columns``.
+    /// - Throws: `StoreFailure` if a value violates the rules of the domain; `UnreadableColumn` if a column has another type.
+    fileprivate init(row: PostgresRow) throws {
+        let firstName = try (row.value(5) as String?).map { try? FirstName(stored: $0) }
+        guard let digest = TokenDigest(bytes: Data(try row.value(0) as [UInt8])),
+            let purpose = AccountLink.Purpose(rawValue: try row.value(1)), let recipient = try? EmailAddress(row.value(3)),
+            firstName != .some(nil)
+        else { throw StoreFailure.corruptRow(of: "account_link") }
+        self.init(
+            digest: digest,
+            purpose: purpose,
+            accountID: try (row.value(2) as UUID?).map(Account.ID.init),
+            recipient: recipient,
+            epoch: try row.value(4),
+            firstName: firstName ?? nil,
+            language: Language(try row.value(6) as String),
+            createdAt: try row.value(7),
+            expiresAt: try row.value(8)
+        )
+    }
+}
+
+extension FormerAddress {
+    /// Decodes a row with the address, the time of its replacement and the time of its expiry.
+    fileprivate init(row: PostgresRow) throws {
+        guard let email = try? EmailAddress(row.value(0)) else { throw StoreFailure.corruptRow(of: "former_address") }
+        self.init(email: email, replacedAt: try row.value(1), expiresAt: try row.value(2))
+    }
+}
+
+extension AccountRecord {
+    /// Writes the changes of the record and applies its effects. The caller has claimed a new address.
+    /// - Parameters:
+    ///   - old: The record before the change.
+    ///   - change: The id of the change.
+    ///   - transaction: A transaction that has locked the account.
+    fileprivate func write(replacing old: AccountRecord, as change: UUID, in transaction: PostgresTransaction) async throws {
+        let id = account.id.rawValue
+        var changes: [(PostgresStatement, [PostgresValue])] = [
+            (
+                """
+                UPDATE account SET email = $1, first_name = $2, password_hash = $3, language = $4, epoch = $5, is_verified = $6,
+                    purge_at = $7, change_id = $8
+                WHERE id = $9
+                """,
+                [
+                    .text(account.email.text), .text(account.firstName.rawValue), .text(account.passwordHash),
+                    .text(account.language.rawValue), .integer(account.epoch), .bool(account.isEmailVerified),
+                    .time(account.purgeAt), .uuid(change), .uuid(id),
+                ]
+            )
+        ]
+        let kept = Set(links.map(\.digest))
+        for link in old.links where !kept.contains(link.digest) {
+            changes.append(("DELETE FROM account_link WHERE digest = $1", [link.digest.value]))
+        }
+        if formerAddresses != old.formerAddresses { changes += formerAddressChanges }
+        switch effects.sessions {
+        case .none: break
+        case .all: changes += PostgresSessionStore.endAll(of: id)
+        case .others(let session): changes += PostgresSessionStore.endAll(of: id, except: session.rawValue)
+        }
+        if effects.removesRecoveryTokens {
+            changes.append(("DELETE FROM reset_token WHERE account_id = $1", [.uuid(id)]))
+            changes.append(("DELETE FROM freeze_token WHERE account_id = $1", [.uuid(id)]))
+        }
+        try await transaction.execute(changes)
+        let intents = try await transaction.execute(effects.intents.map { (MailIntent.insertion, $0.values) })
+        guard intents.allSatisfy({ $0.count == 1 }) else {
+            throw StoreFailure(isBusy: false, message: "the id of an intent is taken")
+        }
+    }
+
+    /// The statements that replace the former addresses, also expired ones.
+    private var formerAddressChanges: [(PostgresStatement, [PostgresValue])] {
+        let id = PostgresValue.uuid(account.id.rawValue)
+        let insertions = formerAddresses.enumerated().map { place, address -> (PostgresStatement, [PostgresValue]) in
+            (
+                """
+                INSERT INTO former_address (account_id, place, email, email_key, replaced_at, expires_at)
+                VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (account_id, place) DO NOTHING
+                """,
+                [
+                    id, .integer(place), .text(address.email.text), .text(address.email.normalized), .time(address.replacedAt),
+                    .time(address.expiresAt),
+                ]
+            )
+        }
+        return [("DELETE FROM former_address WHERE account_id = $1", [id])] + insertions
+    }
+}

@@ -1,0 +1,465 @@
+import AccountContract
+public import AccountCore
+import ErrorContract
+public import Foundation
+import GRDB
+import Idempotency
+
+/// A store of the links, the former addresses and the devices of accounts in SQLite. It also removes accounts.
+///
+/// Only the digests of links are stored. SQLite executes one write at a time, so changes of one account are applied one after the other,
+/// and a check of an address can't be outdated when the account is written.
+///
+/// Overwriting removed rows is a setting of the whole database, so ``scrub()`` only truncates the write-ahead log.
+public struct SQLiteAccountRecordStore: AccountRecordStore {
+    private let database: SQLiteDatabase
+
+    /// Creates the store. Does no I/O.
+    public init(_ database: SQLiteDatabase) {
+        self.database = database
+    }
+
+    // MARK: - Links
+
+    /// Adds a link.
+    /// - Throws: `StoreFailure`, also if the account of the link doesn't exist (foreign key) or the digest is taken.
+    public func insert(_ link: StoredLink) async throws {
+        try await database.write { database in
+            try database.executeCached(
+                sql: """
+                    INSERT INTO account_link
+                        (digest, purpose, account_id, email, email_key, epoch, first_name, language, created_at, expires_at)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    """,
+                arguments: [
+                    link.digest.bytes, link.purpose.rawValue, link.accountID?.description, link.recipient.text,
+                    link.recipient.normalized, link.epoch, link.firstName?.rawValue, link.language.rawValue,
+                    link.createdAt.timeIntervalSince1970, link.expiresAt.timeIntervalSince1970,
+                ]
+            )
+        }
+    }
+
+    /// Removes a link whose email was not sent.
+    public func discard(_ digest: TokenDigest) async throws {
+        try await database.write { database in
+            try database.execute(sql: "DELETE FROM account_link WHERE digest = ?", arguments: [digest.bytes])
+        }
+    }
+
+    /// Returns an unexpired link and the record of its account, both of one commit.
+    public func find(_ digest: TokenDigest, at now: Date) async throws -> (link: StoredLink, record: AccountRecord?)? {
+        try await database.read { database in
+            let row = try database.firstRow(
+                sql: "SELECT \(StoredLink.columns) FROM account_link WHERE digest = ? AND expires_at > ?",
+                arguments: [digest.bytes, now.timeIntervalSince1970]
+            )
+            guard let link = try row.map(StoredLink.init(row:)) else { return nil }
+            return (link, try link.accountID.flatMap { try AccountRecord($0, at: now, in: database) })
+        }
+    }
+
+    // MARK: - Changes
+
+    /// Returns the record of an account, as of one commit.
+    public func record(of id: Account.ID, at now: Date) async throws -> AccountRecord? {
+        try await database.read { try AccountRecord(id, at: now, in: $0) }
+    }
+
+    /// Changes an account with its links and former addresses, applies the effects of the record, and finishes the idempotency key of the
+    /// current request, in one transaction.
+    ///
+    /// - Parameters:
+    ///   - id: The account.
+    ///   - now: The time at which links and former addresses must be unexpired.
+    ///   - body: Changes the record. It runs at most once, on the writer's thread, so it must be short.
+    /// - Throws: The error of the closure; `AccountError.emailExists`; `LostIdempotencyKey`; `StoreFailure`. Then nothing is changed.
+    public func change<Value: Sendable>(
+        _ id: Account.ID,
+        at now: Date,
+        _ body: @escaping @Sendable (inout AccountRecord) throws -> Value
+    ) async throws -> Value? {
+        let effect = IdempotentEffect.current(in: database)
+        return try await database.write { database in
+            guard let old = try AccountRecord(id, at: now, in: database) else { return nil }
+            var record = old
+            let value = try body(&record)
+            try record.write(replacing: old, at: now, in: database)
+            try effect?.finish(in: database)
+            return value
+        }
+    }
+
+    /// Consumes the link of a registration and adds the account, and finishes the idempotency key of the current request, in one
+    /// transaction. The key is not finished if the account isn't added.
+    public func activate(_ digest: TokenDigest, as account: Account, at now: Date) async throws -> Bool {
+        let effect = IdempotentEffect.current(in: database)
+        return try await database.write { database in
+            let purpose = AccountLink.Purpose.activate.rawValue
+            let link = try database.firstRow(
+                sql: "SELECT 1 FROM account_link WHERE digest = ? AND purpose = ? AND email_key = ? AND expires_at > ?",
+                arguments: [digest.bytes, purpose, account.email.normalized, now.timeIntervalSince1970]
+            )
+            guard link != nil, try account.insert(into: database, at: now) else { return false }
+            try database.execute(
+                sql: "DELETE FROM account_link WHERE email_key = ? AND purpose = ?",
+                arguments: [account.email.normalized, purpose]
+            )
+            try effect?.finish(in: database)
+            return true
+        }
+    }
+
+    // MARK: - Use
+
+    /// Stores the time at which an account was used last. Does nothing if there is no such account.
+    public func noteActivity(of id: Account.ID, at now: Date) async throws {
+        try await database.write { database in
+            try database.executeCached(
+                sql: "UPDATE account SET active_at = ? WHERE id = ?",
+                arguments: [now.timeIntervalSince1970, id.description]
+            )
+        }
+    }
+
+    /// Stores the family of a device. A family that is stored already costs a lookup and no write.
+    /// - Throws: `StoreFailure`, also if the account doesn't exist (foreign key).
+    /// - Returns: Whether the account has other families, but not this one.
+    public func noteDevice(family: String, of id: Account.ID, at now: Date) async throws -> Bool {
+        let isKnown = try database.lookUp { database in
+            try database.first(
+                sql: "SELECT 1 FROM account_device WHERE account_id = ? AND family = ?",
+                arguments: [id.description, family]
+            ) { _ in true } ?? false
+        }
+        guard !isKnown else { return false }
+        return try await database.write { database in
+            let other = try database.firstRow(
+                sql: "SELECT 1 FROM account_device WHERE account_id = ? LIMIT 1",
+                arguments: [id.description]
+            )
+            try database.executeCached(
+                sql: """
+                    INSERT INTO account_device (account_id, family, first_seen_at) VALUES (?, ?, ?)
+                    ON CONFLICT (account_id, family) DO NOTHING
+                    """,
+                arguments: [id.description, family, now.timeIntervalSince1970]
+            )
+            return database.changesCount == 1 && other != nil
+        }
+    }
+
+    /// Returns the families of devices and the times of their first sign-ins, in the order of the families.
+    public func devices(of id: Account.ID) async throws -> [(family: String, firstSeenAt: Date)] {
+        try await database.read { database in
+            try Row.fetchAll(
+                database,
+                sql: "SELECT family, first_seen_at FROM account_device WHERE account_id = ? ORDER BY family",
+                arguments: [id.description]
+            ).map { (family: $0[0], firstSeenAt: Date(timeIntervalSince1970: $0[1])) }
+        }
+    }
+
+    // MARK: - Removal
+
+    /// Returns accounts to remove, in the order of their ids. The read doesn't delay writers.
+    /// - Complexity: O(*n*) in the deleted accounts whose time has come and the unverified accounts that are older than `unverifiedSince`.
+    public func purgeCandidates(at now: Date, unverifiedSince: Date?, limit: Int) async throws -> [PurgeCandidate] {
+        try await database.read { database in
+            // Without the names of the indexes, SQLite would read all accounts in the order of their ids.
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT id, email FROM account INDEXED BY account_purge_at WHERE \(Self.isDeleted)
+                    UNION ALL SELECT id, email FROM account INDEXED BY account_unverified WHERE \(Self.isUnused)
+                    ORDER BY id LIMIT :limit
+                    """,
+                arguments: Self.arguments(at: now, unverifiedSince) + ["limit": limit]
+            ).map { row in
+                let addresses = try String.fetchAll(
+                    database,
+                    sql: """
+                        SELECT email FROM former_address WHERE account_id = ?1
+                        UNION SELECT email FROM account_link WHERE account_id = ?1
+                        """,
+                    arguments: [row[0] as String]
+                )
+                guard let id = UUID(text: row[0]) else { throw CorruptRow(table: "account") }
+                let emails = Set(try ([row[1]] + addresses).map { try EmailAddress($0) })
+                return PurgeCandidate(id: Account.ID(rawValue: id), addresses: emails.sorted { $0.text < $1.text })
+            }
+        }
+    }
+
+    /// The condition that the grace time of a deleted account has passed.
+    private static let isDeleted = "purge_at <= :now"
+
+    /// The condition that an account was never verified and not used since a time. It holds for no account if the time is `NULL`.
+    private static let isUnused = """
+        purge_at IS NULL AND is_verified = 0 AND created_at < :cutoff AND (active_at IS NULL OR active_at < :cutoff)
+            AND NOT EXISTS (SELECT 1 FROM session WHERE account_id = account.id AND refreshed_at >= :cutoff)
+        """
+
+    private static func arguments(at now: Date, _ unverifiedSince: Date?) -> StatementArguments {
+        ["now": now.timeIntervalSince1970, "cutoff": unverifiedSince?.timeIntervalSince1970]
+    }
+
+    /// Removes accounts that still are candidates, all in one transaction. Other writes wait for it, so pass at most some hundred.
+    ///
+    /// The foreign keys remove the sessions, tokens, links, former addresses, devices, audit events and sent emails of an account.
+    public func purge(_ ids: [Account.ID], at now: Date, unverifiedSince: Date?, isForced: Bool) async throws -> [Account.ID] {
+        try await database.write { database in
+            let condition = isForced ? "true" : "(\(Self.isDeleted) OR \(Self.isUnused))"
+            let arguments = isForced ? StatementArguments() : Self.arguments(at: now, unverifiedSince)
+            var removed: [Account.ID] = []
+            var addresses: Set<String> = []
+            for id in ids {
+                let found = try String.fetchOne(
+                    database,
+                    sql: "SELECT email_key FROM account WHERE id = :id AND \(condition)",
+                    arguments: arguments + ["id": id.description]
+                )
+                guard let found else { continue }
+                // Not the addresses that it wanted to change to, and no expired ones: they may be those of other users.
+                addresses.insert(found)
+                addresses.formUnion(
+                    try String.fetchAll(
+                        database,
+                        sql: "SELECT email_key FROM former_address WHERE account_id = ? AND expires_at > ?",
+                        arguments: [id.description, now.timeIntervalSince1970]
+                    )
+                )
+                try Self.remove(id, at: now, in: database)
+                removed.append(id)
+            }
+            try Self.removeRest(of: removed, addresses, in: database)
+            return removed
+        }
+    }
+
+    /// Removes an account with all rows that refer to it, and records the removal.
+    private static func remove(_ id: Account.ID, at now: Date, in database: Database) throws {
+        let time = now.timeIntervalSince1970
+        try database.execute(sql: "DELETE FROM account WHERE id = ?", arguments: [id.description])
+        try database.execute(
+            sql: """
+                INSERT INTO purged_account (id, purged_at, is_listed) VALUES (?, ?, 0)
+                ON CONFLICT (id) DO UPDATE SET purged_at = excluded.purged_at, is_listed = 0
+                """,
+            arguments: [id.description, time]
+        )
+        try database.execute(
+            sql: "INSERT INTO purge_event (id, kind, time) VALUES (?, 'purged', ?)",
+            arguments: [UUID().text, time]
+        )
+    }
+
+    /// Removes the emails and the links of registrations that name removed accounts or their addresses. It reads the queue once.
+    /// - Parameter addresses: The normalized addresses.
+    private static func removeRest(of ids: [Account.ID], _ addresses: Set<String>, in database: Database) throws {
+        guard !ids.isEmpty else { return }
+        let (ids, addresses) = (try json(ids.map(\.description)), try json(Array(addresses)))
+        // Addresses are ASCII, so SQLite's `lower` normalizes them.
+        try database.execute(
+            sql: """
+                DELETE FROM mail_intent WHERE account_id IN (SELECT value FROM json_each(?))
+                    OR lower(email) IN (SELECT value FROM json_each(?))
+                """,
+            arguments: [ids, addresses]
+        )
+        // With `+`, SQLite uses the index of the addresses and not that of the accounts.
+        try database.execute(
+            sql: "DELETE FROM account_link WHERE +account_id IS NULL AND email_key IN (SELECT value FROM json_each(?))",
+            arguments: [addresses]
+        )
+    }
+
+    private static func json(_ texts: [String]) throws -> String {
+        String(decoding: try JSONEncoder().encode(texts), as: UTF8.self)
+    }
+
+    /// Returns removals that are not listed yet, oldest first.
+    public func unlistedPurges(limit: Int) async throws -> [ListedPurge] {
+        try await database.read { database in
+            try Row.fetchAll(
+                database,
+                sql: "SELECT id, purged_at FROM purged_account WHERE is_listed = 0 ORDER BY purged_at, id LIMIT ?",
+                arguments: [limit]
+            ).map { row in
+                guard let id = UUID(text: row[0]) else { throw CorruptRow(table: "purged_account") }
+                return ListedPurge(id: Account.ID(rawValue: id), purgedAt: Date(timeIntervalSince1970: row[1]))
+            }
+        }
+    }
+
+    /// Marks removals as listed.
+    public func markListed(_ ids: [Account.ID]) async throws {
+        try await database.write { database in
+            try database.execute(
+                sql: "UPDATE purged_account SET is_listed = 1 WHERE id IN (SELECT value FROM json_each(?))",
+                arguments: [try Self.json(ids.map(\.description))]
+            )
+        }
+    }
+
+    /// Truncates the write-ahead log, which may contain earlier versions of changed pages. `secure_delete` overwrites removed rows in the
+    /// file itself.
+    ///
+    /// Waits for reads that began before, for about ten seconds at most.
+    /// - Throws: `StoreFailure`: busy if such a read continues.
+    public func scrub() async throws { try await database.truncateLog() }
+
+    /// Removes up to 500 expired links and up to 500 expired former addresses.
+    /// - Returns: Whether there may be more.
+    @discardableResult
+    public func sweep(at now: Date) async throws -> Bool {
+        try await database.write { database in
+            let hasLinks = try database.sweep("account_link", by: "digest", where: "expires_at <= ?", now)
+            try database.execute(
+                sql: """
+                    DELETE FROM former_address WHERE (account_id, place) IN (
+                        SELECT account_id, place FROM former_address WHERE expires_at <= ? LIMIT 500
+                    )
+                    """,
+                arguments: [now.timeIntervalSince1970]
+            )
+            return hasLinks || database.changesCount == 500
+        }
+    }
+}
+
+extension StoredLink {
+    /// The columns that ``init(row:)`` reads, in that order.
+    fileprivate static let columns =
+        "digest, purpose, account_id, email, epoch, first_name, language, created_at, expires_at"
+
+    /// Decodes a row of ``columns``.
+    /// - Throws: ``CorruptRow``.
+    fileprivate init(row: Row) throws {
+        let firstName = (row[5] as String?).map { try? FirstName(stored: $0) }
+        let account = (row[2] as String?).map { UUID(text: $0).map(Account.ID.init) }
+        guard let digest = TokenDigest(bytes: row[0]), let purpose = AccountLink.Purpose(rawValue: row[1]),
+            let recipient = try? EmailAddress(row[3]), firstName != .some(nil), account != .some(nil)
+        else { throw CorruptRow(table: "account_link") }
+        self.init(
+            digest: digest,
+            purpose: purpose,
+            accountID: account ?? nil,
+            recipient: recipient,
+            epoch: row[4],
+            firstName: firstName ?? nil,
+            language: Language(row[6] as String),
+            createdAt: Date(timeIntervalSince1970: row[7]),
+            expiresAt: Date(timeIntervalSince1970: row[8])
+        )
+    }
+}
+
+extension AccountRecord {
+    /// Reads the record of an account.
+    /// - Returns: `nil` if there is no such account.
+    fileprivate init?(_ id: Account.ID, at now: Date, in database: Database) throws {
+        let account = try database.first(
+            sql: "SELECT \(Account.columns) FROM account WHERE id = ?",
+            arguments: [id.description],
+            Account.init(row:)
+        )
+        guard let account else { return nil }
+        let arguments: StatementArguments = [id.description, now.timeIntervalSince1970]
+        let formerAddresses = try Row.fetchAll(
+            database.cachedStatement(
+                sql: """
+                    SELECT email, replaced_at, expires_at FROM former_address WHERE account_id = ? AND expires_at > ? ORDER BY place
+                    """
+            ),
+            arguments: arguments
+        ).map { row in
+            guard let email = try? EmailAddress(row[0]) else { throw CorruptRow(table: "former_address") }
+            return FormerAddress(
+                email: email,
+                replacedAt: Date(timeIntervalSince1970: row[1]),
+                expiresAt: Date(timeIntervalSince1970: row[2])
+            )
+        }
+        let links = try Row.fetchAll(
+            database.cachedStatement(
+                sql: "SELECT \(StoredLink.columns) FROM account_link WHERE account_id = ? AND expires_at > ?"
+            ),
+            arguments: arguments
+        ).map(StoredLink.init(row:))
+        self.init(account: account, formerAddresses: formerAddresses, links: links)
+    }
+
+    /// Writes the changes of the record and applies its effects.
+    /// - Parameters:
+    ///   - old: The record before the change.
+    ///   - now: The time at which the former addresses of other accounts must have expired.
+    ///   - database: The writer's connection, within the transaction.
+    /// - Throws: `AccountError.emailExists` if another account has the new address, or had it and can restore it.
+    fileprivate func write(replacing old: AccountRecord, at now: Date, in database: Database) throws {
+        let id = account.id.description
+        if account.email != old.account.email {
+            let owner = try database.firstRow(
+                sql: "SELECT 1 FROM account WHERE email_key = ? AND id <> ?",
+                arguments: [account.email.normalized, id]
+            )
+            guard owner == nil, try !account.email.isReserved(except: account.id, at: now, in: database) else {
+                throw AccountError.emailExists
+            }
+        }
+        try database.executeCached(
+            sql: """
+                UPDATE account SET email = ?, email_key = ?, first_name = ?, password_hash = ?, language = ?, epoch = ?,
+                    is_verified = ?, purge_at = ?
+                WHERE id = ?
+                """,
+            arguments: [
+                account.email.text, account.email.normalized, account.firstName.rawValue, account.passwordHash,
+                account.language.rawValue, account.epoch, account.isEmailVerified, account.purgeAt?.timeIntervalSince1970, id,
+            ]
+        )
+        let kept = Set(links.map(\.digest))
+        for link in old.links where !kept.contains(link.digest) {
+            try database.executeCached(sql: "DELETE FROM account_link WHERE digest = ?", arguments: [link.digest.bytes])
+        }
+        if formerAddresses != old.formerAddresses { try writeFormerAddresses(in: database) }
+        try applyEffects(in: database)
+    }
+
+    /// Replaces the former addresses, also expired ones.
+    private func writeFormerAddresses(in database: Database) throws {
+        let id = account.id.description
+        try database.execute(sql: "DELETE FROM former_address WHERE account_id = ?", arguments: [id])
+        for (place, address) in formerAddresses.enumerated() {
+            try database.executeCached(
+                sql: """
+                    INSERT INTO former_address (account_id, place, email, email_key, replaced_at, expires_at)
+                    VALUES (?, ?, ?, ?, ?, ?)
+                    """,
+                arguments: [
+                    id, place, address.email.text, address.email.normalized, address.replacedAt.timeIntervalSince1970,
+                    address.expiresAt.timeIntervalSince1970,
+                ]
+            )
+        }
+    }
+
+    private func applyEffects(in database: Database) throws {
+        let id = account.id.description
+        switch effects.sessions {
+        case .none: break
+        case .all: try database.execute(sql: "DELETE FROM session WHERE account_id = ?", arguments: [id])
+        case .others(let session):
+            try database.execute(
+                sql: "DELETE FROM session WHERE account_id = ? AND id <> ?",
+                arguments: [id, session.description]
+            )
+        }
+        if effects.removesRecoveryTokens {
+            for table in ["reset_token", "freeze_token"] {
+                try database.execute(sql: "DELETE FROM \(table) WHERE account_id = ?", arguments: [id])
+            }
+        }
+        for intent in effects.intents { try intent.insert(into: database) }
+    }
+}

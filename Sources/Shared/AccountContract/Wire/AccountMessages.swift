@@ -1,0 +1,263 @@
+public import ErrorContract
+public import Foundation
+
+extension AccountPath {
+    /// Creates the account of a blind registration.
+    public static let activate = "/api/auth/activate"
+    /// Requests an email with a link that verifies an address.
+    public static let requestVerification = "/api/auth/verify-email/request"
+    /// Verifies an address by a link.
+    public static let verifyEmail = "/api/auth/verify-email"
+    /// Sets a new password in a session.
+    public static let changePassword = "/api/auth/change-password"
+    /// Requests an email with a link that changes the address.
+    public static let changeEmail = "/api/auth/change-email"
+    /// Changes the address by a link.
+    public static let confirmEmail = "/api/auth/change-email/confirm"
+    /// Restores the former address by a link.
+    public static let undoEmail = "/api/auth/change-email/undo"
+    /// The sessions of the account. Append a slash and an id for a single session.
+    public static let sessions = "/api/auth/sessions"
+    /// Deletes the account.
+    public static let deleteAccount = "/api/auth/delete-account"
+    /// Restores a deleted account by a link.
+    public static let keepAccount = "/api/auth/delete-account/undo"
+    /// Returns everything that is stored about the account.
+    public static let export = "/api/auth/export"
+    /// The page behind an emailed link.
+    package static func page(_ purpose: AccountLink.Purpose) -> String { "/" + purpose.page }
+    /// The target of the form that verifies an address with a new password.
+    package static let verifyPasswordPage = page(.verifyEmail) + "/password"
+}
+
+/// The names of header fields in account requests.
+public enum AccountHeader {
+    /// The name of the device in the list of sessions.
+    public static let deviceName = "X-Device-Name"
+}
+
+/// `POST /api/auth/activate`
+public struct ActivateRequest: Codable, Hashable, Sendable {
+    /// The token of the link.
+    public var token: ResetToken
+    /// The password of the new account.
+    public var password: Password
+
+    /// Creates a request.
+    public init(token: ResetToken, password: Password) {
+        self.token = token
+        self.password = password
+    }
+}
+
+/// `POST /api/auth/verify-email/request`
+public struct VerificationRequest: Codable, Hashable, Sendable {
+    /// The address to verify; `nil` for that of the access token's account.
+    public var email: EmailAddress?
+
+    /// Creates a request.
+    public init(email: EmailAddress? = nil) {
+        self.email = email
+    }
+}
+
+/// `POST /api/auth/verify-email` and `POST /api/auth/change-email/confirm`
+///
+/// The request needs the session of the account as `Authorization: Bearer`, or the current password.
+public struct ConfirmLinkRequest: Codable, Hashable, Sendable {
+    /// The token of the link.
+    public var token: ResetToken
+    /// The current password of the account; `nil` if the request has an access token.
+    public var currentPassword: Password?
+
+    /// Creates a request.
+    public init(token: ResetToken, currentPassword: Password? = nil) {
+        self.token = token
+        self.currentPassword = currentPassword
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case token
+        case currentPassword = "current_password"
+    }
+}
+
+/// `POST /api/auth/change-email/undo` and `POST /api/auth/delete-account/undo`
+public struct LinkRequest: Codable, Hashable, Sendable {
+    /// The token of the link.
+    public var token: ResetToken
+
+    /// Creates a request.
+    public init(token: ResetToken) {
+        self.token = token
+    }
+}
+
+/// `POST /api/auth/change-password`
+public struct ChangePasswordRequest: Codable, Hashable, Sendable {
+    /// The current password.
+    public var currentPassword: Password
+    /// The new password.
+    public var newPassword: Password
+
+    /// Creates a request.
+    public init(currentPassword: Password, newPassword: Password) {
+        self.currentPassword = currentPassword
+        self.newPassword = newPassword
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case currentPassword = "current_password"
+        case newPassword = "new_password"
+    }
+}
+
+/// `POST /api/auth/change-email`
+public struct ChangeEmailRequest: Codable, Hashable, Sendable {
+    /// The current password.
+    public var currentPassword: Password
+    /// The new address.
+    public var newEmail: EmailAddress
+
+    /// Creates a request.
+    public init(currentPassword: Password, newEmail: EmailAddress) {
+        self.currentPassword = currentPassword
+        self.newEmail = newEmail
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case currentPassword = "current_password"
+        case newEmail = "new_email"
+    }
+}
+
+/// `PATCH /api/auth/me`
+public struct UpdateUserRequest: Codable, Hashable, Sendable {
+    /// The new first name; `nil` to leave it unchanged.
+    public var firstName: FirstName?
+    /// The new language of the account's emails; `nil` to leave it unchanged.
+    public var locale: Language?
+
+    /// Creates a request.
+    public init(firstName: FirstName? = nil, locale: Language? = nil) {
+        self.firstName = firstName
+        self.locale = locale
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case locale
+        case firstName = "first_name"
+    }
+}
+
+/// `POST /api/auth/delete-account` and `POST /api/auth/export`
+public struct PasswordRequest: Codable, Hashable, Sendable {
+    /// The current password.
+    public var password: Password
+
+    /// Creates a request.
+    public init(password: Password) {
+        self.password = password
+    }
+}
+
+/// A session in the list of a user's sessions.
+public struct SessionDescription: Codable, Hashable, Sendable, Identifiable {
+    /// The id of the session.
+    public var id: UserID
+    /// The time of the sign-in.
+    public var createdAt: Date
+    /// The time of the last refresh, or of the sign-in.
+    public var lastUsedAt: Date
+    /// The name of the device; `nil` if it is unknown.
+    public var deviceName: String?
+    /// Whether it is the session of the request.
+    public var isCurrent: Bool
+
+    /// Creates a description.
+    public init(id: UserID, createdAt: Date, lastUsedAt: Date, deviceName: String?, isCurrent: Bool) {
+        self.id = id
+        self.createdAt = createdAt
+        self.lastUsedAt = lastUsedAt
+        self.deviceName = deviceName
+        self.isCurrent = isCurrent
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case id
+        case createdAt = "created_at"
+        case lastUsedAt = "last_used_at"
+        case deviceName = "device_name"
+        case isCurrent = "current"
+    }
+}
+
+/// The response to `GET /api/auth/sessions`.
+public struct SessionsResponse: Codable, Hashable, Sendable {
+    /// The sessions, newest use first.
+    public var sessions: [SessionDescription]
+
+    /// Creates a response.
+    public init(sessions: [SessionDescription]) {
+        self.sessions = sessions
+    }
+}
+
+/// The response to `POST /api/auth/delete-account`.
+public struct AccountDeletedResponse: Codable, Hashable, Sendable {
+    /// Always true.
+    public var success: Bool
+    /// The text for the user, in the language of the response.
+    public var message: String?
+    /// The time at which the account is removed with its data.
+    public var purgeAt: Date?
+
+    /// Creates a response.
+    public init(message: String?, purgeAt: Date?) {
+        self.success = true
+        self.message = message
+        self.purgeAt = purgeAt
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case success, message
+        case purgeAt = "purge_at"
+    }
+}
+
+/// The form of a page that needs a link and the current password: to verify an address, and to confirm a new one. All fields are plain
+/// strings, because the page itself reports missing and invalid values.
+package struct ConfirmLinkForm: Decodable {
+    /// The token of the link.
+    package let token: String
+    /// The current password of the account.
+    package let currentPassword: String
+
+    enum CodingKeys: String, CodingKey {
+        case token
+        case currentPassword = "current_password"
+    }
+}
+
+/// The form of a page that needs a link and a new password: to create the account of a registration, and to verify an address without the
+/// current password. All fields are plain strings, because the page itself reports missing and invalid values.
+package struct NewPasswordForm: Decodable {
+    /// The token of the link.
+    package let token: String
+    /// The new password.
+    package let newPassword: String
+    /// The repeated new password.
+    package let confirmPassword: String
+
+    enum CodingKeys: String, CodingKey {
+        case token
+        case newPassword = "new_password"
+        case confirmPassword = "confirm_password"
+    }
+}
+
+/// The form of a page that only needs a link: to restore a former address, and to restore a deleted account.
+package struct LinkForm: Decodable {
+    /// The token of the link.
+    package let token: String
+}

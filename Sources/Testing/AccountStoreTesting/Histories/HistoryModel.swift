@@ -1,0 +1,389 @@
+import AccountCore
+import Foundation
+
+/// The model of an ``AccountHistory``: the rules of accounts in the shortest form, independent of the domain and its stores.
+struct HistoryModel {
+    typealias User = HistoryStep.User
+
+    /// The number of addresses: two of the owner and two of the attacker.
+    static let addressCount = 4
+    private static let day = 86_400.0
+
+    /// An account.
+    struct Entry {
+        var id: Account.ID?
+        var address: Int
+        /// `nil` if no password is valid.
+        var password: Int?
+        var isVerified: Bool
+        var isLocked = false
+        var purgeAt: TimeInterval?
+        /// The addresses before the present one.
+        var former: [(address: Int, until: TimeInterval)] = []
+        /// Rises when unused links that need the account become invalid.
+        var epoch = 0
+        /// Whether the attacker has learned a password of the account since its owner last set one through the mailbox.
+        var isLeaked = false
+        var isPurged = false
+
+        var isUsable: Bool { !isLocked && purgeAt == nil && !isPurged }
+        var isRecoverable: Bool { purgeAt == nil && !isPurged }
+    }
+
+    /// A session.
+    struct SessionEntry {
+        let user: User
+        let account: Int
+        var isAlive = true
+        let begin: TimeInterval
+        var refreshedAt: TimeInterval
+    }
+
+    /// A delivered email with a link.
+    struct MailEntry {
+        let token: String
+        let kind: String
+        let address: Int
+        let account: Int?
+        let epoch: Int
+        let time: TimeInterval
+        /// The end of an undo link, which is that of the former address.
+        let end: TimeInterval?
+        var isUsed = false
+
+        /// The user who reads the mailbox.
+        var reader: User { User(mailbox: address) }
+    }
+
+    private(set) var accounts: [Entry] = []
+    private(set) var sessions: [SessionEntry] = []
+    private(set) var mails: [MailEntry] = []
+    /// The passwords that each user knows.
+    private(set) var known: [User: Set<Int>] = [:]
+    private(set) var nextPassword = 0
+    private var time: TimeInterval = 0
+
+    /// The ended sessions, in the order of their begin.
+    var endedSessions: [Int] { sessions.indices.filter { !sessions[$0].isAlive } }
+    /// The sessions that have not ended.
+    var liveSessions: [Int] { sessions.indices.filter { isAlive($0) } }
+
+    /// Returns the time of the last refresh of a session.
+    func refreshedAt(_ session: Int) -> Date { Date.after(sessions[session].refreshedAt) }
+
+    /// Returns all sessions of a user, oldest first.
+    func sessions(of user: User) -> [Int] { sessions.indices.filter { sessions[$0].user == user } }
+
+    /// Returns the sessions of a user whose access tokens are valid.
+    func usableSessions(of user: User) -> [Int] { sessions(of: user).filter { caller($0) != nil } }
+
+    /// Returns the password of a session's account, if the user of the session knows it.
+    func knownPassword(ofSession session: Int) -> Int? {
+        accounts[sessions[session].account].password.flatMap { known[sessions[session].user]?.contains($0) == true ? $0 : nil }
+    }
+
+    /// Returns the addresses and passwords with which a user can sign in.
+    func accounts(openTo user: User) -> [(address: Int, password: Int)] {
+        accounts.compactMap { account in
+            guard account.isUsable, let password = account.password, known[user]?.contains(password) == true else { return nil }
+            return (account.address, password)
+        }
+    }
+
+    /// Records the id of the account of a session.
+    mutating func bind(_ session: Int, to id: Account.ID?) {
+        accounts[sessions[session].account].id = id
+    }
+
+    /// Records a delivered email.
+    mutating func receive(_ token: String, kind: String, at address: Int, account id: Account.ID?) throws {
+        let account = accounts.firstIndex { $0.id == id && id != nil && !$0.isPurged }
+        mails.append(
+            MailEntry(
+                token: token,
+                kind: kind,
+                address: address,
+                account: account,
+                epoch: account.map { accounts[$0].epoch } ?? 0,
+                time: time,
+                end: account.flatMap { accounts[$0].former.last { $0.address == address && $0.until > time }?.until }
+            )
+        )
+        guard let account, isReset(kind) else { return }
+        // Only the newest three reset links of an account are valid.
+        let live = mails.indices.filter { isReset(mails[$0].kind) && mails[$0].account == account && !mails[$0].isUsed }
+        for old in live.dropLast(3) { mails[old].isUsed = true }
+    }
+
+    /// Checks that the attacker has no access to an account with a verified address of the owner.
+    func checkOwnership() throws {
+        for (number, account) in accounts.enumerated() where !account.isPurged && !account.isLeaked {
+            guard account.isVerified, User(mailbox: account.address) == .owner else { continue }
+            if let password = account.password {
+                try require(known[.attacker]?.contains(password) != true, "The attacker knows the password of account \(number)")
+            }
+            let stolen = liveSessions.contains { sessions[$0].account == number && sessions[$0].user == .attacker }
+            try require(!stolen, "The attacker has a session of account \(number)")
+        }
+    }
+
+    // MARK: Steps
+
+    /// Applies a step.
+    /// - Returns: Whether it succeeds.
+    mutating func apply(_ step: HistoryStep) -> Bool {
+        switch step {
+        case .register(let user, let address, let password, _):
+            learn(password, user)
+            guard isFree(address, for: nil) else { return false }
+            accounts.append(Entry(address: address, password: password, isVerified: false))
+            open(accounts.count - 1, by: user)
+            return true
+        case .activate(let mail, let password, _):
+            learn(password, mails[mail].reader)
+            guard mails[mail].kind == "activate", isFresh(mail, Self.day), isFree(mails[mail].address, for: nil) else {
+                return false
+            }
+            for other in mails.indices where mails[other].kind == "activate" && mails[other].address == mails[mail].address {
+                mails[other].isUsed = true
+            }
+            accounts.append(Entry(address: mails[mail].address, password: password, isVerified: true))
+            open(accounts.count - 1, by: mails[mail].reader)
+            return true
+        case .verify(let mail, let proof): return verify(mail, proof)
+        case .reset(let mail, let password, let user): return reset(mail, password, user)
+        case .signIn(let user, let address, let password, _):
+            guard let account = current(address), accounts[account].password == password, accounts[account].isUsable else {
+                return false
+            }
+            open(account, by: user)
+            return true
+        case .refresh(let session):
+            guard isAlive(session) else { return false }
+            sessions[session].refreshedAt = time
+            return true
+        case .signOut(let session):
+            sessions[session].isAlive = false
+            return true
+        case .changePassword(let session, let current, let new, _):
+            learn(new, sessions[session].user)
+            guard let account = caller(session), accounts[account].password == current else { return false }
+            set(new, of: account)
+            open(account, by: sessions[session].user)
+            return true
+        case .requestEmailChange(let session, let password, _):
+            guard let account = caller(session) else { return false }
+            return accounts[account].password == password
+        case .confirmEmail(let mail, let proof): return confirmEmail(mail, proof)
+        case .undoEmail(let mail): return undoEmail(mail)
+        case .lock(let mail): return lock(mail)
+        case .delete(let session, let password):
+            guard let account = caller(session), accounts[account].password == password else { return false }
+            accounts[account].purgeAt = max(time + 7 * Self.day, accounts[account].former.map(\.until).max() ?? 0)
+            invalidate(account)
+            invalidateRecovery(account)
+            endSessions(of: account)
+            return true
+        case .keep(let mail): return keep(mail)
+        case .endOtherSessions(let session):
+            guard let account = caller(session) else { return false }
+            endSessions(of: account, except: session)
+            return true
+        case .leak(let password):
+            learn(password, .attacker)
+            for number in accounts.indices where accounts[number].password == password { accounts[number].isLeaked = true }
+            return true
+        case .wait(let seconds):
+            time += seconds
+            return true
+        case .purge:
+            for number in accounts.indices where accounts[number].purgeAt.map({ $0 <= time }) ?? false {
+                accounts[number].isPurged = true
+                endSessions(of: number)
+                // The registrations for the address of a removed account are removed, too.
+                for mail in mails.indices
+                where mails[mail].kind == "activate" && addresses(of: number).contains(mails[mail].address) {
+                    mails[mail].isUsed = true
+                }
+            }
+            return true
+        case .requestRegistration, .requestVerification, .requestReset, .deliver: return true
+        }
+    }
+
+    private mutating func verify(_ mail: Int, _ proof: HistoryStep.Proof) -> Bool {
+        if case .newPassword(let password) = proof { learn(password, mails[mail].reader) }
+        guard mails[mail].kind == "verify_email", isFresh(mail, Self.day), let account = mails[mail].account,
+            accounts[account].isUsable, accounts[account].address == mails[mail].address,
+            accounts[account].epoch == mails[mail].epoch
+        else { return false }
+        switch proof {
+        case .newPassword(let password):
+            set(password, of: account)
+            // The reader of the mailbox is the only user who knows the password.
+            accounts[account].isLeaked = false
+        default:
+            guard isProof(proof, of: account) else { return false }
+        }
+        accounts[account].isVerified = true
+        use("verify_email", of: account)
+        return true
+    }
+
+    private mutating func reset(_ mail: Int, _ password: Int, _ user: User) -> Bool {
+        learn(password, user)
+        guard isReset(mails[mail].kind), isFresh(mail, 3_600), let account = mails[mail].account,
+            accounts[account].isRecoverable, accounts[account].address == mails[mail].address
+        else { return false }
+        accounts[account].password = password
+        accounts[account].isVerified = true
+        accounts[account].isLocked = false
+        accounts[account].isLeaked = false
+        accounts[account].epoch += 1
+        for other in mails.indices where isReset(mails[other].kind) && mails[other].account == account {
+            mails[other].isUsed = true
+        }
+        endSessions(of: account)
+        return true
+    }
+
+    private mutating func confirmEmail(_ mail: Int, _ proof: HistoryStep.Proof) -> Bool {
+        guard mails[mail].kind == "confirm_email", isFresh(mail, Self.day), let account = mails[mail].account,
+            accounts[account].isUsable, accounts[account].epoch == mails[mail].epoch, isProof(proof, of: account),
+            isFree(mails[mail].address, for: account)
+        else { return false }
+        use("confirm_email", of: account)
+        use("verify_email", of: account)
+        guard accounts[account].address != mails[mail].address else { return true }
+        accounts[account].former.append((accounts[account].address, time + 7 * Self.day))
+        accounts[account].address = mails[mail].address
+        accounts[account].isVerified = true
+        invalidateRecovery(account)
+        if case .session(let session) = proof { endSessions(of: account, except: session) } else { endSessions(of: account) }
+        return true
+    }
+
+    private mutating func undoEmail(_ mail: Int) -> Bool {
+        guard ["email_changed", "former_account_deleted"].contains(mails[mail].kind), !mails[mail].isUsed,
+            mails[mail].end.map({ $0 > time }) ?? false, let account = mails[mail].account, !accounts[account].isPurged,
+            let index = accounts[account].former.firstIndex(where: { $0.address == mails[mail].address && $0.until > time })
+        else { return false }
+        accounts[account].address = accounts[account].former[index].address
+        accounts[account].former.removeSubrange(index...)
+        accounts[account].password = nil
+        accounts[account].isVerified = true
+        accounts[account].purgeAt = nil
+        accounts[account].isLeaked = false
+        let earlier = accounts[account].former.map(\.address)
+        for other in mails.indices where mails[other].account == account {
+            let isUndo = ["email_changed", "former_account_deleted"].contains(mails[other].kind)
+            if other == mail || !isUndo || !earlier.contains(mails[other].address) { mails[other].isUsed = true }
+        }
+        accounts[account].epoch += 1
+        endSessions(of: account)
+        return true
+    }
+
+    private mutating func lock(_ mail: Int) -> Bool {
+        guard ["changed", "new_device"].contains(mails[mail].kind), isFresh(mail, 7 * Self.day),
+            let account = mails[mail].account,
+            accounts[account].isRecoverable
+        else { return false }
+        mails[mail].isUsed = true
+        accounts[account].isLocked = true
+        accounts[account].epoch += 1
+        for other in mails.indices where isReset(mails[other].kind) && mails[other].account == account {
+            mails[other].isUsed = true
+        }
+        endSessions(of: account)
+        return true
+    }
+
+    private mutating func keep(_ mail: Int) -> Bool {
+        guard mails[mail].kind == "account_deleted", !mails[mail].isUsed, let account = mails[mail].account,
+            let purgeAt = accounts[account].purgeAt, purgeAt > time, !accounts[account].isPurged,
+            accounts[account].address == mails[mail].address
+        else { return false }
+        use("account_deleted", of: account)
+        accounts[account].purgeAt = nil
+        return true
+    }
+
+    // MARK: Rules
+
+    private func isReset(_ kind: String) -> Bool { ["reset", "account_exists"].contains(kind) }
+
+    private func isFresh(_ mail: Int, _ lifetime: TimeInterval) -> Bool {
+        !mails[mail].isUsed && mails[mail].time + lifetime > time
+    }
+
+    private func addresses(of account: Int) -> [Int] {
+        [accounts[account].address] + accounts[account].former.filter { $0.until > time }.map(\.address)
+    }
+
+    /// The account that has an address now.
+    private func current(_ address: Int) -> Int? { accounts.firstIndex { $0.address == address && !$0.isPurged } }
+
+    /// Whether no other account has an address, or had it within the last seven days.
+    private func isFree(_ address: Int, for account: Int?) -> Bool {
+        !accounts.indices.contains { other in
+            guard other != account, !accounts[other].isPurged else { return false }
+            return accounts[other].address == address
+                || accounts[other].former.contains { $0.address == address && $0.until > time }
+        }
+    }
+
+    private func isAlive(_ session: Int) -> Bool {
+        let entry = sessions[session]
+        return entry.isAlive && time - entry.refreshedAt <= 30 * Self.day && time - entry.begin <= 90 * Self.day
+    }
+
+    /// The account of a session whose access token is valid.
+    private func caller(_ session: Int) -> Int? {
+        guard sessions[session].isAlive, time - sessions[session].refreshedAt < 900 else { return nil }
+        return sessions[session].account
+    }
+
+    private func isProof(_ proof: HistoryStep.Proof, of account: Int) -> Bool {
+        switch proof {
+        case .session(let session): caller(session) == account
+        case .password(let password): accounts[account].password == password
+        case .newPassword: false
+        }
+    }
+
+    private mutating func learn(_ password: Int, _ user: User) {
+        known[user, default: []].insert(password)
+        nextPassword = max(nextPassword, password + 1)
+    }
+
+    private mutating func open(_ account: Int, by user: User) {
+        sessions.append(SessionEntry(user: user, account: account, begin: time, refreshedAt: time))
+    }
+
+    private mutating func endSessions(of account: Int, except kept: Int? = nil) {
+        for session in sessions.indices where sessions[session].account == account && session != kept {
+            sessions[session].isAlive = false
+        }
+    }
+
+    private mutating func set(_ password: Int, of account: Int) {
+        accounts[account].password = password
+        invalidate(account)
+        endSessions(of: account)
+    }
+
+    /// Invalidates all links that need the account in its present state, except those that undo a change.
+    private mutating func invalidate(_ account: Int) {
+        accounts[account].epoch += 1
+        for kind in ["verify_email", "confirm_email", "account_deleted"] { use(kind, of: account) }
+    }
+
+    private mutating func invalidateRecovery(_ account: Int) {
+        for kind in ["reset", "account_exists", "changed", "new_device"] { use(kind, of: account) }
+    }
+
+    private mutating func use(_ kind: String, of account: Int) {
+        for mail in mails.indices where mails[mail].kind == kind && mails[mail].account == account { mails[mail].isUsed = true }
+    }
+}

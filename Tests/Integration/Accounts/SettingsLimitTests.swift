@@ -1,0 +1,111 @@
+import AccountContract
+import AccountCore
+import AccountRoutes
+import ErrorContract
+import Foundation
+import OpenAPI
+import StrictJSON
+import Testing
+
+@testable import AccountServer
+@testable import HoldfastCommand
+
+@Suite struct SettingsLimitTests {
+    /// A request of an operation: its example, with a wrong password.
+    private struct Call: Sendable {
+        let operation: APIOperation
+        var path: String { operation.path.replacing("{id}", with: "5d1f9a34-7c0e-4b8e-8f2b-2f6f1f0a9c11") }
+
+        func json(token: String = "x") -> String? {
+            guard var members = operation.request?.example else { return nil }
+            for name in ["password", "current_password"] where members[name] != nil { members[name] = "wrong password" }
+            if members["token"] != nil { members["token"] = .string(token) }
+            return String(decoding: JSONValue.object(members).encoded(), as: UTF8.self)
+        }
+    }
+
+    private static let signedIn = AccountSettingsOperation.allCases.map { Call(operation: $0.row) }
+
+    @Test("Every signed-in operation has limits of the client and of the account, and reports them")
+    func reported() async throws {
+        try await withServer {
+            $0.limits = LimitSettings()
+        } _: { server in
+            try await server.register("ana@example.com")
+            let access = try await server.signIn("ana@example.com").access
+            for call in Self.signedIn {
+                let limits = call.operation.limits
+                #expect(limits.contains(.accountIP) && limits.contains { $0.key == .body }, "\(call.operation.id)")
+                let response = try await server.send(call.operation.method.rawValue, call.path, call.json(), bearer: access)
+                for limit in limits { #expect(response.remaining(limit) != nil, "\(call.operation.id) \(limit)") }
+            }
+        }
+    }
+
+    @Test("Each limit of an account refuses its operations with the delay, and no other account")
+    func refused() async throws {
+        for limit in [AccountLimit.accountChange, .accountPassword, .changeEmail, .export, .accountIP] {
+            try await withServer {
+                $0.limits.policies[limit] = limit.policy(1, perSeconds: 3_600)
+            } _: { server in
+                for email in ["ana@example.com", "bea@example.com"] { try await server.register(email) }
+                let ana = try await server.signIn("ana@example.com").access
+                let bea = try await server.signIn("bea@example.com").access
+                let calls = Self.signedIn.filter { $0.operation.limits.contains(limit) }
+                let first = try #require(calls.first)
+                let method = first.operation.method.rawValue
+                #expect(try await server.send(method, first.path, first.json(), bearer: ana).status != 429)
+                for call in calls {
+                    let refused = try await server.send(call.operation.method.rawValue, call.path, call.json(), bearer: ana)
+                    #expect(refused.status == 429 && refused["X-Error-Code"] == "RATE_LIMIT_EXCEEDED", "\(call.operation.id)")
+                    #expect((3_500...3_600).contains(refused["Retry-After"].flatMap { Int($0) } ?? 0))
+                }
+                let other = try await server.send(method, first.path, first.json(), bearer: bea)
+                #expect((other.status == 429) == (limit == .accountIP), "\(limit)")
+            }
+        }
+    }
+
+    @Test("Password checks by a stolen link count for the account, and don't prevent its sign-in")
+    func stolenLink() async throws {
+        try await withServer {
+            $0.limits.policies[.accountPassword] = AccountLimit.accountPassword.policy(3, perSeconds: 3_600)
+            $0.trustLoopback()
+        } _: { server in
+            try await server.registerUnverified("ana@example.com")
+            let access = try await server.signIn("ana@example.com").access
+            let token = try await server.verificationToken(for: "ana@example.com")
+            let guess = #"{"token":"\#(token)","current_password":"guess"}"#
+            for number in 1...3 {
+                let client = ["X-Forwarded-For: 198.51.100.\(number)"]
+                #expect(try await server.post(AccountPath.verifyEmail, guess, headers: client).status == 401)
+            }
+            let refused = try await server.post(AccountPath.verifyEmail, guess, headers: ["X-Forwarded-For: 203.0.113.1"])
+            #expect(refused.status == 429 && refused.remaining(.accountPassword) == 0)
+            _ = try await server.signIn("ana@example.com")
+            #expect(
+                try await server.send("POST", AccountPath.verifyEmail, #"{"token":"\#(token)"}"#, bearer: access).status == 200
+            )
+            // An unknown link names no account, so only the client is charged.
+            let unknown = try await server.post(AccountPath.verifyEmail, #"{"token":"x","current_password":"guess"}"#)
+            #expect(unknown["X-Error-Code"] == "AUTH_RESET_TOKEN_INVALID" && unknown.remaining(.accountPassword) == nil)
+        }
+    }
+
+    @Test("Requests for verification links count for the address, known or not")
+    func verification() async throws {
+        try await withServer {
+            $0.limits.policies[.verifyEmail] = AccountLimit.verifyEmail.standard
+        } _: { server in
+            try await server.registerUnverified("ana@example.com")
+            let access = try await server.signIn("ana@example.com").access
+            for email in ["ana@example.com", "unknown@example.com"] {
+                for _ in 1...3 {
+                    #expect(try await server.post(AccountPath.requestVerification, #"{"email":"\#(email)"}"#).status == 200)
+                }
+                #expect(try await server.post(AccountPath.requestVerification, #"{"email":"\#(email)"}"#).status == 429)
+            }
+            #expect(try await server.send("POST", AccountPath.requestVerification, "{}", bearer: access).status == 429)
+        }
+    }
+}
