@@ -262,5 +262,5 @@ final class LockedNames: Sendable {
 
     var all: [String: String?] { names.withLock { $0 } }
 
-    func add(_ kind: String, _ name: String?) { names.withLock { $0.updateValue(name, forKey: kind) } }
+    func add(_ kind: String, _ name: String?) { names.withLock { $0[kind] = .some(name) } }
 }
