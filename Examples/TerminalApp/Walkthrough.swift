@@ -164,7 +164,7 @@ extension Walkthrough {
     func mailedLink(to email: EmailAddress, _ purpose: AccountLink.Purpose) async throws -> URL {
         // The mailbox belongs to the walkthrough and not to the app, so the app's quotas don't apply.
         let api = APIClient(baseURL: app.server)
-        for _ in 0..<200 {
+        for _ in 0..<2_400 {
             let mailbox: Mailbox = try await api.get("/dev/mailbox")
             let mail = mailbox.messages.first { mail in
                 mail.recipient.contains(email.text) && mail.link?.contains("/\(purpose.page)") == true
@@ -175,6 +175,6 @@ extension Walkthrough {
             }
             try await Task.sleep(for: .milliseconds(25))
         }
-        throw Unexpected(description: "no email arrived within five seconds")
+        throw Unexpected(description: "no email arrived within a minute")
     }
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-@Suite struct TerminalAppTests {
+@Suite(.serialized) struct TerminalAppTests {
     @Test("The terminal app walks through the account screens against a server", arguments: Language.supported)
     func script(language: Language) async throws {
         try await withServer { server in
