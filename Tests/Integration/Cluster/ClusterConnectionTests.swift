@@ -72,7 +72,9 @@ import Testing
 
     @Test("Transactions refused at random with 40001 are repeated, with correct responses")
     func conflicts() async throws {
-        try await load(through: RoundTripFaults(.conflict, share: 0.05))
+        let load = try await load(through: RoundTripFaults(.conflict, share: 0.05))
+        // Servers repeat transactions, so users need not: six consecutive conflicts are rare.
+        #expect(load.responses(503) <= load.responses / 100)
     }
 
     @Test("Statements with unknown outcomes are neither lost nor executed twice")
