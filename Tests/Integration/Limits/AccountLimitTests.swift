@@ -76,6 +76,11 @@ import Testing
         }
     }
 
+    @Test("Every limit belongs to at least one operation", arguments: AccountLimit.allCases)
+    func used(limit: AccountLimit) {
+        #expect(LimitedRoute.described.contains { $0.operation.limits.contains(limit) })
+    }
+
     @Test(
         "Every limit refuses each operation that has it",
         arguments: AccountLimit.allCases.filter { !LimitedRoute.of($0).isEmpty }
