@@ -127,7 +127,7 @@ import Testing
             #expect(try await stores.accounts.account(id: account.id) == account)
             #expect(account.isEmailVerified)
             let expected = StoredSession(id: session, accountID: account.id, createdAt: .after(0))
-            #expect(try await stores.sessions.sessions(of: account.id).map(\.session) == [expected])
+            #expect(try await stores.sessions.sessions(of: account.id, limit: .max).map(\.session) == [expected])
             let outcome = try await stores.sessions.rotate(
                 token,
                 to: SecretToken().digest,

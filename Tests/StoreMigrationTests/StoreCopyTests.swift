@@ -102,7 +102,7 @@ import Testing
             #expect(try await target.records.unlistedPurges(limit: 9) == [ListedPurge(id: gone.id, purgedAt: .after(5))])
             #expect(try await installation.number("SELECT count(*) FROM purge_event") == 1)
             #expect(try await installation.number("SELECT count(*) FROM account WHERE active_at IS NOT NULL") == 1)
-            #expect(try await target.sessions.sessions(of: ben.id).map(\.session) == [named])
+            #expect(try await target.sessions.sessions(of: ben.id, limit: .max).map(\.session) == [named])
             #expect(try await target.audit.events(of: ana.id, limit: 5) == source.audit.events(of: ana.id, limit: 5))
             #expect(try await target.decoys.renewDecoys { $0 } == spans)
             let idempotency = PostgresIdempotencyStore(installation.postgres)

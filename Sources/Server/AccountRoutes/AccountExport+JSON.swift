@@ -7,15 +7,9 @@ import StrictJSON
 extension AccountExport {
     /// The document for the user. It contains no digest of a token, no hash of a password, and nothing about another account.
     var json: JSONValue {
-        let account = record.account
-        return [
+        [
             "exported_at": Self.text(exportedAt),
-            "account": [
-                "id": .string(account.id.description), "email": .string(account.email.text),
-                "email_verified": .bool(account.isEmailVerified), "first_name": .string(account.firstName.rawValue),
-                "locale": .string(account.language.rawValue), "state": .string(account.state.rawValue),
-                "created_at": Self.text(account.createdAt),
-            ],
+            "account": .object(members(of: record.account)),
             "former_addresses": .array(
                 record.formerAddresses.map {
                     [
@@ -40,10 +34,26 @@ extension AccountExport {
                     ]
                 }
             ),
+            "lock_links": .array(remainder.lockLinkExpiries.map { ["expires_at": Self.text($0)] }),
+            "queued_emails": .array(
+                remainder.queuedEmails.map { ["kind": .string($0.kind), "created_at": Self.text($0.createdAt)] }
+            ),
+            "sent_reset_emails": .array(remainder.resetEmailTimes.map { ["sent_at": Self.text($0)] }),
             "sessions": .array(sessions.map { .object(Self.members(of: $0)) }),
             "devices": .array(devices.map { ["family": .string($0.family), "first_seen_at": Self.text($0.firstSeenAt)] }),
             "events": .array(events.map { .object(Self.members(of: $0)) }),
         ]
+    }
+
+    private func members(of account: Account) -> JSONObject {
+        var members: JSONObject = [
+            "id": .string(account.id.description), "email": .string(account.email.text),
+            "email_verified": .bool(account.isEmailVerified), "first_name": .string(account.firstName.rawValue),
+            "locale": .string(account.language.rawValue), "state": .string(account.state.rawValue),
+            "created_at": Self.text(account.createdAt),
+        ]
+        members["last_active_at"] = remainder.activeAt.map(Self.text)
+        return members
     }
 
     private static func members(of use: SessionUse) -> JSONObject {

@@ -22,6 +22,7 @@ extension AccountLimit {
         case .registerEmail: policy(3, perSeconds: 3_600)
         case .verifyEmail: policy(3, perSeconds: 3_600)
         case .accountIP: policy(60, perSeconds: 60)
+        case .linkAttempts: policy(10, perSeconds: 86_400)
         case .accountChange: policy(60, perSeconds: 3_600)
         case .accountPassword: policy(10, perSeconds: 3_600)
         case .changeEmail: policy(3, perSeconds: 3_600)

@@ -72,8 +72,8 @@ public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
     ///
     /// The email, its limits and the idempotency key are committed together.
     @Sendable private func requestVerification(_ request: Request, _ context: Context) async throws -> Response {
-        let (email, language) = try await recipient(request)
-        let admission = try await limits.admitMail(to: email, by: .verifyEmail, request, in: context, sharing: shares)
+        let (email, owner, language) = try await recipient(request)
+        let admission = try await limits.admitMail(to: email, by: .verifyEmail, of: owner, request, in: context, sharing: shares)
         let response = try Response.message(ContractText.nextStepSent, to: request, localization)
         return try await translatingDomainErrors {
             try await admission.committing {
@@ -85,25 +85,27 @@ public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Returns the address to verify, and the language of the email. An invalid access token is an error, also if the body has an address.
-    private func recipient(_ request: Request) async throws -> (EmailAddress, Language) {
+    /// Returns the address to verify, the account of the access token if this is its address, and the language of the email. An invalid
+    /// access token is an error, also if the body has an address.
+    private func recipient(_ request: Request) async throws -> (email: EmailAddress, owner: Account.ID?, Language) {
         guard request.headers[.authorization] != nil else {
             let body = try await reader.read(PasswordResetRequest.self, from: request)
-            return (body.email, localization.language(of: request))
+            return (body.email, nil, localization.language(of: request))
         }
         let account = try await authentication.signedIn(of: request).account
         let body = try await reader.read(VerificationRequest.self, from: request)
-        return (body.email ?? account.email, account.language)
+        let email = body.email ?? account.email
+        return (email, email == account.email ? account.id : nil, account.language)
     }
 
     /// Verifies the address of an account. Sessions continue.
     @Sendable private func verifyEmail(_ request: Request, _ context: Context) async throws -> Response {
-        try await useProven(.verifyEmail, request, context, ContractText.emailVerified) { try await links.verify($0, by: $1) }
+        try await useProven(request, context, ContractText.emailVerified) { try await links.verify($0, by: $1) }
     }
 
     /// Changes the address of an account. All other sessions end.
     @Sendable private func confirmEmail(_ request: Request, _ context: Context) async throws -> Response {
-        try await useProven(.confirmEmail, request, context, ContractText.emailChanged) {
+        try await useProven(request, context, ContractText.emailChanged) {
             try await links.confirmEmail($0, by: $1)
         }
     }
@@ -126,7 +128,7 @@ public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
         _ change: (ResetToken) async throws -> Void
     ) async throws -> Response {
         let body = try await reader.read(LinkRequest.self, from: request)
-        try await limits.admit(in: context)
+        try await limits.admitLink(body.token, request, in: context)
         let response = try Response.message(text, to: request, localization)
         return try await translatingDomainErrors {
             try await IdempotentRequest.committing(response) { try await change(body.token) }
@@ -136,23 +138,18 @@ public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
 
     /// Uses a link together with a session or the current password of its account.
     ///
-    /// A check of the password counts for the account of the link, so the link is looked up before. It doesn't count for sign-ins: a stolen
-    /// link can't prevent the user from signing in.
+    /// A check of the password counts for the link and not for sign-ins, so the holder of a stolen link can't prevent the user from signing
+    /// in.
     private func useProven(
-        _ purpose: AccountLink.Purpose,
         _ request: Request,
         _ context: Context,
         _ text: LocalizedText,
         _ change: (ResetToken, AccountProof) async throws -> Void
     ) async throws -> Response {
         let (token, proof) = try await provenLink(request)
-        try await limits.admit(in: context)
+        try await limits.admitLink(token, request, in: context)
         let response = try Response.message(text, to: request, localization)
         return try await translatingDomainErrors {
-            if case .password = proof {
-                let account = try await links.find(token, for: purpose).account
-                try await limits.admitPassword(of: account.id, request, in: context)
-            }
             try await IdempotentRequest.committing(response) { try await change(token, proof) }
             return response
         }

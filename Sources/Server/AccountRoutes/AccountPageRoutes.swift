@@ -145,8 +145,6 @@ public struct AccountPageRoutes<Context: LimitedRequestContext>: Sendable {
 
 extension AccountPageRoutes {
     /// Makes a change that needs the current password. A wrong password leads back to the form; the token stays usable.
-    ///
-    /// The check of the password counts for the account of the link, so the link is looked up before.
     private func sendCurrentPassword(
         _ change: AccountPage.Change,
         _ request: Request,
@@ -154,14 +152,14 @@ extension AccountPageRoutes {
         _ make: (ResetToken, Password) async throws -> AccountPage.Outcome
     ) async throws -> AccountPage {
         let form = try await reader.read(ConfirmLinkForm.self, from: request)
-        try await limits.admit(in: context)
-        guard let token = try? ResetToken(form.token) else { return .invalidLink(change) }
+        let read = try? ResetToken(form.token)
+        try await limits.admitLink(read, request, in: context)
+        guard let token = read else { return .invalidLink(change) }
         return try await used(change, token) { found in
             let again = { (text: LocalizedText) -> AccountPage in
                 .form(change, token: token, address: found.recipient, problem: .init(text, isOfNewPassword: false))
             }
             guard let password = try? Password(form.currentPassword) else { return again(ContractText.fieldsEmpty) }
-            if let account = found.accountID { try await limits.admitPassword(of: account, request, in: context) }
             do {
                 return .done(try await make(token, password))
             } catch let error as AccountError where error.code == .authInvalidCredentials {
@@ -180,8 +178,9 @@ extension AccountPageRoutes {
         _ make: (ResetToken, Password) async throws -> AccountPage.Outcome
     ) async throws -> AccountPage {
         let form = try await reader.read(NewPasswordForm.self, from: request)
-        try await limits.admit(in: context)
-        guard let token = try? ResetToken(form.token) else { return .invalidLink(change) }
+        let read = try? ResetToken(form.token)
+        try await limits.admitLink(read, request, in: context)
+        guard let token = read else { return .invalidLink(change) }
         return try await used(change, token) { found in
             let again = { (text: LocalizedText) -> AccountPage in
                 .form(change, token: token, address: found.recipient, problem: .init(text, isOfNewPassword: true))
@@ -206,8 +205,9 @@ extension AccountPageRoutes {
         _ make: (ResetToken, StoredLink) async throws -> AccountPage.Outcome
     ) async throws -> AccountPage {
         let form = try await reader.read(LinkForm.self, from: request)
-        try await limits.admit(in: context)
-        guard let token = try? ResetToken(form.token) else { return .invalidLink(change) }
+        let read = try? ResetToken(form.token)
+        try await limits.admitLink(read, request, in: context)
+        guard let token = read else { return .invalidLink(change) }
         return try await used(change, token) { .done(try await make(token, $0)) }
     }
 

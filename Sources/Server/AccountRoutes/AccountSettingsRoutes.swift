@@ -19,8 +19,8 @@ public import ServerMiddleware
 /// ).add(to: router)
 /// ```
 ///
-/// Each request needs an access token. The routes count limits by the account of the token, decode bodies and convert errors;
-/// `AccountSettings` of `AccountCore` decides.
+/// Each request needs an access token. The routes count limits by the session and by the account of the token, decode bodies and
+/// convert errors; `AccountSettings` of `AccountCore` decides.
 public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
     private let settings: AccountSettings
     private let authentication: Authentication
@@ -75,7 +75,7 @@ public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
     @Sendable private func update(_ request: Request, _ context: Context) async throws -> Response {
         let caller = try await authentication.signedIn(of: request)
         let body = try await reader.read(UpdateUserRequest.self, from: request)
-        try await limits.admitChange(of: caller.account.id, request, in: context)
+        try await limits.admitChange(by: caller, request, in: context)
         let language = body.locale.map { asked in
             LanguagePreference(acceptLanguage: asked.rawValue)
                 .choose(from: localization.supported, fallback: caller.account.language)
@@ -90,7 +90,7 @@ public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
     @Sendable private func changePassword(_ request: Request, _ context: Context) async throws -> Response {
         let caller = try await authentication.signedIn(of: request)
         let body = try await reader.read(ChangePasswordRequest.self, from: request)
-        try await limits.admitPassword(of: caller.account.id, request, in: context)
+        try await limits.admitPassword(by: caller, request, in: context)
         return try await translatingDomainErrors {
             let opened = try await settings.changePassword(
                 of: caller,
@@ -102,15 +102,25 @@ public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Sends a link to a new address. The response is stored with its idempotency key in the same transaction.
+    /// Sends a link to a new address. The email, its limits and the idempotency key are committed together.
     @Sendable private func changeEmail(_ request: Request, _ context: Context) async throws -> Response {
         let caller = try await authentication.signedIn(of: request)
         let body = try await reader.read(ChangeEmailRequest.self, from: request)
-        try await limits.admitPassword(of: caller.account.id, and: .changeEmail, emailing: body.newEmail, request, in: context)
+        let admission = try await limits.admitPassword(
+            by: caller,
+            and: .changeEmail,
+            emailing: body.newEmail,
+            request,
+            in: context
+        )
         let response = try Response.message(ContractText.nextStepSent, to: request, localization)
         return try await translatingDomainErrors {
-            try await IdempotentRequest.committing(response) {
-                try await settings.requestEmailChange(of: caller, to: body.newEmail, password: body.currentPassword)
+            try await admission.settling {
+                try await admission.committing {
+                    try await IdempotentRequest.committing(response) {
+                        try await settings.requestEmailChange(of: caller, to: body.newEmail, password: body.currentPassword)
+                    }
+                }
             }
             return response
         }
@@ -119,7 +129,7 @@ public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
     /// Lists the sessions.
     @Sendable private func sessions(_ request: Request, _ context: Context) async throws -> Response {
         let caller = try await authentication.signedIn(of: request)
-        try await limits.admitChange(of: caller.account.id, request, in: context)
+        try await limits.admitChange(by: caller, request, in: context)
         return try await translatingDomainErrors {
             let sessions = try await settings.sessions(of: caller).map { use in
                 SessionDescription(
@@ -137,7 +147,7 @@ public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
     /// Ends one session. The response is the same for an unknown id and for a session of another account, so it discloses nothing.
     @Sendable private func endSession(_ request: Request, _ context: Context) async throws -> Response {
         let caller = try await authentication.signedIn(of: request)
-        try await limits.admitChange(of: caller.account.id, request, in: context)
+        try await limits.admitChange(by: caller, request, in: context)
         return try await translatingDomainErrors {
             if let id = context.parameters.get("id").flatMap(UUID.init(uuidString:)) {
                 try await settings.endSession(StoredSession.ID(rawValue: id), of: caller)
@@ -149,7 +159,7 @@ public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
     /// Ends all sessions except that of the caller.
     @Sendable private func endOtherSessions(_ request: Request, _ context: Context) async throws -> Response {
         let caller = try await authentication.signedIn(of: request)
-        try await limits.admitChange(of: caller.account.id, request, in: context)
+        try await limits.admitChange(by: caller, request, in: context)
         return try await translatingDomainErrors {
             try await settings.endOtherSessions(of: caller)
             return Response(status: .noContent)
@@ -160,7 +170,7 @@ public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
     @Sendable private func delete(_ request: Request, _ context: Context) async throws -> Response {
         let caller = try await authentication.signedIn(of: request)
         let body = try await reader.read(PasswordRequest.self, from: request)
-        try await limits.admitPassword(of: caller.account.id, request, in: context)
+        try await limits.admitPassword(by: caller, request, in: context)
         let language = localization.language(of: request)
         return try await translatingDomainErrors {
             let purgeAt = try await settings.delete(caller, password: body.password)
@@ -177,9 +187,10 @@ public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
     @Sendable private func export(_ request: Request, _ context: Context) async throws -> Response {
         let caller = try await authentication.signedIn(of: request)
         let body = try await reader.read(PasswordRequest.self, from: request)
-        try await limits.admitPassword(of: caller.account.id, and: .export, request, in: context)
+        let admission = try await limits.admitPassword(by: caller, and: .export, request, in: context)
         return try await translatingDomainErrors {
-            var response = Response.json(try await settings.export(caller, password: body.password).json)
+            let export = try await admission.settling { try await settings.export(caller, password: body.password) }
+            var response = Response.json(export.json)
             response.headers[.contentDisposition] = "attachment; filename=\"account.json\""
             return response
         }

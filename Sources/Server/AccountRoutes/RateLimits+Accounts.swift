@@ -34,60 +34,85 @@ extension RateLimits {
     /// - Parameters:
     ///   - email: The address; upper and lower case count as one.
     ///   - limit: The limit of the address: `registerEmail` or `verifyEmail`. Use ``admitReset(of:_:in:sharing:)`` for reset requests.
+    ///   - owner: The account whose session requests an email to its own address. The request then counts for the account and not for the
+    ///     address, so that clients without a session can't use up its quota.
     ///   - shares: Admits a client of a network that has used little of `reset-global`; `nil` if that limit refuses all clients alike.
     /// - Returns: The admission, whose charge the caller commits with the email.
     /// - Throws: ``ContractError`` with `RATE_LIMIT_EXCEEDED` and the exact delay.
     func admitMail(
         to email: EmailAddress,
         by limit: AccountLimit,
+        of owner: Account.ID? = nil,
         _ request: Request,
         in context: some LimitedRequestContext,
         sharing shares: FairShares?
     ) async throws -> RateLimitAdmission {
         let client = client(of: request, in: context)
-        let claim = RateLimitClaim(limit, key: email.normalized, networks: client.networks)
+        let claim = RateLimitClaim(limit, key: owner?.description ?? email.normalized, networks: client.networks)
         return try await admit([claim], in: context, sharing: shares.map { (table: $0, client: client) })
     }
 
-    /// Counts a change of an account that its user makes without the password, together with the limits that the operation's route claims.
-    /// - Parameter account: The account of the access token.
+    /// Counts the use of an emailed link, together with the limits that the operation's route claims. Nothing is looked up before, so the
+    /// limits are the same for links that exist and links that don't.
+    /// - Parameter token: The token of the link; `nil` if the request has none that a link could have.
     /// - Throws: ``ContractError`` with `RATE_LIMIT_EXCEEDED` and the exact delay.
-    func admitChange(of account: Account.ID, _ request: Request, in context: some LimitedRequestContext) async throws {
-        try await admit([.accountChange], of: account, request, in: context)
+    func admitLink(_ token: ResetToken?, _ request: Request, in context: some LimitedRequestContext) async throws {
+        let networks = client(of: request, in: context).networks
+        let claim = token.map { token in
+            let digest = TokenDigest(of: token.rawValue).bytes.base64EncodedString()
+            return RateLimitClaim(.linkAttempts, key: digest, networks: networks)
+        }
+        try await admit(claim.map { [$0] } ?? [], in: context)
     }
 
-    /// Counts a check of the password of an account that a session or a link identifies, together with the limits that the operation's
-    /// route claims. It doesn't count for sign-ins, so the recipient of a stolen link can't prevent the user from signing in.
+    /// Counts a change of an account that its user makes without the password, together with the limits that the operation's route claims.
+    /// - Parameter caller: The account and the session of the access token.
+    /// - Throws: ``ContractError`` with `RATE_LIMIT_EXCEEDED` and the exact delay.
+    func admitChange(by caller: SignedIn, _ request: Request, in context: some LimitedRequestContext) async throws {
+        try await admit([claim(.accountChange, by: caller, request, in: context)], in: context)
+    }
+
+    /// Counts a check of the password of a session's account, together with the limits that the operation's route claims.
+    ///
+    /// The check counts for the session. So the user of a stolen access token can't prevent the owner from signing in, or from changing the
+    /// account in another session.
     /// - Parameters:
-    ///   - account: The account. For a link, look up its account first.
-    ///   - limit: A further limit of the account, such as `changeEmail`.
+    ///   - caller: The account and the session of the access token.
+    ///   - limit: A limit of the account, such as `changeEmail`. Pass the work to ``RateLimitAdmission/settling(_:)``, which refunds the
+    ///     limit if the password is wrong.
     ///   - recipient: The address of the email that the request causes. It counts for `verifyEmail`, so that many accounts together can't
     ///     send many emails to one address.
+    /// - Returns: The admission.
     /// - Throws: ``ContractError`` with `RATE_LIMIT_EXCEEDED` and the exact delay.
+    @discardableResult
     func admitPassword(
-        of account: Account.ID,
+        by caller: SignedIn,
         and limit: AccountLimit? = nil,
         emailing recipient: EmailAddress? = nil,
         _ request: Request,
         in context: some LimitedRequestContext
-    ) async throws {
+    ) async throws -> RateLimitAdmission {
         let networks = client(of: request, in: context).networks
-        let mail = recipient.map { RateLimitClaim(.verifyEmail, key: $0.normalized, networks: networks) }
-        let limits = [AccountLimit.accountPassword] + (limit.map { [$0] } ?? [])
-        try await admit(limits, of: account, request, in: context, and: mail.map { [$0] } ?? [])
+        var claims = [claim(.accountPassword, by: caller, request, in: context)]
+        if let limit {
+            let account = caller.account.id.description
+            claims.append(RateLimitClaim(limit, key: account, networks: networks, isRefundable: true))
+        }
+        if let recipient {
+            claims.append(RateLimitClaim(.verifyEmail, key: recipient.normalized, networks: networks, isRefundable: true))
+        }
+        return try await admit(claims, in: context)
     }
 
-    /// Counts a request by limits whose key is the id of an account.
-    private func admit(
-        _ limits: [AccountLimit],
-        of account: Account.ID,
+    /// Returns a claim of a limit whose key is a session.
+    private func claim(
+        _ limit: AccountLimit,
+        by caller: SignedIn,
         _ request: Request,
-        in context: some LimitedRequestContext,
-        and others: [RateLimitClaim] = []
-    ) async throws {
-        let networks = client(of: request, in: context).networks
-        let claims = limits.map { RateLimitClaim($0, key: account.description, networks: networks) }
-        try await admit(claims + others, in: context)
+        in context: some LimitedRequestContext
+    ) -> RateLimitClaim {
+        let key = JointKey(caller.account.id.description, caller.session.description)
+        return RateLimitClaim(limit, key: key, networks: client(of: request, in: context).networks)
     }
 
     /// Reserves an attempt to sign in. Call ``RateLimitAdmission/settle(_:)`` when its outcome is known.
@@ -135,6 +160,18 @@ extension RateLimitAdmission {
         case .notMade: await refund(.loginAccount, .loginFailures, .loginDevice)
         case .right: await refund(.loginFailures, .loginDevice)
         case .wrong: break
+        }
+    }
+
+    /// Runs work that checks the password of an account. If the domain refuses the work, refunds the limits of what the password permits:
+    /// requests with a wrong password use up no quota of the owner.
+    /// - Throws: The error of the work.
+    func settling<Value>(_ work: () async throws -> Value) async throws -> Value {
+        do {
+            return try await work()
+        } catch let error as AccountError {
+            await refund(.changeEmail, .verifyEmail, .export)
+            throw error
         }
     }
 

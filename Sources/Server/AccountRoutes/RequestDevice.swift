@@ -8,12 +8,13 @@ extension ClientDevice {
     /// Creates the description of the device that sent a request.
     ///
     /// The name is `X-Device-Name`, or the family. The family is derived from the `User-Agent`, as one of a few fixed texts, so that a new
-    /// version of a browser is no new device.
+    /// version of a browser is no new device. A request without `User-Agent` has a family of its own, so that an attacker can't prevent the
+    /// email about a new device.
     init(of request: Request) {
         let family = request.headers[.userAgent].flatMap(Self.family)
         self.init(
             name: HTTPField.Name(AccountHeader.deviceName).flatMap { request.headers[$0] }.flatMap(Self.name) ?? family,
-            family: family
+            family: family ?? "Unknown device"
         )
     }
 

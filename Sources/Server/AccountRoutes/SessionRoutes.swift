@@ -148,7 +148,7 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
     /// - Throws: The refusals of `Registration.activate`, `RATE_LIMIT_EXCEEDED`, or an error of the store.
     @Sendable private func activate(_ request: Request, _ context: Context) async throws -> Response {
         let body = try await reader.read(ActivateRequest.self, from: request)
-        try await limits.admit(in: context)
+        try await limits.admitLink(body.token, request, in: context)
         return try await translatingDomainErrors {
             let opened = try await registration.activate(body.token, password: body.password, on: ClientDevice(of: request))
             return try .json(try SessionResponse(opened, rules: authentication.rules), status: .created)

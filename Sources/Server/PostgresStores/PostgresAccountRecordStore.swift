@@ -1,4 +1,4 @@
-import AccountContract
+public import AccountContract
 public import AccountCore
 import ErrorContract
 public import Foundation
@@ -71,6 +71,22 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
     private static let byDigest = "SELECT " + StoredLink.columns + " FROM account_link WHERE digest = $1 AND expires_at > $2"
 
     // MARK: - Changes
+
+    /// Whether no other account has an address or can restore it, in one round trip.
+    public func isAvailable(_ email: EmailAddress, to account: Account.ID?, at now: Date) async throws -> Bool {
+        let owners = emailKeys.keys(of: email).map { key -> (PostgresStatement, [PostgresValue]) in
+            (
+                "SELECT 1 FROM account_email WHERE email_key = $1 AND account_id IS DISTINCT FROM $2",
+                [.bytes(key), .uuid(account?.rawValue)]
+            )
+        }
+        return try await database.transaction { transaction in
+            let results = try await transaction.execute(
+                owners + [PostgresAccountRepository.reservation(of: email, except: account, at: now)]
+            )
+            return results.allSatisfy(\.rows.isEmpty)
+        }
+    }
 
     /// Returns the record of an account, without a lock.
     public func record(of id: Account.ID, at now: Date) async throws -> AccountRecord? {
@@ -246,6 +262,32 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
         }
     }
 
+    /// Returns the rows of an account in the tables of emails and of links that lock it, in one round trip.
+    /// - Complexity: O(*n*) in the number of queued emails.
+    public func remainder(of account: Account) async throws -> AccountRemainder {
+        let id = PostgresValue.uuid(account.id.rawValue)
+        return try await database.transaction { transaction in
+            let found = try await transaction.execute([
+                ("SELECT active_at FROM account WHERE id = $1 AND active_at IS NOT NULL", [id]),
+                ("SELECT expires_at FROM freeze_token WHERE account_id = $1 ORDER BY expires_at", [id]),
+                (
+                    """
+                    SELECT kind, created_at FROM mail_intent
+                    WHERE coalesce(account_id, $1) = $1 AND coalesce(lower(email COLLATE "C"), $2) = $2 ORDER BY created_at, id
+                    """,
+                    [id, .text(account.email.normalized)]
+                ),
+                ("SELECT sent_at FROM sent_reset WHERE account_id = $1 ORDER BY sent_at", [id]),
+            ])
+            return AccountRemainder(
+                activeAt: try found[0].rows.first?.value(0),
+                lockLinkExpiries: try found[1].rows.map { try $0.value(0) },
+                queuedEmails: try found[2].rows.map { .init(kind: try $0.value(0), createdAt: try $0.value(1)) },
+                resetEmailTimes: try found[3].rows.map { try $0.value(0) }
+            )
+        }
+    }
+
     /// Returns the families of devices and the times of their first sign-ins, in the order of the families.
     public func devices(of id: Account.ID) async throws -> [(family: String, firstSeenAt: Date)] {
         try await database.execute(
@@ -322,7 +364,7 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
                     + Self.removals.map { ($0, [account]) }
                     + [
                         (
-                            "DELETE FROM account_link WHERE account_id IS NULL AND email_key = ANY($1)",
+                            "DELETE FROM account_link WHERE email_key = ANY($1)",
                             [.texts(addresses)]
                         ),
                         // Addresses are ASCII. In other collations, `lower` may convert ASCII letters to others.

@@ -87,12 +87,12 @@ public struct PostgresAccountRepository: AccountRepository {
     /// Returns a statement with a row if another account had an address and can restore it.
     static func reservation(
         of email: EmailAddress,
-        except id: Account.ID,
+        except id: Account.ID?,
         at now: Date
     ) -> (PostgresStatement, [PostgresValue]) {
         (
-            "SELECT 1 FROM former_address WHERE email_key = $1 AND account_id <> $2 AND expires_at > $3 LIMIT 1",
-            [.text(email.normalized), .uuid(id.rawValue), .time(now)]
+            "SELECT 1 FROM former_address WHERE email_key = $1 AND account_id IS DISTINCT FROM $2 AND expires_at > $3 LIMIT 1",
+            [.text(email.normalized), .uuid(id?.rawValue), .time(now)]
         )
     }
 

@@ -3,7 +3,7 @@ public import Foundation
 import PostgresDriver
 import RateLimiting
 
-/// A store of the reset emails that were sent recently, in PostgreSQL.
+/// A store of the emails that clients without an account have requested and that were sent recently, in PostgreSQL.
 ///
 /// One row lock serializes the decisions of all servers, so the bounds hold exactly across servers. A server makes one decision per reset
 /// email. The rows contain no address: only the ids of the email and the account.
@@ -15,7 +15,7 @@ public struct PostgresSentResetStore: SentResetStore {
         self.database = database
     }
 
-    /// Reserves the sending of a reset email, if the bounds allow it.
+    /// Reserves the sending of an email, if the bounds allow it.
     ///
     /// The bound of the account is checked first. The overall bound admits its burst within the corresponding part of the window: 100
     /// emails per hour with a burst of 10 means 10 emails within each 6 minutes. A repetition with the same intent replaces its reservation
@@ -23,7 +23,7 @@ public struct PostgresSentResetStore: SentResetStore {
     ///
     /// - Parameters:
     ///   - intent: The id of the email, which identifies its reservation.
-    ///   - account: The account of the recipient.
+    ///   - account: The account whose reset email it is; `nil` for any other email.
     ///   - bounds: The bounds of the account and of all emails. A missing bound is not checked.
     ///   - now: The time of the decision.
     /// - Throws: `StoreFailure`.
@@ -31,14 +31,14 @@ public struct PostgresSentResetStore: SentResetStore {
     ///   again.
     public func reserve(
         _ intent: MailIntent.ID,
-        for account: Account.ID,
+        for account: Account.ID?,
         within bounds: ResetMailBounds,
         at now: Date
     ) async throws -> ResetMailDecision {
         try await database.transaction { transaction in
             _ = try await transaction.lockedValue(of: "sent_resets")
             let time = now.timeIntervalSince1970
-            if let bound = bounds.perAccount {
+            if let account, let bound = bounds.perAccount {
                 let sent = try await transaction.execute(
                     """
                     SELECT 1 FROM sent_reset WHERE account_id = $1 AND sent_at > $2 AND intent_id <> $3
@@ -72,7 +72,7 @@ public struct PostgresSentResetStore: SentResetStore {
                 ON CONFLICT (intent_id) DO UPDATE
                 SET account_id = excluded.account_id, sent_at = excluded.sent_at, ends_at = excluded.ends_at
                 """,
-                [.uuid(intent), .uuid(account.rawValue), .time(now), .double(time + span / .seconds(1))]
+                [.uuid(intent), .uuid(account?.rawValue), .time(now), .double(time + span / .seconds(1))]
             )
             return .reserved
         }

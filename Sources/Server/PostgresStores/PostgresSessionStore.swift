@@ -193,13 +193,13 @@ public struct PostgresSessionStore: SessionStore {
     }
 
     /// Returns the sessions of an account, newest use first, with one statement.
-    public func sessions(of account: Account.ID) async throws -> [SessionUse] {
+    public func sessions(of account: Account.ID, limit: Int) async throws -> [SessionUse] {
         try await database.execute(
             """
             SELECT id, created_at, refreshed_at, device_name FROM session WHERE account_id = $1
-            ORDER BY refreshed_at DESC, id DESC
+            ORDER BY refreshed_at DESC, id DESC LIMIT $2
             """,
-            [.uuid(account.rawValue)]
+            [.uuid(account.rawValue), .integer(limit)]
         ).rows.map { row in
             let session = StoredSession(
                 id: .init(rawValue: try row.value(0)),

@@ -1,4 +1,4 @@
-import AccountContract
+public import AccountContract
 public import AccountCore
 import ErrorContract
 public import Foundation
@@ -60,6 +60,11 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     }
 
     // MARK: - Changes
+
+    /// Whether no other account has an address or can restore it, as of one commit.
+    public func isAvailable(_ email: EmailAddress, to account: Account.ID?, at now: Date) async throws -> Bool {
+        try await database.read { try email.isAvailable(to: account, at: now, in: $0) }
+    }
 
     /// Returns the record of an account, as of one commit.
     public func record(of id: Account.ID, at now: Date) async throws -> AccountRecord? {
@@ -146,6 +151,31 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
                 arguments: [id.description, family, now.timeIntervalSince1970]
             )
             return database.changesCount == 1 && other != nil
+        }
+    }
+
+    /// Returns the rows of an account in the tables of emails and of links that lock it, as of one commit.
+    /// - Complexity: O(*n*) in the number of queued emails.
+    public func remainder(of account: Account) async throws -> AccountRemainder {
+        let id = account.id.description
+        return try await database.read { database in
+            func times(_ sql: String) throws -> [Date] {
+                try Double.fetchAll(database, sql: sql, arguments: [id]).map { Date(timeIntervalSince1970: $0) }
+            }
+            let queued = try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT kind, created_at FROM mail_intent
+                    WHERE ifnull(account_id, ?1) = ?1 AND ifnull(lower(email), ?2) = ?2 ORDER BY created_at, id
+                    """,
+                arguments: [id, account.email.normalized]
+            )
+            return AccountRemainder(
+                activeAt: try times("SELECT active_at FROM account WHERE id = ? AND active_at IS NOT NULL").first,
+                lockLinkExpiries: try times("SELECT expires_at FROM freeze_token WHERE account_id = ? ORDER BY expires_at"),
+                queuedEmails: queued.map { .init(kind: $0[0], createdAt: Date(timeIntervalSince1970: $0[1])) },
+                resetEmailTimes: try times("SELECT sent_at FROM sent_reset WHERE account_id = ? ORDER BY sent_at")
+            )
         }
     }
 
@@ -254,7 +284,7 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
         )
     }
 
-    /// Removes the emails and the links of registrations that name removed accounts or their addresses. It reads the queue once.
+    /// Removes the emails and the links that name removed accounts or their addresses. It reads the queue once.
     /// - Parameter addresses: The normalized addresses.
     private static func removeRest(of ids: [Account.ID], _ addresses: Set<String>, in database: Database) throws {
         guard !ids.isEmpty else { return }
@@ -267,9 +297,8 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
                 """,
             arguments: [ids, addresses]
         )
-        // With `+`, SQLite uses the index of the addresses and not that of the accounts.
         try database.execute(
-            sql: "DELETE FROM account_link WHERE +account_id IS NULL AND email_key IN (SELECT value FROM json_each(?))",
+            sql: "DELETE FROM account_link WHERE email_key IN (SELECT value FROM json_each(?))",
             arguments: [addresses]
         )
     }
@@ -399,13 +428,7 @@ extension AccountRecord {
     fileprivate func write(replacing old: AccountRecord, at now: Date, in database: Database) throws {
         let id = account.id.description
         if account.email != old.account.email {
-            let owner = try database.firstRow(
-                sql: "SELECT 1 FROM account WHERE email_key = ? AND id <> ?",
-                arguments: [account.email.normalized, id]
-            )
-            guard owner == nil, try !account.email.isReserved(except: account.id, at: now, in: database) else {
-                throw AccountError.emailExists
-            }
+            guard try account.email.isAvailable(to: account.id, at: now, in: database) else { throw AccountError.emailExists }
         }
         try database.executeCached(
             sql: """

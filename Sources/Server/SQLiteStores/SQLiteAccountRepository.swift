@@ -168,12 +168,21 @@ extension Account {
 }
 
 extension EmailAddress {
+    /// Whether no other account has the address, or had it and can restore it.
+    func isAvailable(to account: Account.ID?, at now: Date, in database: Database) throws -> Bool {
+        let owner = try database.firstRow(
+            sql: "SELECT 1 FROM account WHERE email_key = ? AND id IS NOT ?",
+            arguments: [normalized, account?.description]
+        )
+        return try owner == nil && !isReserved(except: account, at: now, in: database)
+    }
+
     /// Whether another account had the address and can restore it. The writer is the only one, so no change can come between this check and
     /// a later statement of the transaction.
-    func isReserved(except id: Account.ID, at now: Date, in database: Database) throws -> Bool {
+    func isReserved(except id: Account.ID?, at now: Date, in database: Database) throws -> Bool {
         try database.first(
-            sql: "SELECT 1 FROM former_address WHERE email_key = ? AND account_id <> ? AND expires_at > ?",
-            arguments: [normalized, id.description, now.timeIntervalSince1970]
+            sql: "SELECT 1 FROM former_address WHERE email_key = ? AND account_id IS NOT ? AND expires_at > ?",
+            arguments: [normalized, id?.description, now.timeIntervalSince1970]
         ) { _ in true } ?? false
     }
 }

@@ -3,7 +3,8 @@ public import Foundation
 import GRDB
 import RateLimiting
 
-/// A store of the reset emails that were sent recently, in SQLite. The records survive the process, and several processes share them.
+/// A store of the emails that clients without an account have requested and that were sent recently, in SQLite. The records survive the
+/// process, and several processes share them.
 public struct SQLiteSentResetStore: SentResetStore {
     private let database: SQLiteDatabase
 
@@ -12,7 +13,7 @@ public struct SQLiteSentResetStore: SentResetStore {
         self.database = database
     }
 
-    /// Reserves the sending of a reset email, if the bounds allow it. Each decision is a write, so the decisions of all processes are
+    /// Reserves the sending of an email, if the bounds allow it. Each decision is a write, so the decisions of all processes are
     /// serialized and the bounds hold exactly.
     ///
     /// The bound of the account is checked first. The overall bound admits its burst within the corresponding part of the window: 100
@@ -21,7 +22,7 @@ public struct SQLiteSentResetStore: SentResetStore {
     ///
     /// - Parameters:
     ///   - intent: The id of the email, which identifies its reservation.
-    ///   - account: The account of the recipient.
+    ///   - account: The account whose reset email it is; `nil` for any other email.
     ///   - bounds: The bounds of the account and of all emails. A missing bound is not checked.
     ///   - now: The time of the decision.
     /// - Throws: `StoreFailure`.
@@ -29,13 +30,13 @@ public struct SQLiteSentResetStore: SentResetStore {
     ///   again.
     public func reserve(
         _ intent: MailIntent.ID,
-        for account: Account.ID,
+        for account: Account.ID?,
         within bounds: ResetMailBounds,
         at now: Date
     ) async throws -> ResetMailDecision {
         let (id, time) = (intent.uuidString.lowercased(), now.timeIntervalSince1970)
         return try await database.write { database in
-            if let bound = bounds.perAccount {
+            if let account, let bound = bounds.perAccount {
                 let sent = try database.firstRow(
                     sql: """
                         SELECT 1 FROM sent_reset WHERE account_id = ? AND sent_at > ? AND intent_id <> ?
@@ -60,7 +61,7 @@ public struct SQLiteSentResetStore: SentResetStore {
             let span = [bounds.perAccount, bounds.overall].compactMap { $0?.window }.max() ?? .zero
             try database.executeCached(
                 sql: "INSERT OR REPLACE INTO sent_reset (intent_id, account_id, sent_at, ends_at) VALUES (?, ?, ?, ?)",
-                arguments: [id, account.description, time, time + span / .seconds(1)]
+                arguments: [id, account?.description, time, time + span / .seconds(1)]
             )
             return .reserved
         }

@@ -113,12 +113,12 @@ public struct SQLiteSessionStore: SessionStore {
     }
 
     /// Returns the sessions of an account, newest use first.
-    public func sessions(of account: Account.ID) async throws -> [SessionUse] {
+    public func sessions(of account: Account.ID, limit: Int) async throws -> [SessionUse] {
         try await database.read { database in
             try Row.fetchAll(
                 database,
-                sql: "SELECT * FROM session WHERE account_id = ? ORDER BY refreshed_at DESC, id DESC",
-                arguments: [account.description]
+                sql: "SELECT * FROM session WHERE account_id = ? ORDER BY refreshed_at DESC, id DESC LIMIT ?",
+                arguments: [account.description, limit]
             ).map { row in
                 SessionUse(session: try StoredSession(row: row), lastUsedAt: Date(timeIntervalSince1970: row["refreshed_at"]))
             }

@@ -256,7 +256,7 @@ extension SourceTable {
                 start: [.uuid(.zero)],
                 count: "SELECT count(*) FROM sent_reset"
             ) { row, _ in
-                [try row.uuid(0), try row.uuid(1), try row.double(2), try row.double(3)]
+                [try row.uuid(0), try row.optionalUUID(1), try row.double(2), try row.double(3)]
             }
         ]
     )

@@ -27,17 +27,23 @@ public enum AccountLimit: String, CaseIterable, Hashable, Sendable {
     /// Blind registrations for one address. They also count if the address has an account.
     case registerEmail = "register-email"
     /// Requests for a link that verifies one address, or that changes the address of an account to it. They also count if the account
-    /// doesn't exist.
+    /// doesn't exist. Requests of a signed-in user for the address of the account count for the account, so that other clients can't use up
+    /// the quota.
     case verifyEmail = "verify-email"
     /// Requests of signed-in users from one client, and requests for verification links from one client.
     case accountIP = "account-ip"
-    /// Changes of one account by its signed-in user that need no password, and requests for its sessions.
+    /// Uses of one emailed link that changes an account, successful or not. It bounds the passwords that the holder of a link can guess.
+    /// They don't count for sign-ins.
+    case linkAttempts = "link-attempts"
+    /// Changes of an account by one of its sessions that need no password, and requests for its sessions. The user of a stolen access token
+    /// can't use up the quota of the user's other sessions.
     case accountChange = "account-change"
-    /// Password checks of one account by a session or a link. They don't count for sign-ins.
+    /// Password checks of an account by one of its sessions. They don't count for sign-ins or for other sessions.
     case accountPassword = "account-password"
-    /// Requests for a change of the address of one account. It bounds the emails that an account can cause to be sent.
+    /// Requests for a change of the address of one account, with the right password. It bounds the emails that an account can cause to be
+    /// sent.
     case changeEmail = "change-email"
-    /// Exports of one account.
+    /// Exports of one account, with the right password.
     case export
 
     /// The key under which a limit counts requests.
@@ -55,9 +61,8 @@ public enum AccountLimit: String, CaseIterable, Hashable, Sendable {
         switch self {
         case .resetIP, .loginIP, .refreshIP, .registerIP, .tokenIP, .accountIP: .client
         case .resetGlobal: .everyone
-        case .resetEmail, .loginAccount, .loginFailures, .loginDevice, .registerEmail, .verifyEmail, .accountChange,
-            .accountPassword,
-            .changeEmail, .export:
+        case .resetEmail, .loginAccount, .loginFailures, .loginDevice, .registerEmail, .verifyEmail, .linkAttempts,
+            .accountChange, .accountPassword, .changeEmail, .export:
             .body
         }
     }

@@ -382,6 +382,19 @@ extension AccountStoreCheck {
             try require(try await reserve(after: 1), equals: .later(.after(6)), "Email 11")
             try require(try await reserve(after: 6), equals: .reserved, "Email 11 at its time")
         },
+        AccountStoreCheck("sentResets", "Counts emails without an account in all, and for no account") { stores in
+            let account = try await stores.addAccount()
+            let bounds = ResetMailBounds(perAccount: .requests(1, per: .seconds(60)), overall: .requests(3, per: .seconds(60)))
+            func reserve(_ account: Account.ID?, after seconds: TimeInterval) async throws -> ResetMailDecision {
+                try await stores.sentResets.reserve(UUID(), for: account, within: bounds, at: .after(seconds))
+            }
+            for number in 0..<2 {
+                try require(try await reserve(nil, after: 1), equals: .reserved, "Email \(number + 1) without an account")
+            }
+            try require(try await reserve(account.id, after: 2), equals: .reserved, "The email of the account")
+            try require(try await reserve(nil, after: 3), equals: .later(.after(61)), "Email 4")
+            try require(try await reserve(account.id, after: 3), equals: .accountExceeded, "Another email of the account")
+        },
         AccountStoreCheck("sentResets", "Reserves 10 of 40 concurrent emails at a limit of 10") { stores in
             let account = try await stores.addAccount()
             let bounds = ResetMailBounds(perAccount: .requests(10, per: .seconds(3_600)))

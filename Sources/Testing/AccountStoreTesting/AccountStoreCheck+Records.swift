@@ -312,6 +312,29 @@ extension AccountStoreCheck {
             let found = try await stores.accounts.account(email: account.email)
             try require(found, equals: second, "The account of the address")
         },
+        check("Returns whether an account can get an address") { stores in
+            let (ana, ben) = (try await stores.addAccount("Ana@example.com"), try await stores.addAccount("ben@example.com"))
+            try await stores.move(ana, to: "new@example.com", until: 100)
+            let takers: [(name: String, account: Account.ID?)] = [("a new one", nil), ("Ana", ana.id), ("Ben", ben.id)]
+            let cases: [(email: String, seconds: TimeInterval, expected: [Bool])] = [
+                ("free@example.com", 1, [true, true, true]), ("NEW@example.com", 1, [false, true, false]),
+                ("ana@example.com", 99.5, [false, true, false]), ("ana@example.com", 100, [true, true, true]),
+            ]
+            for (email, seconds, expected) in cases {
+                for (taker, expected) in zip(takers, expected) {
+                    let isAvailable = try await stores.others.records.isAvailable(
+                        try EmailAddress(email),
+                        to: taker.account,
+                        at: .after(seconds)
+                    )
+                    try require(
+                        isAvailable,
+                        equals: expected,
+                        "Whether \(email) is available to \(taker.name) after \(seconds) s"
+                    )
+                }
+            }
+        },
         check("Refuses to change an account to a present or former address of another until it expires") { stores in
             let (ana, ben) = (try await stores.addAccount(), try await stores.addAccount("ben@example.com"))
             try await stores.move(ana, to: "new@example.com", until: 100)
@@ -541,6 +564,9 @@ extension AccountStoreCheck {
         check("Removes an account with all its data, and no other account's") { stores in
             let ana = try await FullAccount(stores, "ana@example.com", former: "formerly.ana@example.com")
             let ben = try await FullAccount(stores, "ben@example.com", former: "formerly.ben@example.com")
+            // Ben has requested a change to an address of Ana.
+            let change = StoredLink.sample(.confirmEmail, for: ben.account, recipient: ana.account.email)
+            try await stores.records.insert(change)
             try await stores.delete(ana.account, purgeAt: 10)
             let removed = try await stores.records.purge(
                 [ana.account.id, ben.account.id, Account.ID(rawValue: UUID())],
@@ -551,6 +577,11 @@ extension AccountStoreCheck {
             try require(removed, equals: [ana.account.id], "The removed accounts")
             try await ana.requireRemoved(from: stores.others)
             try await ben.requirePresent(in: stores.others)
+            try require(
+                try await stores.records.find(change.digest, at: .after(2))?.link,
+                equals: nil,
+                "The link to Ana's address"
+            )
             let unlisted = try await stores.others.records.unlistedPurges(limit: 9)
             try require(unlisted, equals: [ListedPurge(id: ana.account.id, purgedAt: .after(10))], "The unlisted removals")
             for email in ["Ana@example.com", "formerly.ana@example.com"] {
@@ -666,6 +697,7 @@ private struct FullAccount {
         ]
         for link in links { try await stores.records.insert(link) }
         _ = try await stores.records.noteDevice(family: "iPhone", of: account.id, at: .after(1))
+        try await stores.records.noteActivity(of: account.id, at: .after(3))
         let subjects: [MailIntent.Subject] = [
             .passwordReset(try EmailAddress(email.uppercased())), .verification(formerAddress), .passwordChanged(account.id),
             .registration(account.email, account.firstName), .newDevice(account.id, family: "iPad"),
@@ -695,6 +727,8 @@ private struct FullAccount {
         try require(try await stores.audit.events(of: account.id, limit: 9).count, equals: 1, "The number of events")
         let decision = try await stores.sentResets.reserve(UUID(), for: account.id, within: Self.bounds, at: .after(2))
         try require(decision, equals: .accountExceeded, "The decision about another reset email")
+        let remainder = try await stores.records.remainder(of: account)
+        try require(remainder, equals: self.remainder, "What else is stored about the account")
     }
 
     /// Requires that nothing is stored about the account.
@@ -704,7 +738,7 @@ private struct FullAccount {
         try require(try await stores.records.record(of: account.id, at: .after(1)), equals: nil, "The record")
         try require(await !session.isAlive, "The session has ended")
         try require(try await session.use(session.first, after: 2).outcome, equals: .refused, "The use of a refresh token")
-        try require(try await stores.sessions.sessions(of: account.id), equals: [], "The sessions")
+        try require(try await stores.sessions.sessions(of: account.id, limit: .max), equals: [], "The sessions")
         try require(await !stores.isLive(reset), "The reset link is not live")
         try require(try await stores.resetTokens.tokens(of: account.id), equals: [], "The reset links")
         try require(try await stores.accountLockTokens.find(lock, at: .after(2)), equals: nil, "The account of the lock token")
@@ -714,9 +748,24 @@ private struct FullAccount {
         try require(try await queued(in: stores), equals: [], "The emails to send")
         try require(try await stores.records.devices(of: account.id).map(\.family), equals: [], "The devices")
         try require(try await stores.audit.events(of: account.id, limit: 9), equals: [], "The events")
+        let nothing = AccountRemainder(activeAt: nil, lockLinkExpiries: [], queuedEmails: [], resetEmailTimes: [])
+        let remainder = try await stores.records.remainder(of: account)
+        try require(remainder, equals: nothing, "What else is stored about the account")
         // A store may refuse to count emails of an unknown account.
         let decision = try? await stores.sentResets.reserve(UUID(), for: account.id, within: Self.bounds, at: .after(2))
         if decision == .accountExceeded { throw Difference(description: "The sent reset emails of a removed account count") }
+    }
+
+    /// What is stored about the account besides its record, sessions, devices, reset links and events. The queue also has emails to other
+    /// addresses of the account.
+    private var remainder: AccountRemainder {
+        let kinds = intents.filter { ($0.subject.recipient ?? account.email) == account.email }.sorted { $0.id.text < $1.id.text }
+        return AccountRemainder(
+            activeAt: .after(3),
+            lockLinkExpiries: [.after(1_000)],
+            queuedEmails: kinds.map { .init(kind: $0.subject.kind, createdAt: .after(1)) },
+            resetEmailTimes: [.after(1)]
+        )
     }
 
     /// Returns the ids of the account's emails in the queue.

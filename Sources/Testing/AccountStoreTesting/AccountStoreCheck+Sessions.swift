@@ -235,7 +235,7 @@ extension AccountStoreCheck {
     private static let sessionLists: [AccountStoreCheck] = [
         check("Lists the sessions of an account with their devices, newest use first") { stores in
             let (ana, ben) = (try await stores.addAccount(), try await stores.addAccount("ben@example.com"))
-            try require(try await stores.sessions.sessions(of: ana.id), equals: [], "The sessions")
+            try require(try await stores.sessions.sessions(of: ana.id, limit: .max), equals: [], "The sessions")
             let names = ["Ana's iPhone", nil, "日本語 \";--"]
             var opened: [(session: StoredSession, token: TokenDigest)] = []
             for (number, name) in names.enumerated() {
@@ -258,7 +258,9 @@ extension AccountStoreCheck {
             )
             try require(outcome, equals: .rotated(opened[0].session), "The refresh")
             let expected = [(0, 50.0), (2, 2), (1, 1)].map { SessionUse(session: opened[$0].session, lastUsedAt: .after($1)) }
-            try require(try await stores.others.sessions.sessions(of: ana.id), equals: expected, "The sessions")
+            try require(try await stores.others.sessions.sessions(of: ana.id, limit: .max), equals: expected, "The sessions")
+            let newest = try await stores.sessions.sessions(of: ana.id, limit: 2)
+            try require(newest, equals: Array(expected.prefix(2)), "The sessions at a limit of 2")
         },
         check("Ends a session by its id, only of its account and only once") { stores in
             let (ana, ben) = (try await stores.addAccount(), try await stores.addAccount("ben@example.com"))

@@ -45,6 +45,27 @@ import Testing
         }
     }
 
+    @Test("Counts emails of registrations and verifications in the quota of all networks")
+    func otherKinds() async throws {
+        try await withPostOffice { office in
+            let bounds = ResetMailBounds(perAccount: .requests(1, per: .seconds(60)), overall: .requests(4, per: .seconds(60)))
+            let quota = ResetMailQuota(office.stores.sentResets) { bounds }
+            for number in 1...6 {
+                let subject = MailIntent.Subject.registration(try EmailAddress("new\(number)@example.com"), try FirstName("Ana"))
+                try await office.stores.intents.enqueue(
+                    MailIntent(subject: subject, language: .english, createdAt: .after(Double(number)))
+                )
+            }
+            let worker = try office.worker(intents: office.stores.intents, quota: quota)
+            office.clock.advance(by: 10)
+            while try await worker.processDue() > 0 {}
+            #expect(try office.mailCount == 4)
+            office.clock.advance(by: 61)
+            while try await worker.processDue() > 0 {}
+            #expect(try office.mailCount == 6)
+        }
+    }
+
     @Test("Sends the quota of all networks evenly, with a new network among the next")
     func overall() async throws {
         try await withPostOffice { office in

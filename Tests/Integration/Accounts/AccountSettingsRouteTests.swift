@@ -189,13 +189,15 @@ import Testing
             let names = json.value.objectValue?.members.map(\.key)
             #expect(
                 names == [
-                    "exported_at", "account", "former_addresses", "links", "reset_links", "sessions", "devices", "events",
+                    "exported_at", "account", "former_addresses", "links", "reset_links", "lock_links", "queued_emails",
+                    "sent_reset_emails", "sessions", "devices", "events",
                 ]
             )
             #expect(json["account.email"]?.stringValue == "ana@example.com")
             #expect(json["sessions.0.device_name"]?.stringValue == "iPhone")
             #expect(json["devices.0.family"]?.stringValue == "iPhone")
             #expect(json["reset_links.0.recipient"]?.stringValue == "ana@example.com")
+            #expect(json["sent_reset_emails"]?.arrayValue?.count == 1)
             #expect(json["events"]?.arrayValue?.isEmpty == false)
             let text = export.text
             for secret in ["bea@", "$argon2", session.refresh, "digest", "hash"] { #expect(!text.contains(secret), "\(secret)") }

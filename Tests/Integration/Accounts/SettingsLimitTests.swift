@@ -11,15 +11,14 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite struct SettingsLimitTests {
-    /// A request of an operation: its example, with a wrong password.
+    /// A request of an operation: its example, with a wrong password unless it has to be right.
     private struct Call: Sendable {
         let operation: APIOperation
         var path: String { operation.path.replacing("{id}", with: "5d1f9a34-7c0e-4b8e-8f2b-2f6f1f0a9c11") }
 
-        func json(token: String = "x") -> String? {
+        func json(_ password: String = "wrong password") -> String? {
             guard var members = operation.request?.example else { return nil }
-            for name in ["password", "current_password"] where members[name] != nil { members[name] = "wrong password" }
-            if members["token"] != nil { members["token"] = .string(token) }
+            for name in ["password", "current_password"] where members[name] != nil { members[name] = .string(password) }
             return String(decoding: JSONValue.object(members).encoded(), as: UTF8.self)
         }
     }
@@ -54,9 +53,20 @@ import Testing
                 let calls = Self.signedIn.filter { $0.operation.limits.contains(limit) }
                 let first = try #require(calls.first)
                 let method = first.operation.method.rawValue
-                #expect(try await server.send(method, first.path, first.json(), bearer: ana).status != 429)
+                // A wrong password uses up no quota of the account.
+                let isOfAccount = limit == .changeEmail || limit == .export
+                let password = isOfAccount ? "correct horse battery" : "wrong password"
+                if isOfAccount {
+                    #expect(try await server.send(method, first.path, first.json(), bearer: ana).remaining(limit) == 1)
+                }
+                #expect(try await server.send(method, first.path, first.json(password), bearer: ana).status != 429)
                 for call in calls {
-                    let refused = try await server.send(call.operation.method.rawValue, call.path, call.json(), bearer: ana)
+                    let refused = try await server.send(
+                        call.operation.method.rawValue,
+                        call.path,
+                        call.json(password),
+                        bearer: ana
+                    )
                     #expect(refused.status == 429 && refused["X-Error-Code"] == "RATE_LIMIT_EXCEEDED", "\(call.operation.id)")
                     #expect((3_500...3_600).contains(refused["Retry-After"].flatMap { Int($0) } ?? 0))
                 }
@@ -66,10 +76,39 @@ import Testing
         }
     }
 
-    @Test("Password checks by a stolen link count for the account, and don't prevent its sign-in")
-    func stolenLink() async throws {
+    @Test("A stolen access token uses up no quota of the owner's other sessions, nor that of exports")
+    func stolenToken() async throws {
         try await withServer {
             $0.limits.policies[.accountPassword] = AccountLimit.accountPassword.policy(3, perSeconds: 3_600)
+            $0.limits.policies[.accountChange] = AccountLimit.accountChange.policy(3, perSeconds: 3_600)
+            $0.limits.policies[.export] = AccountLimit.export.policy(1, perSeconds: 3_600)
+            $0.limits.policies[.changeEmail] = AccountLimit.changeEmail.policy(1, perSeconds: 3_600)
+        } _: { server in
+            try await server.register("ana@example.com")
+            let stolen = try await server.signIn("ana@example.com").access
+            let owner = try await server.signIn("ana@example.com").access
+            let (right, guess) = (#"{"password":"correct horse battery"}"#, #"{"password":"a guess"}"#)
+            let change = #"{"current_password":"a guess","new_email":"evil@example.org"}"#
+            #expect(try await server.send("POST", AccountPath.export, guess, bearer: stolen).status == 401)
+            #expect(try await server.send("POST", AccountPath.changeEmail, change, bearer: stolen).status == 401)
+            #expect(try await server.send("POST", AccountPath.deleteAccount, guess, bearer: stolen).status == 401)
+            #expect(try await server.send("POST", AccountPath.export, guess, bearer: stolen).status == 429)
+            for _ in 1...3 {
+                #expect(try await server.send("GET", AccountPath.sessions, nil, bearer: stolen).status == 200)
+            }
+            #expect(try await server.send("GET", AccountPath.sessions, nil, bearer: stolen).status == 429)
+            #expect(try await server.send("POST", AccountPath.export, right, bearer: owner).status == 200)
+            let moved = change.replacing("a guess", with: "correct horse battery")
+            #expect(try await server.send("POST", AccountPath.changeEmail, moved, bearer: owner).status == 200)
+            #expect(try await server.send("DELETE", AccountPath.sessions, nil, bearer: owner).status == 204)
+            #expect(try await server.me(stolen) == 401)
+        }
+    }
+
+    @Test("Password checks by a stolen link count for the link, and don't prevent a sign-in to its account")
+    func stolenLink() async throws {
+        try await withServer {
+            $0.limits.policies[.linkAttempts] = AccountLimit.linkAttempts.policy(3, perSeconds: 3_600)
             $0.trustLoopback()
         } _: { server in
             try await server.registerUnverified("ana@example.com")
@@ -81,18 +120,20 @@ import Testing
                 #expect(try await server.post(AccountPath.verifyEmail, guess, headers: client).status == 401)
             }
             let refused = try await server.post(AccountPath.verifyEmail, guess, headers: ["X-Forwarded-For: 203.0.113.1"])
-            #expect(refused.status == 429 && refused.remaining(.accountPassword) == 0)
+            #expect(refused.status == 429 && refused.remaining(.linkAttempts) == 0)
             _ = try await server.signIn("ana@example.com")
+            // The owner requests another link.
+            let next = try await server.verificationToken(for: "ana@example.com")
             #expect(
-                try await server.send("POST", AccountPath.verifyEmail, #"{"token":"\#(token)"}"#, bearer: access).status == 200
+                try await server.send("POST", AccountPath.verifyEmail, #"{"token":"\#(next)"}"#, bearer: access).status == 200
             )
-            // An unknown link names no account, so only the client is charged.
+            // The limits don't show whether a link exists.
             let unknown = try await server.post(AccountPath.verifyEmail, #"{"token":"x","current_password":"guess"}"#)
-            #expect(unknown["X-Error-Code"] == "AUTH_RESET_TOKEN_INVALID" && unknown.remaining(.accountPassword) == nil)
+            #expect(unknown["X-Error-Code"] == "AUTH_RESET_TOKEN_INVALID" && unknown.remaining(.linkAttempts) == 2)
         }
     }
 
-    @Test("Requests for verification links count for the address, known or not")
+    @Test("Requests for verification links count for the address, known or not, or for the account of the session")
     func verification() async throws {
         try await withServer {
             $0.limits.policies[.verifyEmail] = AccountLimit.verifyEmail.standard
@@ -104,6 +145,9 @@ import Testing
                     #expect(try await server.post(AccountPath.requestVerification, #"{"email":"\#(email)"}"#).status == 200)
                 }
                 #expect(try await server.post(AccountPath.requestVerification, #"{"email":"\#(email)"}"#).status == 429)
+            }
+            for body in ["{}", #"{"email":"ana@example.com"}"#, "{}"] {
+                #expect(try await server.send("POST", AccountPath.requestVerification, body, bearer: access).status == 200)
             }
             #expect(try await server.send("POST", AccountPath.requestVerification, "{}", bearer: access).status == 429)
         }

@@ -74,7 +74,7 @@ import Testing
     func conflicts() async throws {
         let load = try await load(through: RoundTripFaults(.conflict, share: 0.05))
         // Servers repeat transactions, so users need not: six consecutive conflicts are rare.
-        #expect(load.responses(503) <= load.responses / 100)
+        #expect(load.responses(503) <= load.responses / 100, "\(load.summary)")
     }
 
     @Test("Statements with unknown outcomes are neither lost nor executed twice")

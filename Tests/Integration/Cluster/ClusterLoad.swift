@@ -32,6 +32,8 @@ final class ClusterLoad: Sendable {
     private struct State {
         var people: [Person] = []
         var statuses: [Int: Int] = [:]
+        /// The number of 503s, by the path and the delay that the response asks for.
+        var refusals: [String: Int] = [:]
         var wrong: [String] = []
         var slowest = Duration.zero
         var lateRepeats = 0
@@ -130,11 +132,11 @@ final class ClusterLoad: Sendable {
 
     /// Counts of users and responses, for a log.
     var summary: String {
-        let (people, statuses, lateRepeats) = state.withLock { ($0.people, $0.statuses, $0.lateRepeats) }
+        let (people, statuses, refusals, lateRepeats) = state.withLock { ($0.people, $0.statuses, $0.refusals, $0.lateRepeats) }
         let counts = statuses.sorted { $0.key < $1.key }.map { "\($0.value) × \($0.key)" }.joined(separator: ", ")
         return "\(people.count) users, \(people.count(where: \.isPromisedLink)) links promised, "
             + "\(people.count(where: \.isChanged)) passwords changed, \(lateRepeats) refreshes repeated too late; "
-            + "calls: \(counts); slowest \(slowest)"
+            + "calls: \(counts); refusals: \(refusals); slowest \(slowest)"
     }
 
     // MARK: - Calls
@@ -151,6 +153,7 @@ final class ClusterLoad: Sendable {
             state.statuses[reply.status, default: 0] += 1
             state.slowest = max(state.slowest, ContinuousClock.now - begin)
             guard reply.status >= 500 else { return }
+            state.refusals["\(reply.status) \(path) after \(reply.answer?["Retry-After"] ?? "?") s", default: 0] += 1
             // 504 means that a commit could not be confirmed.
             guard [503, 504].contains(reply.status), reply.answer?["Retry-After"] != nil, reply.answer?["X-Error-Code"] != nil
             else {

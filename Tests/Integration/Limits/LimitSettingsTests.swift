@@ -28,6 +28,7 @@ import Testing
                 "login-failures 50/3600 false", "login-device 10/900 false", "login-ip 60/60 true",
                 "refresh-ip 60/60 true", "register-ip 10/3600 true", "token-ip 30/60 true",
                 "register-email 3/3600 true", "verify-email 3/3600 true", "account-ip 60/60 true",
+                "link-attempts 10/86400 true",
                 "account-change 60/3600 true", "account-password 10/3600 true", "change-email 3/3600 true", "export 3/86400 true",
             ]
         )

@@ -52,7 +52,7 @@ struct LimitedRoute: Sendable, CustomTestStringConvertible {
 
     /// The operations of open registration that need neither a session nor an account. `SettingsLimitTests` covers the others.
     static let all = described.filter { route in
-        !route.operation.needsSession && !route.operation.limits.contains(.accountPassword)
+        !route.operation.needsSession
             && !BlindRegistrationOperation.allCases.contains {
                 $0.row.limits == route.operation.limits && $0.rawValue == route.operation.id
             }

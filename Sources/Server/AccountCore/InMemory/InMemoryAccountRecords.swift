@@ -25,6 +25,10 @@ struct InMemoryAccountRecords: AccountRecordStore {
         }
     }
 
+    func isAvailable(_ email: EmailAddress, to account: Account.ID?, at now: Date) async throws -> Bool {
+        try await stores.perform("records.isAvailable") { !$0.isTaken(email, except: account, at: now) }
+    }
+
     func record(of id: Account.ID, at now: Date) async throws -> AccountRecord? {
         try await stores.perform("records.record") { $0.record(of: id, at: now) }
     }
@@ -86,6 +90,22 @@ struct InMemoryAccountRecords: AccountRecordStore {
             let known = state.devices[id] ?? [:]
             if known[family] == nil { state.devices[id, default: [:]][family] = now }
             return !known.isEmpty && known[family] == nil
+        }
+    }
+
+    func remainder(of account: Account) async throws -> AccountRemainder {
+        try await stores.perform("records.remainder") { state in
+            let queued = state.intents.values.map(\.intent).filter { intent in
+                let subject = intent.subject.columns
+                return subject.account ?? account.id == account.id && subject.email ?? account.email == account.email
+            }
+            return AccountRemainder(
+                activeAt: state.activity[account.id],
+                lockLinkExpiries: state.accountLockTokens.values.filter { $0.accountID == account.id }.map(\.expiresAt).sorted(),
+                queuedEmails: queued.sorted { ($0.createdAt, $0.id.text) < ($1.createdAt, $1.id.text) }
+                    .map { .init(kind: $0.subject.kind, createdAt: $0.createdAt) },
+                resetEmailTimes: state.sentResets.values.filter { $0.accountID == account.id }.map(\.sentAt).sorted()
+            )
         }
     }
 
@@ -186,7 +206,7 @@ extension InMemoryState {
         endSessions(of: id)
         resetTokens = resetTokens.filter { $0.value.token.accountID != id }
         accountLockTokens = accountLockTokens.filter { $0.value.accountID != id }
-        links = links.filter { $0.value.accountID != id && !(emails.contains($0.value.recipient) && $0.value.accountID == nil) }
+        links = links.filter { $0.value.accountID != id && !emails.contains($0.value.recipient) }
         intents = intents.filter { _, found in
             let subject = found.intent.subject.columns
             return subject.account != id && !(subject.email.map(emails.contains) ?? false)

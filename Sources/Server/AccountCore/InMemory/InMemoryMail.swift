@@ -183,9 +183,9 @@ extension InMemoryState {
     }
 }
 
-/// A reset email that was sent.
+/// An email that was sent.
 struct InMemorySentReset: Sendable {
-    let accountID: Account.ID
+    let accountID: Account.ID?
     let sentAt: Date
     let endsAt: Date
 }
@@ -196,13 +196,13 @@ struct InMemorySentResets: SentResetStore {
 
     func reserve(
         _ intent: MailIntent.ID,
-        for account: Account.ID,
+        for account: Account.ID?,
         within bounds: ResetMailBounds,
         at now: Date
     ) async throws -> ResetMailDecision {
         try await stores.perform("sentResets.reserve") { state in
             let others = state.sentResets.filter { $0.key != intent }.values
-            if let bound = bounds.perAccount {
+            if let account, let bound = bounds.perAccount {
                 let begin = now.addingTimeInterval(-(bound.window / .seconds(1)))
                 let sent = others.count { $0.accountID == account && $0.sentAt > begin }
                 if sent >= bound.quota { return .accountExceeded }

@@ -75,11 +75,12 @@ struct InMemorySessions: SessionStore {
         }
     }
 
-    func sessions(of account: Account.ID) async throws -> [SessionUse] {
+    func sessions(of account: Account.ID, limit: Int) async throws -> [SessionUse] {
         try await stores.perform("sessions.sessions") { state in
-            state.sessions.values.filter { $0.session.accountID == account }
+            let uses = state.sessions.values.filter { $0.session.accountID == account }
                 .map { SessionUse(session: $0.session, lastUsedAt: $0.refreshedAt) }
                 .sorted { ($0.lastUsedAt, $0.session.id.description) > ($1.lastUsedAt, $1.session.id.description) }
+            return Array(uses.prefix(limit))
         }
     }
 

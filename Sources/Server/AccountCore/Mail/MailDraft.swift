@@ -87,7 +87,10 @@ struct MailDrafting: Sendable {
         if let account = try await accounts.account(email: address) {
             return try reset(.accountExists, for: account.isRecoverable ? account : nil, address, intent)
         }
-        return try link(.activate, to: address, account: nil, firstName: name, intent)
+        // While the owner of a former address can restore it, no link could create an account with it.
+        let isAvailable = try await records.isAvailable(address, to: nil, at: now())
+        let draft = try link(.activate, to: address, account: nil, firstName: name, intent)
+        return isAvailable ? draft : .nobody
     }
 
     /// Prepares the link that verifies the address of an account. The same work is done for an unknown address.
@@ -98,12 +101,13 @@ struct MailDrafting: Sendable {
         return account == nil ? .nobody : draft
     }
 
-    /// Prepares the link that changes an address, to the new address. If another account has the address, no email is sent.
+    /// Prepares the link that changes an address, to the new address. If another account has the address or can restore it, no email is
+    /// sent.
     private func emailChange(of id: Account.ID, to address: EmailAddress, _ intent: MailIntent) async throws -> MailDraft {
-        let owner = try await accounts.account(email: address)
+        let isAvailable = try await records.isAvailable(address, to: id, at: now())
         let account = try await accounts.account(id: id).flatMap { $0.isUsable ? $0 : nil }
         let draft = try link(.confirmEmail, to: address, account: account, intent)
-        return account == nil || owner != nil ? .nobody : draft
+        return isAvailable && account.map { $0.email != address } == true ? draft : .nobody
     }
 
     /// Prepares a notice to a former address, with the link that restores the address.

@@ -1,14 +1,15 @@
 import Foundation
 import Synchronization
 
-/// Limits the number of reset emails that a worker sends, per account and in all.
+/// Limits the number of emails that clients without an account can cause: reset emails per account, and these together with emails of
+/// registrations and verifications in all.
 ///
 /// The rate limits of requests do the same, but in memory: while their table is full or was lost, or a network gets its fair share beyond a
 /// global limit, more requests are admitted than emails may be sent.
 public final class ResetMailQuota: Sendable {
     private let store: any SentResetStore
     private let bounds: @Sendable () -> ResetMailBounds
-    /// The time at which the next reset email may be sent; `nil` if one may be sent now, as far as is known.
+    /// The time at which the next of these emails may be sent; `nil` if one may be sent now, as far as is known.
     private let pauseEnd = Mutex<Date?>(nil)
 
     /// Creates a quota.
@@ -28,10 +29,12 @@ public final class ResetMailQuota: Sendable {
         }
     }
 
-    /// Decides whether an email may be sent. Confirmations are not limited: each needs a used link.
+    /// Decides whether an email may be sent. Emails about changes of an account are not limited: their number is limited by the changes.
     func reserve(_ token: MailedToken, for intent: MailIntent, at now: Date) async throws -> ResetMailDecision {
-        guard case .reset(let token) = token else { return .reserved }
-        let decision = try await store.reserve(intent.id, for: token.accountID, within: bounds(), at: now)
+        guard intent.subject.isAnonymous else { return .reserved }
+        var account: Account.ID?
+        if case .reset(let reset) = token { account = reset.accountID }
+        let decision = try await store.reserve(intent.id, for: account, within: bounds(), at: now)
         if case .later(let next) = decision { pauseEnd.withLock { $0 = next } }
         return decision
     }

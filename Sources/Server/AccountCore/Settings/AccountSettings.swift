@@ -90,9 +90,9 @@ public struct AccountSettings: Sendable {
         return account
     }
 
-    /// Returns the sessions of the account, newest use first.
+    /// Returns the 100 sessions of the account that were used last, newest use first.
     public func sessions(of caller: SignedIn) async throws -> [SessionUse] {
-        try await stores.sessions.sessions(of: caller.account.id)
+        try await stores.sessions.sessions(of: caller.account.id, limit: 100)
     }
 
     /// Ends a session of the account. A session of another account is left unchanged.
@@ -128,10 +128,11 @@ public struct AccountSettings: Sendable {
         record.links.removeAll { $0.purpose == .confirmEmail }
         let export = AccountExport(
             record: record,
-            sessions: try await stores.sessions.sessions(of: id),
+            sessions: try await stores.sessions.sessions(of: id, limit: .max),
             devices: try await stores.records.devices(of: id),
             resetLinks: try await stores.resetTokens.tokens(of: id),
             events: try await stores.audit.events(of: id, limit: .max),
+            remainder: try await stores.records.remainder(of: record.account),
             exportedAt: now()
         )
         audit?.note(.exported, of: id)
@@ -165,6 +166,8 @@ public struct AccountExport: Sendable {
     public let resetLinks: [StoredResetToken]
     /// The events.
     public let events: [AuditEvent]
+    /// Everything else.
+    public let remainder: AccountRemainder
     /// The time of the export.
     public let exportedAt: Date
 }

@@ -147,7 +147,7 @@ public struct Registration: Sendable {
         guard let firstName = link.firstName else { throw AccountError.resetTokenInvalid }
         try policy.require(password, email: link.recipient, firstName: firstName)
         // No password is hashed for a link that can't create an account any more.
-        guard try await accounts.account(email: link.recipient) == nil else { throw AccountError.resetTokenInvalid }
+        guard try await records.isAvailable(link.recipient, to: nil, at: now()) else { throw AccountError.resetTokenInvalid }
         let account = Account(
             id: Account.ID(rawValue: UUID()),
             email: link.recipient,

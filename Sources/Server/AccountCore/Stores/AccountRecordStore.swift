@@ -14,6 +14,12 @@ public protocol AccountRecordStore: Sendable {
     /// Returns the unexpired link of a digest, and the record of its account. Changes nothing.
     /// - Returns: `nil` if the digest is unknown or expired. The record is `nil` for a link that creates an account.
     func find(_ digest: TokenDigest, at now: Date) async throws -> (link: StoredLink, record: AccountRecord?)?
+    /// Whether an account can get an address: no other account has it, and no other one had it and can still restore it.
+    /// - Parameters:
+    ///   - email: The address.
+    ///   - account: The account; `nil` for a new one.
+    ///   - now: The time.
+    func isAvailable(_ email: EmailAddress, to account: Account.ID?, at now: Date) async throws -> Bool
     /// Returns the record of an account, with the links and former addresses that have not expired.
     func record(of id: Account.ID, at now: Date) async throws -> AccountRecord?
     /// Changes an account with its links and former addresses, and applies the effects of the record, in one transaction. Concurrent
@@ -41,6 +47,8 @@ public protocol AccountRecordStore: Sendable {
     /// Records the family of a device that has signed in.
     /// - Returns: Whether the account has signed in before, but never from a device of this family.
     func noteDevice(family: String, of id: Account.ID, at now: Date) async throws -> Bool
+    /// Returns what is stored about an account besides its record, its sessions, its devices, its reset links and its events.
+    func remainder(of account: Account) async throws -> AccountRemainder
     /// Returns the families of the devices that have signed in, with the time of the first sign-in, in the order of the families.
     func devices(of id: Account.ID) async throws -> [(family: String, firstSeenAt: Date)]
     /// Returns accounts to remove: deleted accounts whose time has come, and accounts that were never verified and not used.
@@ -50,9 +58,10 @@ public protocol AccountRecordStore: Sendable {
     ///     none.
     ///   - limit: The largest number of accounts.
     func purgeCandidates(at now: Date, unverifiedSince: Date?, limit: Int) async throws -> [PurgeCandidate]
-    /// Removes accounts that still are candidates, with everything that is stored about them: also the emails and registrations that were
-    /// requested for their present address or an unexpired former one. Records their ids as unlisted purges, and an event with a random
-    /// id, in the same transaction.
+    /// Removes accounts that still are candidates, with everything that is stored about them.
+    ///
+    /// The emails and links that any client has requested for their present address or an unexpired former one are removed, too. The same
+    /// transaction records the ids as unlisted purges, and an event with a random id.
     /// - Parameters:
     ///   - ids: The accounts.
     ///   - now: The time.
@@ -70,6 +79,44 @@ public protocol AccountRecordStore: Sendable {
     /// - Returns: Whether there may be more to remove.
     @discardableResult
     func sweep(at now: Date) async throws -> Bool
+}
+
+/// What is stored about an account besides its record, its sessions, its devices, its reset links and its events.
+public struct AccountRemainder: Hashable, Sendable {
+    /// An email that was not delivered yet.
+    public struct QueuedEmail: Hashable, Sendable {
+        /// The kind of the email; see ``MailIntent/Subject/kind``.
+        public let kind: String
+        /// The time of the request.
+        public let createdAt: Date
+
+        /// Creates a description.
+        public init(kind: String, createdAt: Date) {
+            (self.kind, self.createdAt) = (kind, createdAt)
+        }
+    }
+
+    /// The last use while the address was not verified; `nil` if there was none.
+    public let activeAt: Date?
+    /// The times at which the links "this was not me" expire, earliest first. Used links are included.
+    public let lockLinkExpiries: [Date]
+    /// The emails in the queue for the account or its address, oldest first. Emails to its other addresses are not included.
+    public let queuedEmails: [QueuedEmail]
+    /// The times at which reset emails were sent recently, earliest first.
+    public let resetEmailTimes: [Date]
+
+    /// Creates a description.
+    /// - Parameters:
+    ///   - activeAt: The last use while the address was not verified.
+    ///   - lockLinkExpiries: The times at which the links "this was not me" expire.
+    ///   - queuedEmails: The emails in the queue.
+    ///   - resetEmailTimes: The times at which reset emails were sent.
+    public init(activeAt: Date?, lockLinkExpiries: [Date], queuedEmails: [QueuedEmail], resetEmailTimes: [Date]) {
+        self.activeAt = activeAt
+        self.lockLinkExpiries = lockLinkExpiries
+        self.queuedEmails = queuedEmails
+        self.resetEmailTimes = resetEmailTimes
+    }
 }
 
 /// An account that is to be removed, and all addresses that are stored for it.

@@ -1,17 +1,18 @@
 public import Foundation
 public import RateLimiting
 
-/// A store of the reset emails that were sent recently. It limits their number independently of the rate limiter.
+/// A store of the emails that clients without an account have requested and that were sent recently. It limits their number independently
+/// of the rate limiter.
 public protocol SentResetStore: Sendable {
-    /// Decides whether a reset email may be sent, and records it. Retries of the same email count once.
+    /// Decides whether an email may be sent, and records it. Retries of the same email count once.
     ///
     /// - Returns: Whether the email may be sent. If not, nothing is recorded.
     /// - Parameters:
     ///   - intent: The intent of the email.
-    ///   - account: The account that the email is for.
+    ///   - account: The account whose reset email it is; `nil` for any other email, for which only the limit in all counts.
     ///   - bounds: The current limits.
     ///   - now: The steady time.
-    func reserve(_ intent: MailIntent.ID, for account: Account.ID, within bounds: ResetMailBounds, at now: Date) async throws
+    func reserve(_ intent: MailIntent.ID, for account: Account.ID?, within bounds: ResetMailBounds, at now: Date) async throws
         -> ResetMailDecision
     /// Removes the record of an email that did not arrive.
     func cancel(_ intent: MailIntent.ID) async throws
@@ -21,11 +22,11 @@ public protocol SentResetStore: Sendable {
     func sweep(at now: Date) async throws -> Bool
 }
 
-/// The largest numbers of reset emails.
+/// The largest numbers of emails that clients without an account can request.
 public struct ResetMailBounds: Hashable, Sendable {
-    /// For one account; `nil` for no limit.
+    /// Of reset emails for one account; `nil` for no limit.
     public var perAccount: RateLimitPolicy?
-    /// In all; `nil` for no limit. If the policy is paced, it is paced here, too: at most its burst at once.
+    /// Of all such emails; `nil` for no limit. If the policy is paced, it is paced here, too: at most its burst at once.
     public var overall: RateLimitPolicy?
 
     /// Creates limits; `nil` is no limit.
@@ -34,7 +35,7 @@ public struct ResetMailBounds: Hashable, Sendable {
     }
 }
 
-/// Whether a reset email may be sent.
+/// Whether an email may be sent.
 public enum ResetMailDecision: Hashable, Sendable {
     /// The email may be sent, and is recorded.
     case reserved

@@ -31,8 +31,8 @@ public protocol SessionStore: Sendable {
     ) async throws -> RotationOutcome
     /// Ends the session of a refresh token, used or not. Unknown tokens are ignored.
     func end(refresh: TokenDigest) async throws
-    /// Returns the sessions of an account, newest use first.
-    func sessions(of account: Account.ID) async throws -> [SessionUse]
+    /// Returns the sessions of an account, newest use first, at most `limit`.
+    func sessions(of account: Account.ID, limit: Int) async throws -> [SessionUse]
     /// Ends a session of an account.
     /// - Returns: Whether the account has such a session.
     func end(_ id: StoredSession.ID, of account: Account.ID) async throws -> Bool

@@ -41,7 +41,7 @@ package enum AccountLinkOperation: String, AccountOperations {
                 Self.proven,
                 .message(200, "The address is verified.", ContractText.emailVerified),
                 codes: [.authResetTokenInvalid, .authInvalidCredentials] + Self.tokenCodes,
-                limits: [.tokenIP, .accountPassword]
+                limits: [.linkAttempts, .tokenIP]
             )
         case .confirmEmail:
             operation(
@@ -54,7 +54,7 @@ package enum AccountLinkOperation: String, AccountOperations {
                 Self.proven,
                 .message(200, "The address has been changed.", ContractText.emailChanged),
                 codes: [.authResetTokenInvalid, .authInvalidCredentials] + Self.tokenCodes,
-                limits: [.tokenIP, .accountPassword]
+                limits: [.linkAttempts, .tokenIP]
             )
         case .undoEmail:
             operation(
@@ -67,7 +67,7 @@ package enum AccountLinkOperation: String, AccountOperations {
                 Self.link,
                 .message(200, "The address is restored.", ContractText.emailRestored),
                 codes: [.authResetTokenInvalid],
-                limits: [.tokenIP]
+                limits: [.linkAttempts, .tokenIP]
             )
         case .keepAccount:
             operation(
@@ -77,7 +77,7 @@ package enum AccountLinkOperation: String, AccountOperations {
                 Self.link,
                 .message(200, "The account is restored.", ContractText.accountRestored),
                 codes: [.authResetTokenInvalid],
-                limits: [.tokenIP]
+                limits: [.linkAttempts, .tokenIP]
             )
         }
     }

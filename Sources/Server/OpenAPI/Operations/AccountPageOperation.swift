@@ -33,7 +33,7 @@ package enum AccountPageOperation: String, AccountOperations {
                 "Has the same effect as verifying the address through the API. Sessions continue.",
                 Self.currentPassword,
                 done: .page(200, "The address is verified."),
-                limits: [.tokenIP, .accountPassword]
+                limits: [.linkAttempts, .tokenIP]
             )
         case .sendVerifyPasswordForm:
             form(
@@ -42,7 +42,7 @@ package enum AccountPageOperation: String, AccountOperations {
                 "Sets a new password and verifies the address. The earlier password and all sessions become invalid.",
                 Self.newPassword,
                 done: .page(200, "The address is verified, and the password has been changed."),
-                limits: [.tokenIP]
+                limits: [.linkAttempts, .tokenIP]
             )
         case .openActivatePage:
             page(.activate, "The page that creates an account", "Asks for the password of the new account.")
@@ -53,7 +53,7 @@ package enum AccountPageOperation: String, AccountOperations {
                 "Creates the account of the link. Its address is verified.",
                 Self.newPassword,
                 done: .page(200, "The account was created. The user signs in in the app."),
-                limits: [.tokenIP]
+                limits: [.linkAttempts, .tokenIP]
             )
         case .openConfirmPage:
             page(.confirmEmail, "The page that confirms a new address", "Asks for the current password of the account.")
@@ -64,7 +64,7 @@ package enum AccountPageOperation: String, AccountOperations {
                 "Changes the address of the account. All sessions end, and the former address gets a notice.",
                 Self.currentPassword,
                 done: .page(200, "The address has been changed."),
-                limits: [.tokenIP, .accountPassword]
+                limits: [.linkAttempts, .tokenIP]
             )
         case .openUndoPage:
             page(.undoEmail, "The page that restores a former address", "Asks whether to restore the address of the link.")
@@ -75,7 +75,7 @@ package enum AccountPageOperation: String, AccountOperations {
                 "Undoes everything that came after the change of the address. All sessions end, and the next sign-in needs a reset.",
                 Self.link,
                 done: .page(200, "The address is restored. The page offers to send a reset link."),
-                limits: [.tokenIP]
+                limits: [.linkAttempts, .tokenIP]
             )
         case .openKeepPage:
             page(.keepAccount, "The page that restores a deleted account", "Asks whether to restore the account.")
@@ -86,7 +86,7 @@ package enum AccountPageOperation: String, AccountOperations {
                 "The password is unchanged, and the sessions stay ended.",
                 Self.link,
                 done: .page(200, "The account is restored."),
-                limits: [.tokenIP]
+                limits: [.linkAttempts, .tokenIP]
             )
         }
     }

@@ -68,7 +68,7 @@ package enum AccountSettingsOperation: String, AccountOperations {
                 .get,
                 AccountPath.sessions,
                 "The sessions of the account",
-                "Lists the signed-in devices, newest use first.",
+                "Lists the 100 sessions that were used last, newest use first.",
                 nil,
                 DescribedResponse(
                     200,
@@ -215,7 +215,8 @@ extension AccountSettingsOperation {
                     Field("first_name", .text()),
                     Field("locale", Language.schema),
                     Field("state", .text()),
-                    Field("created_at", time)
+                    Field("created_at", time),
+                    Field("last_active_at", time, .optional, "The last use while the address was not verified.")
                 )
             ),
             Field(
@@ -242,6 +243,24 @@ extension AccountSettingsOperation {
                 .list(of: .object(Field("recipient", .text()), Field("created_at", time), Field("expires_at", time))),
                 .required,
                 "The emailed reset links, without their tokens."
+            ),
+            Field(
+                "lock_links",
+                .list(of: .object(Field("expires_at", time))),
+                .required,
+                "The emailed links that lock the account, without their tokens."
+            ),
+            Field(
+                "queued_emails",
+                .list(of: .object(Field("kind", .text()), Field("created_at", time))),
+                .required,
+                "The emails to the address of the account that were not sent yet."
+            ),
+            Field(
+                "sent_reset_emails",
+                .list(of: .object(Field("sent_at", time))),
+                .required,
+                "The times at which reset emails were sent recently."
             ),
             Field(
                 "sessions",
@@ -282,7 +301,7 @@ extension AccountSettingsOperation {
             "id": "8c3e0b52-0e0b-4c62-9a4d-0c5a8e3b7f10", "email": "ana@example.com", "email_verified": true, "first_name": "Ana",
             "locale": "es", "state": "active", "created_at": "2026-11-20T09:00:00Z",
         ],
-        "former_addresses": [], "links": [], "reset_links": [],
+        "former_addresses": [], "links": [], "reset_links": [], "lock_links": [], "queued_emails": [], "sent_reset_emails": [],
         "sessions": [
             [
                 "id": "5d1f9a34-7c0e-4b8e-8f2b-2f6f1f0a9c11", "created_at": "2026-11-20T09:00:00Z",

@@ -80,7 +80,7 @@ package enum BlindRegistrationOperation: String, AccountOperations {
                 responses: [SessionOperation.session(201, "The account, signed in.")],
                 ownCodes: [.authResetTokenInvalid],
                 asksStore: true,
-                limits: [.tokenIP]
+                limits: [.linkAttempts, .tokenIP]
             )
         }
     }

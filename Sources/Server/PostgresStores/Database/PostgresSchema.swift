@@ -183,6 +183,10 @@ extension PostgresSchema {
             name: "verified addresses, links, former addresses, devices, purges",
             statements: accountChanges + mailKinds
         ),
+        Step(
+            name: "sent emails without an account",
+            statements: ["ALTER TABLE sent_reset ALTER COLUMN account_id DROP NOT NULL"]
+        ),
     ]
 
     /// The changes of accounts by emailed links, and the removal of accounts.

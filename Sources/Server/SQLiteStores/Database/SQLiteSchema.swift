@@ -258,6 +258,10 @@ enum SQLiteSchema {
             try removeCopyLog(database)
             try database.execute(sql: accountChanges + mailKinds)
         }
+        migrator.registerMigration("sent emails without an account") { database in
+            try removeCopyLog(database)
+            try database.execute(sql: sentMails)
+        }
         return migrator
     }
 
@@ -370,6 +374,23 @@ extension SQLiteSchema {
         CREATE INDEX mail_intent_due ON mail_intent(due_at) WHERE is_fresh = 0;
         CREATE INDEX mail_intent_fresh ON mail_intent(network, created_at, id) WHERE is_fresh = 1;
         CREATE INDEX mail_intent_holder ON mail_intent(holder) WHERE state = 'taken';
+        """
+
+    /// The emails that clients without an account have requested. Only reset emails have an account.
+    private static let sentMails = """
+        CREATE TABLE open_sent_reset (
+            intent_id TEXT NOT NULL PRIMARY KEY,
+            account_id TEXT REFERENCES account(id) ON DELETE CASCADE,
+            sent_at REAL NOT NULL,
+            ends_at REAL NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        INSERT INTO open_sent_reset (intent_id, account_id, sent_at, ends_at)
+            SELECT intent_id, account_id, sent_at, ends_at FROM sent_reset;
+        DROP TABLE sent_reset;
+        ALTER TABLE open_sent_reset RENAME TO sent_reset;
+        CREATE INDEX sent_reset_account ON sent_reset(account_id, sent_at);
+        CREATE INDEX sent_reset_sent_at ON sent_reset(sent_at);
+        CREATE INDEX sent_reset_ends_at ON sent_reset(ends_at);
         """
 
     /// The keys, and their counts per client and in all, so that neither a count nor the client with the most keys requires a scan.

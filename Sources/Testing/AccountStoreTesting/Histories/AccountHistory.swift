@@ -180,6 +180,12 @@ public final class AccountHistory {
             _ = try await settings.delete(try await caller(session), password: try secret(password))
         case .keep(let mail): try await links.keepAccount(try token(mail))
         case .endOtherSessions(let session): try await settings.endOtherSessions(of: try await caller(session))
+        case .endSession(let target, let session):
+            try await settings.endSession(try id(of: target), of: try await caller(session))
+        case .update(let session):
+            let name = try FirstName("Bea")
+            let changed = try await settings.update(try await caller(session), firstName: name, language: nil)
+            try require(changed.firstName, equals: name, "The name")
         case .deliver:
             while try await worker.processDue() > 0 {
                 try await sortMails()
@@ -188,9 +194,10 @@ public final class AccountHistory {
             }
         case .leak: break
         case .wait(let seconds): clock.advance(by: seconds)
-        case .purge:
-            let due = try await stores.records.purgeCandidates(at: clock.now(), unverifiedSince: nil, limit: 100).map(\.id)
-            _ = try await stores.records.purge(due, at: clock.now(), unverifiedSince: nil, isForced: false)
+        case .purge(let includesUnused):
+            let cutoff = includesUnused ? clock.now() - HistoryModel.unusedTime : nil
+            let due = try await stores.records.purgeCandidates(at: clock.now(), unverifiedSince: cutoff, limit: 100).map(\.id)
+            _ = try await stores.records.purge(due, at: clock.now(), unverifiedSince: cutoff, isForced: false)
         }
         return true
     }
@@ -252,6 +259,18 @@ public final class AccountHistory {
     private func opened(_ session: Int) throws -> Authentication.Opened {
         guard let opened = tokens[session] else { throw Difference(description: "Session \(session) has no tokens") }
         return opened
+    }
+
+    /// Returns the id of a session, which is in its access token.
+    private func id(of session: Int) throws -> StoredSession.ID {
+        struct Claims: Decodable {
+            let sid: UUID
+        }
+        let parts = try opened(session).accessToken.split(separator: ".")
+        guard parts.count == 3, let payload = Base64URL.decoded(parts[1]) else {
+            throw Difference(description: "The access token of session \(session) has no payload")
+        }
+        return StoredSession.ID(rawValue: try JSONDecoder().decode(Claims.self, from: Data(payload)).sid)
     }
 
     private func proof(_ proof: HistoryStep.Proof) throws -> AccountProof {

@@ -8,6 +8,8 @@ struct HistoryModel {
     /// The number of addresses: two of the owner and two of the attacker.
     static let addressCount = 4
     private static let day = 86_400.0
+    /// The time without use after which an unverified account is removed.
+    static let unusedTime = 7 * day
 
     /// An account.
     struct Entry {
@@ -15,6 +17,8 @@ struct HistoryModel {
         var address: Int
         /// `nil` if no password is valid.
         var password: Int?
+        /// The time of the last sign-in or refresh while the address was not verified.
+        var activeAt: TimeInterval
         var isVerified: Bool
         var isLocked = false
         var purgeAt: TimeInterval?
@@ -136,7 +140,7 @@ struct HistoryModel {
         case .register(let user, let address, let password, _):
             learn(password, user)
             guard isFree(address, for: nil) else { return false }
-            accounts.append(Entry(address: address, password: password, isVerified: false))
+            accounts.append(Entry(address: address, password: password, activeAt: time, isVerified: false))
             open(accounts.count - 1, by: user)
             return true
         case .activate(let mail, let password, _):
@@ -147,7 +151,7 @@ struct HistoryModel {
             for other in mails.indices where mails[other].kind == "activate" && mails[other].address == mails[mail].address {
                 mails[other].isUsed = true
             }
-            accounts.append(Entry(address: mails[mail].address, password: password, isVerified: true))
+            accounts.append(Entry(address: mails[mail].address, password: password, activeAt: time, isVerified: true))
             open(accounts.count - 1, by: mails[mail].reader)
             return true
         case .verify(let mail, let proof): return verify(mail, proof)
@@ -161,6 +165,7 @@ struct HistoryModel {
         case .refresh(let session):
             guard isAlive(session) else { return false }
             sessions[session].refreshedAt = time
+            accounts[sessions[session].account].activeAt = time
             return true
         case .signOut(let session):
             sessions[session].isAlive = false
@@ -189,6 +194,11 @@ struct HistoryModel {
             guard let account = caller(session) else { return false }
             endSessions(of: account, except: session)
             return true
+        case .endSession(let target, let session):
+            guard let account = caller(session) else { return false }
+            if sessions[target].account == account { sessions[target].isAlive = false }
+            return true
+        case .update(let session): return caller(session) != nil
         case .leak(let password):
             learn(password, .attacker)
             for number in accounts.indices where accounts[number].password == password { accounts[number].isLeaked = true }
@@ -196,13 +206,15 @@ struct HistoryModel {
         case .wait(let seconds):
             time += seconds
             return true
-        case .purge:
-            for number in accounts.indices where accounts[number].purgeAt.map({ $0 <= time }) ?? false {
+        case .purge(let includesUnused):
+            for number in accounts.indices where isDue(number, includesUnused: includesUnused) {
                 accounts[number].isPurged = true
                 endSessions(of: number)
-                // The registrations for the address of a removed account are removed, too.
+                // The links to the address of a removed account are removed, too.
                 for mail in mails.indices
-                where mails[mail].kind == "activate" && addresses(of: number).contains(mails[mail].address) {
+                where ["activate", "confirm_email"].contains(mails[mail].kind)
+                    && addresses(of: number).contains(mails[mail].address)
+                {
                     mails[mail].isUsed = true
                 }
             }
@@ -321,6 +333,14 @@ struct HistoryModel {
         [accounts[account].address] + accounts[account].former.filter { $0.until > time }.map(\.address)
     }
 
+    /// Whether a removal includes an account.
+    private func isDue(_ number: Int, includesUnused: Bool) -> Bool {
+        let account = accounts[number]
+        guard !account.isPurged else { return false }
+        if let purgeAt = account.purgeAt { return purgeAt <= time }
+        return includesUnused && !account.isVerified && account.activeAt < time - Self.unusedTime
+    }
+
     /// The account that has an address now.
     private func current(_ address: Int) -> Int? { accounts.firstIndex { $0.address == address && !$0.isPurged } }
 
@@ -358,6 +378,7 @@ struct HistoryModel {
     }
 
     private mutating func open(_ account: Int, by user: User) {
+        accounts[account].activeAt = time
         sessions.append(SessionEntry(user: user, account: account, begin: time, refreshedAt: time))
     }
 

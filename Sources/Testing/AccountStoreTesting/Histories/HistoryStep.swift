@@ -34,12 +34,14 @@ enum HistoryStep {
     case delete(session: Int, password: Int)
     case keep(mail: Int)
     case endOtherSessions(session: Int)
+    case endSession(Int, by: Int)
+    case update(session: Int)
     /// All pending emails are delivered.
     case deliver
     /// The attacker learns the newest password of the owner.
     case leak(password: Int)
     case wait(TimeInterval)
-    case purge
+    case purge(includesUnused: Bool)
 
     /// The name of the step, without its arguments.
     var name: String { String("\(self)".prefix { $0 != "(" }) }
@@ -69,13 +71,13 @@ enum HistoryStep {
         case 24..<36:
             if let session, let password { return .requestEmailChange(session: session, password: password, address: address) }
         case 36..<38: if let session, let password { return .delete(session: session, password: password) }
-        case 38..<39: if let session { return .endOtherSessions(session: session) }
+        case 38: if let session { return otherStep(model, session, using: &random) }
         case 39..<69:
             if let step = useLink(model, user, fresh, next, using: &random) { return step }
         case 69..<72: if let password = model.known[.owner]?.max() { return .leak(password: password) }
         case 72..<73: return .wait([3_700, 90_000, 700_000].randomElement(using: &random) ?? 60)
         case 73..<75: return .wait(60)
-        case 75..<76: return .purge
+        case 75: return .purge(includesUnused: Bool.random(using: &random))
         case 76..<90: return .deliver
         default: break
         }
@@ -85,6 +87,25 @@ enum HistoryStep {
         }
         return anyPassword.map { .signIn(user, address: address, password: $0, session: next) }
             ?? .register(user, address: address, password: fresh, session: next)
+    }
+
+    /// Returns a step that needs only a session: the end of a session, mostly of the same account, or a change of the name.
+    private static func otherStep(
+        _ model: HistoryModel,
+        _ session: Int,
+        using random: inout some RandomNumberGenerator
+    ) -> HistoryStep {
+        let account = model.sessions[session].account
+        let target = model.liveSessions.filter { $0 != session && model.sessions[$0].account == account }.randomElement(
+            using: &random
+        )
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0: return .endOtherSessions(session: session)
+        case 1: return .update(session: session)
+        case 2: if let target { return .endSession(target, by: session) }
+        default: break
+        }
+        return .endSession(model.sessions.indices.randomElement(using: &random) ?? session, by: session)
     }
 
     /// Returns a use of a link: mostly of a new one, for its purpose.
