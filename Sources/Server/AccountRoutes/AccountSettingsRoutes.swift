@@ -57,7 +57,13 @@ public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
     ///
     /// - Parameter router: The router or group.
     public func add(to router: some RouterMethods<Context>) {
-        router.add(AccountSettingsOperation.self, limits: limits, idempotency: idempotency, reader: reader) { operation in
+        router.add(
+            AccountSettingsOperation.self,
+            limits: limits,
+            idempotency: idempotency,
+            authentication: authentication,
+            reader: reader
+        ) { operation in
             switch operation {
             case .updateMe: update
             case .changeAccountPassword: changePassword

@@ -21,19 +21,21 @@ extension RouterMethods where Context: LimitedRequestContext {
     ///   - operations: The group.
     ///   - limits: The limits.
     ///   - idempotency: The store of responses by key; `nil` to ignore keys.
+    ///   - authentication: Identifies the account of an access token, to which the key then belongs; `nil` if all keys belong to clients.
     ///   - reader: Decodes bodies, for the operations whose key belongs to a token in the body.
     ///   - handler: Returns the handler of an operation.
     func add<Operations: AccountOperations>(
         _ operations: Operations.Type,
         limits: RateLimits,
         idempotency: IdempotencyKeys? = nil,
+        authentication: Authentication? = nil,
         reader: RequestReader = RequestReader(),
         handler: (Operations) -> Handler<Context>
     ) {
         for operation in Operations.allCases {
             let row = operation.row
             limited(by: row.limits, limits)
-                .idempotent(row.idempotency, by: idempotency, limits, reader: reader)
+                .idempotent(row.idempotency, by: idempotency, limits, authentication, reader: reader)
                 .on(RouterPath(row.path), method: row.method.request, use: handler(operation))
         }
     }
@@ -50,12 +52,19 @@ extension RouterMethods where Context: LimitedRequestContext {
         _ idempotency: APIOperation.Idempotency,
         by keys: IdempotencyKeys?,
         _ limits: RateLimits,
+        _ authentication: Authentication?,
         reader: RequestReader
     ) -> RouterGroup<Context> {
         guard let keys else { return group() }
         return switch idempotency {
         case .none: group()
-        case .byClient: idempotent(by: keys, reader: reader) { .client(limits.client(of: $0, in: $1)) }
+        case .byClient:
+            idempotent(by: keys, reader: reader) { request, context in
+                guard let authentication, request.headers[.authorization] != nil else {
+                    return .client(limits.client(of: request, in: context))
+                }
+                return .account(try await authentication.signedIn(of: request).account.id.rawValue)
+            }
         case .byResetToken:
             idempotent(by: keys, reader: reader) { request, _ in
                 .secret(try await reader.read(ConfirmPasswordResetRequest.self, from: request).token.rawValue)

@@ -170,6 +170,28 @@ import Testing
         }
     }
 
+    @Test("A request for a new address can be repeated with its key from another network")
+    func repeatedChange() async throws {
+        try await withServer {
+            $0.trustLoopback()
+        } _: { server in
+            for email in ["ana@example.com", "bea@example.com"] { try await server.register(email) }
+            let access = try await server.signIn("ana@example.com").access
+            let other = try await server.signIn("bea@example.com").access
+            let body = #"{"current_password":"correct horse battery","new_email":"new@example.com"}"#
+            func send(from client: String, bearer: String) async throws -> Int {
+                let headers = ["Idempotency-Key: one", "X-Forwarded-For: \(client)"]
+                return try await server.send("POST", AccountPath.changeEmail, body, bearer: bearer, headers: headers).status
+            }
+            for client in ["198.51.100.1", "203.0.113.1"] { #expect(try await send(from: client, bearer: access) == 200) }
+            try await eventually { try await server.server.accounts.stores.intents.count() == 0 }
+            #expect(try server.links(to: "new@example.com").count == 1)
+            // The key of another account is another key.
+            #expect(try await send(from: "203.0.113.1", bearer: other) == 200)
+            try await eventually { try server.links(to: "new@example.com").count == 2 }
+        }
+    }
+
     @Test("An export has everything about the account and no secret")
     func export() async throws {
         try await withServer { server in

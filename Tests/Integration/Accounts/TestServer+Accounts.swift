@@ -39,7 +39,9 @@ extension TestServer {
 
     /// Requests a verification link as a client without a session, and returns its token.
     func verificationToken(for email: String) async throws -> String {
+        let before = try links(to: email).count { $0.purpose == .verifyEmail }
         _ = try await post(AccountPath.requestVerification, #"{"email":"\#(email)"}"#)
+        try await eventually { try links(to: email).count { $0.purpose == .verifyEmail } > before }
         return try await token(.verifyEmail, to: email)
     }
 

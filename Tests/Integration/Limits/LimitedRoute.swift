@@ -28,10 +28,11 @@ struct LimitedRoute: Sendable, CustomTestStringConvertible {
     /// The limit of the route by client.
     var byClient: AccountLimit? { operation.limits.first { $0.key == .client } }
 
-    /// Returns the body of the example, if the operation has one. The number changes its address.
+    /// Returns the body of the example, if the operation has one. The number changes its address and its token.
     func body(_ number: Int) -> String {
         guard var members = operation.request?.example else { return "" }
         if members["email"] != nil { members["email"] = .string("a\(number)@example.com") }
+        if let token = members["token"]?.stringValue { members["token"] = .string("\(number + 100)" + token.dropFirst(3)) }
         guard isForm else { return String(decoding: JSONValue.object(members).encoded(), as: UTF8.self) }
         return members.members.map { name, value in
             "\(name)=" + (value.stringValue ?? "").replacing("@", with: "%40").replacing(" ", with: "+")
