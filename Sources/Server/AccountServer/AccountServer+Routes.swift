@@ -190,10 +190,10 @@ extension AccountServer {
     /// Renders the errors of all routes and of unknown paths.
     package var renderer: ContractErrorRenderer {
         ContractErrorRenderer(
-            // Apps in the field expect this format there, whatever the configured one is.
+            // Released apps expect this format at this path, so the configured format doesn't apply to it.
             forms: ErrorForms(configuration.errorForm, below: [AccountPath.legacyPasswordReset: .success]),
             localization: localization,
-            // Never derived from the request: without a configured address, the reference is relative to this server.
+            // The address is never taken from the request. Without a configured address, the reference is relative to this server.
             pages: (configuration.resetBaseURL?.webOrigin ?? "") + pageSettings.basePath + ErrorPages.path
         )
     }
@@ -207,9 +207,10 @@ extension AccountServer {
     package var apiDescription: APIDescription { APIDescription(settings: APISettings(configuration)) }
 }
 
-/// The context of the account routes, derived from the app's context. It adds the claims of rate limits.
+/// The request context of the account routes. It is created from the context of the app in which the routes are mounted.
 ///
-/// The context of the app stays unchanged, so an app needs no properties for the limits.
+/// The rate limits of the account routes store their claims and decisions in ``limits``. The context of the app therefore needs no property
+/// for them.
 struct MountedContext<Parent: RemoteAddressRequestContext & Sendable>: LimitedRequestContext, ChildRequestContext {
     /// The storage that Hummingbird needs for a request.
     var coreContext: CoreRequestContextStorage
@@ -226,7 +227,8 @@ struct MountedContext<Parent: RemoteAddressRequestContext & Sendable>: LimitedRe
 }
 
 extension APISettings {
-    /// Creates the part of a configuration that the description of the API shows. Limits in a dry run are not part of it.
+    /// Creates the settings that the description of the API shows. Rate limits are included only if the server enforces them; limits in a
+    /// dry run are omitted.
     init(_ configuration: AccountServerConfiguration) {
         self.init(appName: configuration.appName, version: AccountServer.version)
         baseURL = configuration.publicBaseURL

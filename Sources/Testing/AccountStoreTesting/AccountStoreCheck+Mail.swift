@@ -22,10 +22,11 @@ extension AccountStoreCheck {
         AccountStoreCheck("intents", rule, body)
     }
 
-    /// Returns the intent of a password reset for the address `Ana<number>@example.com`, without a network.
+    /// Returns an intent to send the email of a password reset to `Ana<number>@example.com`. The network of the client that requested it is
+    /// unknown.
     /// - Parameters:
-    ///   - number: The number in the address, by which a check distinguishes intents.
-    ///   - seconds: The time of the request, in seconds after the start of a test's time.
+    ///   - number: The number in the address. Checks use different numbers to tell intents apart.
+    ///   - seconds: The creation time of the intent, in seconds after the fixed start time of the checks.
     private static func intent(_ number: Int = 0, after seconds: TimeInterval = 0) throws -> MailIntent {
         MailIntent(
             subject: .passwordReset(try EmailAddress("Ana\(number)@example.com")),
@@ -34,11 +35,11 @@ extension AccountStoreCheck {
         )
     }
 
-    /// Returns the intent of a password reset that was requested from a network.
+    /// Returns an intent to send the email of a password reset, which a client in a given network requested.
     /// - Parameters:
     ///   - network: The network of the client; `nil` if it is unknown.
-    ///   - number: The number in the address. It is also the time of the request, in units of 1/1,024 s: exact in binary, so that a store
-    ///     that rounds to milliseconds or microseconds still keeps the order.
+    ///   - number: The number in the address. The creation time is this number of 1/1,024 s. This unit is exact in binary and nearly a
+    ///     millisecond, so a store that rounds times to milliseconds or microseconds keeps the order.
     private static func intent(_ network: String?, _ number: Int) throws -> MailIntent {
         MailIntent(
             subject: .passwordReset(try EmailAddress("a\(number)@example.com")),
