@@ -31,7 +31,8 @@ public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
     ///   - links: The service behind the routes.
     ///   - authentication: Identifies the caller of a request with an access token.
     ///   - limits: The limits; they need a rule for each `AccountLimit`.
-    ///   - shares: The fair shares of `AccountLimit.resetGlobal`; `nil` if it refuses all clients alike.
+    ///   - shares: The fair shares of `AccountLimit.resetGlobal`; `nil` if this limit refuses all clients in the same way when its quota is
+    ///     used up.
     ///   - idempotency: Allows all requests to be repeated with their keys.
     ///   - reader: Decodes bodies.
     ///   - localization: Chooses the language of texts.
@@ -68,7 +69,8 @@ public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Sends a link to the address of the caller's account, or to the given address. The work is the same for every address, known or not.
+    /// Sends a link to the address of the caller's account, or to the given address. The server does the same work for every address, so
+    /// the response time doesn't reveal whether an address has an account.
     ///
     /// The email, its limits and the idempotency key are committed together.
     @Sendable private func requestVerification(_ request: Request, _ context: Context) async throws -> Response {
@@ -85,7 +87,8 @@ public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Returns the address to verify, and the language of the email. An invalid access token is an error, also if the body has an address.
+    /// Returns the address to verify, and the language of the email. An invalid access token is an error, even if the body contains an
+    /// address.
     private func recipient(_ request: Request) async throws -> (EmailAddress, Language) {
         guard request.headers[.authorization] != nil else {
             let body = try await reader.read(PasswordResetRequest.self, from: request)
@@ -136,8 +139,8 @@ public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
 
     /// Uses a link together with a session or the current password of its account.
     ///
-    /// A check of the password counts for the account of the link, so the link is looked up before. It doesn't count for sign-ins: a stolen
-    /// link can't prevent the user from signing in.
+    /// A check of the password counts for the limit of the link's account, so the method first looks the link up. The check doesn't count
+    /// for the limits of sign-ins. Otherwise, a client with a stolen link could prevent the user from signing in.
     private func useProven(
         _ purpose: AccountLink.Purpose,
         _ request: Request,
@@ -158,7 +161,8 @@ public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Returns the token of the link, and the proof that the caller owns the account: the access token, or else the current password.
+    /// Returns the token of the link, and the proof that the caller owns the account. The proof is the access token; without one, it is the
+    /// current password.
     private func provenLink(_ request: Request) async throws -> (ResetToken, AccountProof) {
         guard request.headers[.authorization] != nil else {
             let body = try await reader.read(PasswordLink.self, from: request)
@@ -170,7 +174,8 @@ public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
     }
 }
 
-/// `ConfirmLinkRequest` without an access token: the password is required, and the decoder reports its absence with all other problems.
+/// The body of a request without an access token. Unlike in `ConfirmLinkRequest`, the password is required, so that the decoder reports a
+/// missing password together with all other problems.
 private struct PasswordLink: Decodable {
     let token: ResetToken
     let currentPassword: Password

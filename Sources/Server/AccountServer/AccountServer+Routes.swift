@@ -15,9 +15,12 @@ extension AccountServer {
     /// Adds the account routes to the router of an app or to a group of it: the account API, recovery, pages, the reference, and in
     /// development the local mailbox.
     ///
-    /// Their errors follow the contract. Requests have ids, deadlines and rate limits, and are refused above the number that
-    /// ``AccountServerConfiguration/load`` admits. Middleware of the router applies to all of them. Routes of the app are unchanged: the
-    /// router itself responds to unknown paths and wrong methods. With a `ContractRouter`, these responses follow the contract, too.
+    /// Errors of these routes follow the contract. Requests have ids, deadlines and rate limits. If more requests are in flight than
+    /// ``AccountServerConfiguration/load`` admits, the server refuses further requests. Middleware of the router also applies to the
+    /// account routes.
+    ///
+    /// Routes of the app are unchanged. The router itself responds to unknown paths and wrong methods; with a `ContractRouter`, these
+    /// responses follow the contract, too.
     ///
     /// In a group with a path, ``AccountServerConfiguration/resetBaseURL`` must end with that path.
     /// - Parameter router: The router. Its context provides the address of the connection, which identifies clients in limits and logs.
@@ -39,7 +42,7 @@ extension AccountServer {
 
     /// Adds the pages of the local mailbox. Only for development.
     ///
-    /// The routes refuse requests with another host name than that of this machine, even if the server listens on a public address.
+    /// The routes only accept requests whose host name is a name of this machine, even if the server listens on a public address.
     /// - Parameter router: The router, or a group of it.
     /// - Throws: Mustache's error if the page's template can't be read.
     package func addMailbox<Context: RequestContext>(to router: some RouterMethods<Context>) throws {
@@ -52,7 +55,7 @@ extension AccountServer {
     /// - Throws: Mustache's error if a built-in template can't be read.
     package func addAccountRoutes<Context: LimitedRequestContext & Sendable>(to router: some RouterMethods<Context>) throws {
         let shed = LoadSheddingMiddleware<Context>(shedding, reader: configuration.reader) { _, context in
-            // Compares the template of the route, because a path can be spelled in several ways.
+            // The template of the route is compared and not the path, because a client can spell a path in several ways.
             let path = context.endpointPath ?? ""
             return [AccountPath.login, AccountPath.register].contains { path.hasSuffix($0) } ? .deferrable : .essential
         } client: { [limits] in
@@ -69,8 +72,8 @@ extension AccountServer {
 
     /// The checks of readiness, in the order in which they run. The first failure decides.
     ///
-    /// The `shutdown` check comes first, so that a server that shuts down reports it without I/O. With Valkey, the limits are not checked:
-    /// they continue with a share of each quota.
+    /// The `shutdown` check comes first, so that a server that is shutting down does no I/O for the response. With Valkey, the limits are
+    /// not checked: if Valkey fails, each server continues with a share of each quota.
     var readiness: Readiness {
         var checks: [Readiness.Check] = [
             .init("shutdown") { [drain] in if drain.hasBegun { throw ContractError(.serverServiceUnavailable) } },
@@ -254,7 +257,8 @@ extension APISettings {
 }
 
 extension AccountServerConfiguration {
-    /// The address of the routes. The configured address of links may be that of the page.
+    /// The address of the routes; `nil` if none is configured. The configured address of links may include the path of the page, which is
+    /// removed here.
     var publicBaseURL: String? {
         guard let base = resetBaseURL, let origin = base.webOrigin else { return nil }
         return origin + PageTemplates.Settings(appName: "", linkBase: base, appScheme: nil, minimumPasswordLength: 8).basePath
