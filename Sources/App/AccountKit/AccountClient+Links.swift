@@ -15,7 +15,7 @@ extension AccountClient {
     ///   - token: The token of the link.
     ///   - password: The password of the new account.
     ///   - email: The address of the link, if the link contains it.
-    ///   - submission: The submission of the form; the same one if the user tries again with the same password.
+    ///   - submission: The submission of the form. If the user tries again with the same password, pass the same submission.
     public func activate(
         token: ResetToken,
         password: Password,
@@ -43,8 +43,8 @@ extension AccountClient {
     /// Requests an email with a link that verifies an address. The response doesn't depend on whether the account exists.
     /// - Parameters:
     ///   - email: The address to verify; `nil` for that of the signed-in account.
-    ///   - submission: The submission of the form; the same one if the user tries again. After a success, the next request needs a new
-    ///     one.
+    ///   - submission: The submission of the form. If the user tries again, pass the same submission. After a success, create a new one
+    ///     for the next request.
     /// - Returns: The text for the user.
     /// - Throws: An error with the code `AUTH_TOKEN_MISSING` if `email` is `nil` and no user is signed in.
     @discardableResult
@@ -71,7 +71,7 @@ extension AccountClient {
     ///   - token: The token of the link.
     ///   - currentPassword: The password of the account; `nil` to use the session. The server refuses the session of another account with
     ///     the code `AUTH_RESET_TOKEN_INVALID`, and the link stays usable.
-    ///   - submission: The submission of the form; the same one if the user tries again with the same content.
+    ///   - submission: The submission of the form. If the user tries again with the same content, pass the same submission.
     /// - Returns: The text for the user.
     @discardableResult
     public func verifyEmail(
@@ -88,7 +88,7 @@ extension AccountClient {
     ///   - token: The token of the link.
     ///   - currentPassword: The password of the account; `nil` to use the session, like
     ///     ``verifyEmail(token:currentPassword:submission:)``.
-    ///   - submission: The submission of the form; the same one if the user tries again with the same content.
+    ///   - submission: The submission of the form. If the user tries again with the same content, pass the same submission.
     /// - Returns: The text for the user.
     @discardableResult
     public func confirmEmailChange(
@@ -103,7 +103,7 @@ extension AccountClient {
     /// Restores the former address by a link. All sessions end, and the next sign-in needs a password reset.
     /// - Parameters:
     ///   - token: The token of the link.
-    ///   - submission: The submission of the form; the same one if the user tries again.
+    ///   - submission: The submission of the form. If the user tries again, pass the same submission.
     /// - Returns: The text for the user.
     @discardableResult
     public func undoEmailChange(
@@ -123,7 +123,7 @@ extension AccountClient {
     /// Restores a deleted account by a link. The password is unchanged, and the user signs in again.
     /// - Parameters:
     ///   - token: The token of the link.
-    ///   - submission: The submission of the form; the same one if the user tries again.
+    ///   - submission: The submission of the form. If the user tries again, pass the same submission.
     /// - Returns: The text for the user.
     @discardableResult
     public func keepAccount(

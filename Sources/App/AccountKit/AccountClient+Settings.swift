@@ -16,7 +16,7 @@ extension AccountClient {
     /// - Parameters:
     ///   - currentPassword: The current password.
     ///   - newPassword: The password that replaces it.
-    ///   - submission: The submission of the form; the same one if the user tries again with the same content.
+    ///   - submission: The submission of the form. If the user tries again with the same content, pass the same submission.
     @discardableResult
     public func changePassword(
         currentPassword: Password,
@@ -40,7 +40,7 @@ extension AccountClient {
     /// - Parameters:
     ///   - newEmail: The new address.
     ///   - currentPassword: The current password.
-    ///   - submission: The submission of the form; the same one if the user tries again with the same content.
+    ///   - submission: The submission of the form. If the user tries again with the same content, pass the same submission.
     /// - Returns: The text for the user.
     @discardableResult
     public func requestEmailChange(
@@ -64,7 +64,7 @@ extension AccountClient {
     /// - Parameters:
     ///   - firstName: The new name; `nil` to leave it unchanged.
     ///   - language: The new language of the account's emails; `nil` to leave it unchanged.
-    ///   - submission: The submission of the form; the same one if the user tries again with the same content.
+    ///   - submission: The submission of the form. If the user tries again with the same content, pass the same submission.
     /// - Returns: The changed account.
     @discardableResult
     public func updateUser(
@@ -108,7 +108,7 @@ extension AccountClient {
     /// Deletes the account, and ends the session on this device. An email has a link that restores the account until its data is removed.
     /// - Parameters:
     ///   - password: The current password.
-    ///   - submission: The submission of the form; the same one if the user tries again with the same password.
+    ///   - submission: The submission of the form. If the user tries again with the same password, pass the same submission.
     /// - Returns: The text for the user, and the time at which the data is removed.
     @discardableResult
     public func deleteAccount(

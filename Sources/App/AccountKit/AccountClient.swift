@@ -88,7 +88,7 @@ public struct AccountClient: Sendable {
     ///   - email: The address of the account.
     ///   - password: The password as the user typed it; `nil` for a server with blind registration.
     ///   - firstName: The name by which emails and screens greet the user.
-    ///   - submission: The submission of the form; the same one if the user tries again with the same content.
+    ///   - submission: The submission of the form. If the user tries again with the same content, pass the same submission.
     public func register(
         email: EmailAddress,
         password: Password?,
@@ -123,7 +123,7 @@ public struct AccountClient: Sendable {
     /// - Parameters:
     ///   - email: The address of the account.
     ///   - password: The password as the user typed it.
-    ///   - submission: The submission of the form; the same one if the user tries again with the same content.
+    ///   - submission: The submission of the form. If the user tries again with the same content, pass the same submission.
     public func signIn(
         email: EmailAddress,
         password: Password,
@@ -226,7 +226,7 @@ public struct AccountClient: Sendable {
     /// - Parameters:
     ///   - link: The reset link that the user opened.
     ///   - newPassword: The password that replaces the old one.
-    ///   - submission: The submission of the form; the same one if the user tries again with the same password.
+    ///   - submission: The submission of the form. If the user tries again with the same password, pass the same submission.
     /// - Returns: The text for the user.
     public func confirmReset(
         _ link: ResetLink,

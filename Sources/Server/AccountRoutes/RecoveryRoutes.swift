@@ -7,7 +7,7 @@ import Idempotency
 import OpenAPI
 public import ServerMiddleware
 
-/// The routes of password reset: request, validate and confirm, and a second request route for apps that were released before the contract.
+/// The routes of password reset: request, validate and confirm, and a second request route for existing apps.
 ///
 /// A request receives the same response whether or not the address has an account, and the server does the same work: it enqueues an email
 /// in both cases. Only the worker that sends emails looks the account up. For users with a browser, also add ``RecoveryPageRoutes``.
@@ -62,7 +62,7 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
         self.rules = rules
     }
 
-    /// Adds the routes to a router or a group. Errors of the second request route should have the form `success`, which released apps
+    /// Adds the routes to a router or a group. Errors of the second request route should have the form `success`, which existing apps
     /// expect.
     ///
     /// - Parameter router: The router or group. It needs a middleware that renders the errors of the contract.

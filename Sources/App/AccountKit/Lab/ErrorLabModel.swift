@@ -19,7 +19,7 @@ import Timekeeping
 @Observable
 @MainActor
 public final class ErrorLabModel: StandardScreenModel {
-    /// The states of the screen.
+    /// The states of the screen. In the description of a state, an arrow (→) precedes the states that can follow.
     public enum State: Sendable {
         /// No scenario has run yet. → `running`
         case idle
@@ -64,7 +64,7 @@ public final class ErrorLabModel: StandardScreenModel {
     ///   - timeout: The maximum duration of a call, unless its scenario specifies another one.
     ///   - root: The path at which the lab is mounted.
     ///   - clock: The clock of delays.
-    ///   - wallClock: The local time, on which `ErrorPresentation.Action.retryAt(_:)` is based.
+    ///   - wallClock: Returns the local time, from which the model computes the time of `ErrorPresentation.Action.retryAt(_:)`.
     ///   - newSession: Creates names of sessions: letters, digits and `._-`, at most 64.
     public init<C: Clock>(
         baseURL: URL,

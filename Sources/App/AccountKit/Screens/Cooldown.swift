@@ -24,8 +24,8 @@ final class Cooldown {
         update()
     }
 
-    /// Updates ``secondsLeft`` once per second, and returns when it is 0. If the task is canceled, it returns as well and can be called
-    /// again; the cooldown continues.
+    /// Updates ``secondsLeft`` once per second, and returns when it is 0. If the task is canceled, the method returns early, but the
+    /// cooldown continues. Call the method again to continue the updates.
     func run() async {
         update()
         while secondsLeft > 0, let end {

@@ -17,7 +17,7 @@ import Timekeeping
 @Observable
 @MainActor
 public final class ForgotPasswordModel: StandardScreenModel {
-    /// The states of the screen.
+    /// The states of the screen. In the description of a state, an arrow (→) precedes the states that can follow.
     public enum State: Hashable, Sendable {
         /// The user edits the form. → `requesting`, `failed`
         case editing
@@ -41,7 +41,7 @@ public final class ForgotPasswordModel: StandardScreenModel {
     public private(set) var state = State.editing {
         didSet { if case .failed = state { signals.countAlert() } }
     }
-    /// The seconds until the button is enabled again, 0 if it is; updated by ``runCountdown()``.
+    /// The seconds until the button is enabled again; 0 if it is enabled. ``runCountdown()`` updates the value.
     public var secondsLeft: Int { pause.secondsLeft }
 
     private let client: AccountClient
@@ -50,11 +50,11 @@ public final class ForgotPasswordModel: StandardScreenModel {
 
     /// Creates the model.
     /// - Parameters:
-    ///   - client: The account API; its language is set to the screen's.
+    ///   - client: The account API. The model uses a copy of it with the language of the screen.
     ///   - language: The user's language.
     ///   - email: The initial address.
     ///   - clock: The clock of the cooldown.
-    ///   - wallClock: The local time, on which `ErrorPresentation.Action.retryAt(_:)` is based.
+    ///   - wallClock: Returns the local time, from which the model computes the time of `ErrorPresentation.Action.retryAt(_:)`.
     public init<C: Clock>(
         client: AccountClient,
         language: Language,

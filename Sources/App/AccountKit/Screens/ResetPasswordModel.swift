@@ -13,7 +13,7 @@ import ResilientHTTP
 @Observable
 @MainActor
 public final class ResetPasswordModel: StandardScreenModel {
-    /// The states of the screen.
+    /// The states of the screen. In the description of a state, an arrow (→) precedes the states that can follow.
     public enum State: Hashable, Sendable {
         /// The link that opened the app is not a reset link, or the server can't read it. Final.
         case linkInvalid(ErrorPresentation)
@@ -81,10 +81,10 @@ public final class ResetPasswordModel: StandardScreenModel {
     /// Creates the model.
     /// - Parameters:
     ///   - link: The link that opened the app, or `nil` if it could not be parsed as a reset link.
-    ///   - client: The account API; its language is set to the screen's.
+    ///   - client: The account API. The model uses a copy of it with the language of the screen.
     ///   - language: The user's language.
     ///   - rules: The rules that a password must satisfy before it is sent.
-    ///   - wallClock: The local time, on which `ErrorPresentation.Action.retryAt(_:)` is based.
+    ///   - wallClock: Returns the local time, from which the model computes the time of `ErrorPresentation.Action.retryAt(_:)`.
     public init(
         link: ResetLink?,
         client: AccountClient,

@@ -59,10 +59,10 @@ public final class ActivateModel: AccountLinkModel {
     /// Creates the model.
     /// - Parameters:
     ///   - link: The link that opened the app, or `nil` if it could not be parsed.
-    ///   - client: The account API; its language is set to the screen's.
+    ///   - client: The account API. The model uses a copy of it with the language of the screen.
     ///   - language: The user's language.
     ///   - rules: The rules that the password must satisfy before it is sent.
-    ///   - wallClock: The local time, on which `ErrorPresentation.Action.retryAt(_:)` is based.
+    ///   - wallClock: Returns the local time, from which the model computes the time of `ErrorPresentation.Action.retryAt(_:)`.
     public init(
         link: AccountLink?,
         client: AccountClient,
@@ -141,9 +141,9 @@ public final class VerifyEmailModel: ProvenLinkModel {
     /// Creates the model.
     /// - Parameters:
     ///   - link: The link that opened the app, or `nil` if it could not be parsed.
-    ///   - client: The account API; its language is set to the screen's.
+    ///   - client: The account API. The model uses a copy of it with the language of the screen.
     ///   - language: The user's language.
-    ///   - wallClock: The local time, on which `ErrorPresentation.Action.retryAt(_:)` is based.
+    ///   - wallClock: Returns the local time, from which the model computes the time of `ErrorPresentation.Action.retryAt(_:)`.
     public init(
         link: AccountLink?,
         client: AccountClient,
@@ -198,9 +198,9 @@ public final class ConfirmEmailModel: ProvenLinkModel {
     /// Creates the model.
     /// - Parameters:
     ///   - link: The link that opened the app, or `nil` if it could not be parsed.
-    ///   - client: The account API; its language is set to the screen's.
+    ///   - client: The account API. The model uses a copy of it with the language of the screen.
     ///   - language: The user's language.
-    ///   - wallClock: The local time, on which `ErrorPresentation.Action.retryAt(_:)` is based.
+    ///   - wallClock: Returns the local time, from which the model computes the time of `ErrorPresentation.Action.retryAt(_:)`.
     public init(
         link: AccountLink?,
         client: AccountClient,
@@ -256,9 +256,9 @@ public final class KeepAccountModel: AccountLinkModel {
     /// Creates the model.
     /// - Parameters:
     ///   - link: The link that opened the app, or `nil` if it could not be parsed.
-    ///   - client: The account API; its language is set to the screen's.
+    ///   - client: The account API. The model uses a copy of it with the language of the screen.
     ///   - language: The user's language.
-    ///   - wallClock: The local time, on which `ErrorPresentation.Action.retryAt(_:)` is based.
+    ///   - wallClock: Returns the local time, from which the model computes the time of `ErrorPresentation.Action.retryAt(_:)`.
     public init(
         link: AccountLink?,
         client: AccountClient,
