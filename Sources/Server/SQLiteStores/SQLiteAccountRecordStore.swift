@@ -125,7 +125,7 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
         }
     }
 
-    /// Stores the family of a device, such as its operating system. If the family is stored already, the method only reads.
+    /// Stores the family of a device, such as `iPhone` or `Firefox on Linux`. If the family is stored already, the method only reads.
     /// - Throws: `StoreFailure`, also if the account doesn't exist (foreign key).
     /// - Returns: Whether the account has other families, but not this one.
     public func noteDevice(family: String, of id: Account.ID, at now: Date) async throws -> Bool {

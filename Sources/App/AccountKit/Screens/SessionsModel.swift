@@ -6,8 +6,8 @@ import ResilientHTTP
 
 /// The model of the list of the user's sessions.
 ///
-/// A view calls ``load()`` when it appears, and starts ``end(_:)`` and ``endOthers()`` with `work`. The rows stay while the list is loaded
-/// again, and if that fails.
+/// A view calls ``load()`` when it appears, and starts ``end(_:)`` and ``endOthers()`` with `work`. While the list is loaded again, and if
+/// loading fails, the previous rows stay.
 @Observable
 @MainActor
 public final class SessionsModel: StandardScreenModel {
@@ -58,13 +58,13 @@ public final class SessionsModel: StandardScreenModel {
         await run(.loading) { () async throws(APIError) in nil }
     }
 
-    /// Ends a session of another device. Ignored while a request is in flight, and for the session of this device.
+    /// Ends a session of another device. Does nothing while a request is in flight, or if the session is that of this device.
     public func end(_ session: SessionDescription) async {
         guard !isInFlight, !session.isCurrent else { return }
         await end(session.id)
     }
 
-    /// Ends all sessions except that of this device. Ignored while a request is in flight.
+    /// Ends all sessions except the session of this device. Does nothing while a request is in flight.
     public func endOthers() async {
         guard !isInFlight else { return }
         await run(.ending(nil)) { [client] () async throws(APIError) in

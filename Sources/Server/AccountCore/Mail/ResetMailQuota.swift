@@ -1,14 +1,14 @@
 import Foundation
 import Synchronization
 
-/// Limits the number of reset emails that a worker sends, per account and in all.
+/// Limits the number of reset emails that a worker sends, per account and for all accounts together.
 ///
-/// The rate limits of requests do the same, but in memory: while their table is full or was lost, or a network gets its fair share beyond a
-/// global limit, more requests are admitted than emails may be sent.
+/// The rate limits of requests alone are not sufficient, because they are in memory. They admit more requests than emails may be sent while
+/// their table is full, after it was lost, or when a network gets its fair share beyond a global limit.
 public final class ResetMailQuota: Sendable {
     private let store: any SentResetStore
     private let bounds: @Sendable () -> ResetMailBounds
-    /// The time at which the next reset email may be sent; `nil` if one may be sent now, as far as is known.
+    /// The time at which the next reset email may be sent; `nil` if the last decision did not set one.
     private let pauseEnd = Mutex<Date?>(nil)
 
     /// Creates a quota.
@@ -28,7 +28,7 @@ public final class ResetMailQuota: Sendable {
         }
     }
 
-    /// Decides whether an email may be sent. Confirmations are not limited: each needs a used link.
+    /// Decides whether an email may be sent. Confirmations are not limited, because a user must use a link to cause one.
     func reserve(_ token: MailedToken, for intent: MailIntent, at now: Date) async throws -> ResetMailDecision {
         guard case .reset(let token) = token else { return .reserved }
         let decision = try await store.reserve(intent.id, for: token.accountID, within: bounds(), at: now)

@@ -23,9 +23,9 @@ public protocol SentResetStore: Sendable {
 
 /// The largest numbers of reset emails.
 public struct ResetMailBounds: Hashable, Sendable {
-    /// For one account; `nil` for no limit.
+    /// The limit for each account; `nil` for no limit.
     public var perAccount: RateLimitPolicy?
-    /// In all; `nil` for no limit. If the policy is paced, it is paced here, too: at most its burst at once.
+    /// The limit for all accounts together; `nil` for no limit. If the policy has a burst, at most this burst is admitted at once.
     public var overall: RateLimitPolicy?
 
     /// Creates limits; `nil` is no limit.

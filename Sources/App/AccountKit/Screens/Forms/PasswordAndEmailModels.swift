@@ -43,7 +43,8 @@ public final class ChangePasswordModel: FormModel {
         return presenter.text(ContractText.passwordChanged)
     }
 
-    /// After a lost response, the server refuses the old password and the old session.
+    /// If the server changed the password but its response was lost, the server refuses the old password and the old session in the next
+    /// attempt.
     override func refusal(_ error: APIError) async -> State? {
         guard mayHaveTakenEffect, error.kind == .unauthorized else { return nil }
         let text = ContractText.resetProbablySucceeded
