@@ -2,20 +2,21 @@ public import AccountContract
 public import ErrorContract
 import ResilientHTTP
 
-/// The calls of emailed links. Each link is an `AccountLink`; a link of another purpose is refused.
+/// The calls that use emailed links. Each call accepts only the links of its purpose (`AccountLink`).
 ///
 /// A link that is expired, used or unknown is refused with the code `AUTH_RESET_TOKEN_INVALID`. If the response to an attempt was lost and
-/// a later attempt is refused with that code, the earlier attempt has probably succeeded: see ``Submission/mayHaveTakenEffect``.
+/// a later attempt is refused with this code, the earlier attempt has probably used the link successfully.
+/// ``Submission/mayHaveTakenEffect`` reports this.
 extension AccountClient {
     /// Creates the account of a blind registration and signs in.
     ///
-    /// If the response to an earlier attempt of the submission was lost, that attempt may have created the account. A refused link then
-    /// leads to a sign-in with the same password, if the address is known.
+    /// If the response to an earlier attempt of the submission was lost, that attempt may have created the account. If the server then
+    /// refuses the link, the client signs in with the same password, provided that the address is known.
     /// - Parameters:
     ///   - token: The token of the link.
     ///   - password: The password of the new account.
     ///   - email: The address of the link, if the link contains it.
-    ///   - submission: The submission of the form; the same one if the user tries again with the same password.
+    ///   - submission: The submission of the form. If the user tries again with the same password, pass the same submission.
     public func activate(
         token: ResetToken,
         password: Password,
@@ -42,9 +43,9 @@ extension AccountClient {
 
     /// Requests an email with a link that verifies an address. The response doesn't depend on whether the account exists.
     /// - Parameters:
-    ///   - email: The address to verify; `nil` for that of the signed-in account.
-    ///   - submission: The submission of the form; the same one if the user tries again. After a success, the next request needs a new
-    ///     one.
+    ///   - email: The address to verify; `nil` for the address of the signed-in account.
+    ///   - submission: The submission of the form. If the user tries again, pass the same submission. After a success, create a new one
+    ///     for the next request.
     /// - Returns: The text for the user.
     /// - Throws: An error with the code `AUTH_TOKEN_MISSING` if `email` is `nil` and no user is signed in.
     @discardableResult
@@ -66,12 +67,12 @@ extension AccountClient {
 
     /// Verifies an address by a link. Sessions continue.
     ///
-    /// The link proves access to the mailbox. The session or the password proves that the account is the user's.
+    /// The link proves that the user has access to the mailbox. The session or the password proves that the account belongs to the user.
     /// - Parameters:
     ///   - token: The token of the link.
-    ///   - currentPassword: The password of the account; `nil` to use the session. The server refuses the session of another account with
-    ///     the code `AUTH_RESET_TOKEN_INVALID`, and the link stays usable.
-    ///   - submission: The submission of the form; the same one if the user tries again with the same content.
+    ///   - currentPassword: The password of the account; `nil` to use the session. If the session belongs to another account, the server
+    ///     refuses it with the code `AUTH_RESET_TOKEN_INVALID`, and the link stays valid.
+    ///   - submission: The submission of the form. If the user tries again with the same content, pass the same submission.
     /// - Returns: The text for the user.
     @discardableResult
     public func verifyEmail(
@@ -88,7 +89,7 @@ extension AccountClient {
     ///   - token: The token of the link.
     ///   - currentPassword: The password of the account; `nil` to use the session, like
     ///     ``verifyEmail(token:currentPassword:submission:)``.
-    ///   - submission: The submission of the form; the same one if the user tries again with the same content.
+    ///   - submission: The submission of the form. If the user tries again with the same content, pass the same submission.
     /// - Returns: The text for the user.
     @discardableResult
     public func confirmEmailChange(
@@ -103,7 +104,7 @@ extension AccountClient {
     /// Restores the former address by a link. All sessions end, and the next sign-in needs a password reset.
     /// - Parameters:
     ///   - token: The token of the link.
-    ///   - submission: The submission of the form; the same one if the user tries again.
+    ///   - submission: The submission of the form. If the user tries again, pass the same submission.
     /// - Returns: The text for the user.
     @discardableResult
     public func undoEmailChange(
@@ -123,7 +124,7 @@ extension AccountClient {
     /// Restores a deleted account by a link. The password is unchanged, and the user signs in again.
     /// - Parameters:
     ///   - token: The token of the link.
-    ///   - submission: The submission of the form; the same one if the user tries again.
+    ///   - submission: The submission of the form. If the user tries again, pass the same submission.
     /// - Returns: The text for the user.
     @discardableResult
     public func keepAccount(

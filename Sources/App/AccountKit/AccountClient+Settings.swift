@@ -6,17 +6,17 @@ import ResilientHTTP
 
 /// The changes that a signed-in user makes to the account.
 ///
-/// Each call throws an error with the code `AUTH_TOKEN_MISSING` if no user is signed in. Changes that could take the account away from its
-/// user need the current password. If it is wrong, the code is `AUTH_INVALID_CREDENTIALS`.
+/// Each call throws an error with the code `AUTH_TOKEN_MISSING` if no user is signed in. Changes with which an intruder could take over the
+/// account need the current password. If the password is wrong, the code is `AUTH_INVALID_CREDENTIALS`.
 extension AccountClient {
-    /// Sets a new password. All other sessions end. The client's session continues with new tokens, like after a sign-in.
+    /// Sets a new password. All other sessions end. The session of this client continues with new tokens.
     ///
     /// If the response was lost, the server refuses the old password and the old session in the next attempt.
     /// ``Submission/mayHaveTakenEffect`` then reports that the password may have been changed.
     /// - Parameters:
     ///   - currentPassword: The current password.
-    ///   - newPassword: The password that replaces it.
-    ///   - submission: The submission of the form; the same one if the user tries again with the same content.
+    ///   - newPassword: The new password.
+    ///   - submission: The submission of the form. If the user tries again with the same content, pass the same submission.
     @discardableResult
     public func changePassword(
         currentPassword: Password,
@@ -40,7 +40,7 @@ extension AccountClient {
     /// - Parameters:
     ///   - newEmail: The new address.
     ///   - currentPassword: The current password.
-    ///   - submission: The submission of the form; the same one if the user tries again with the same content.
+    ///   - submission: The submission of the form. If the user tries again with the same content, pass the same submission.
     /// - Returns: The text for the user.
     @discardableResult
     public func requestEmailChange(
@@ -64,7 +64,7 @@ extension AccountClient {
     /// - Parameters:
     ///   - firstName: The new name; `nil` to leave it unchanged.
     ///   - language: The new language of the account's emails; `nil` to leave it unchanged.
-    ///   - submission: The submission of the form; the same one if the user tries again with the same content.
+    ///   - submission: The submission of the form. If the user tries again with the same content, pass the same submission.
     /// - Returns: The changed account.
     @discardableResult
     public func updateUser(
@@ -98,7 +98,7 @@ extension AccountClient {
         try await api.authorized(by: session).delete(AccountPath.sessions + "/" + segment, context: context)
     }
 
-    /// Ends all sessions of the account except that of this device.
+    /// Ends all sessions of the account except the session of this device.
     public func endOtherSessions() async throws(APIError) {
         let context = "sessions_end_others"
         try await credentials(context: context)
@@ -108,7 +108,7 @@ extension AccountClient {
     /// Deletes the account, and ends the session on this device. An email has a link that restores the account until its data is removed.
     /// - Parameters:
     ///   - password: The current password.
-    ///   - submission: The submission of the form; the same one if the user tries again with the same password.
+    ///   - submission: The submission of the form. If the user tries again with the same password, pass the same submission.
     /// - Returns: The text for the user, and the time at which the data is removed.
     @discardableResult
     public func deleteAccount(
@@ -125,7 +125,8 @@ extension AccountClient {
             context: context
         )
         response.message = response.message ?? text(ContractText.accountDeleted)
-        // The server has already ended the session. If the store can't be written, it contains credentials that the server refuses.
+        // The server has already ended the session. So if removing the credentials fails, the store only contains credentials that the
+        // server refuses.
         _ = try? await session.setCredentials(nil)
         return response
     }

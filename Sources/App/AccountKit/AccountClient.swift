@@ -12,14 +12,14 @@ import StrictJSON
 /// let user = try await accounts.signIn(email: try EmailAddress(email), password: try Password(password))
 /// ```
 ///
-/// The credentials of the session are stored in a `CredentialStore`, together with the device tokens of the accounts that
-/// signed in on this device. A device token outlives a sign-out. It is sent with the next sign-in to its account, so that
-/// failed attempts of other devices don't block that sign-in.
+/// The credentials of the session are stored in a `CredentialStore`, together with the device tokens of the accounts that signed in on this
+/// device. A device token stays stored after a sign-out. The client sends it with the next sign-in to the same account, so that failed
+/// attempts of other devices don't block this sign-in.
 ///
 /// Every call throws `APIError`. Failures of the store have the kind `custom`.
 ///
-/// Every POST and PATCH carries an `Idempotency-Key`, so that the client can retry a request whose response was lost. A method with a
-/// ``Submission`` parameter sends its key: pass the same submission if the user tries again with the same content.
+/// Every POST and PATCH carries an `Idempotency-Key`, so that the client can retry a request whose response was lost. If a method has a
+/// ``Submission`` parameter, it sends the key of the submission: pass the same submission if the user tries again with the same content.
 public struct AccountClient: Sendable {
     /// The client that makes the calls.
     public var api: APIClient
@@ -47,14 +47,14 @@ public struct AccountClient: Sendable {
         let devices = DeviceTokenBook(store: store.secretStore(named: "device-tokens"), server: api.baseURL)
         self.devices = devices
         var refreshing = api
-        // The session itself retries a failed refresh, and no call waits for more than one at a time.
+        // The session itself retries a failed refresh, so the retry policy of other calls doesn't apply here. Calls share one refresh.
         refreshing.policies.set(.sessionRefresh, for: "/api/auth/refresh", method: .post)
         session = Session(
             store: store,
             environment: api.environment,
             refresh: { [refreshing] token in
                 let request = RefreshRequest(refreshToken: try RefreshToken(token))
-                // The session retries a refresh whose response was lost. A server accepts the same token for some time.
+                // The session retries a refresh whose response was lost. The server accepts the same refresh token again for a short time.
                 let answer: SessionResponse = try await refreshing.post(
                     AccountPath.refresh,
                     request,
@@ -79,16 +79,17 @@ public struct AccountClient: Sendable {
 
     /// Creates an account and signs in, or requests an email with a link that creates it.
     ///
-    /// With blind registration (`REGISTRATION=blind`), the server ignores the password and sends an email. Then the user chooses a
-    /// password after opening the link (``activate(token:password:email:submission:)``).
+    /// With blind registration (`REGISTRATION=blind`), the server ignores the password and sends an email with a link. The user opens the
+    /// link and chooses a password, with which the app calls ``activate(token:password:email:submission:)``.
     ///
-    /// If the response to an earlier attempt of the submission was lost, that attempt may have created the account. The server's
-    /// `AUTH_EMAIL_EXISTS` then leads to a sign-in with the same password, and is thrown only if the server refuses that password.
+    /// If the response to an earlier attempt of the submission was lost, that attempt may have created the account. If the server then
+    /// responds with `AUTH_EMAIL_EXISTS`, the client signs in with the same password. It throws `AUTH_EMAIL_EXISTS` only if the server
+    /// refuses this password.
     /// - Parameters:
     ///   - email: The address of the account.
     ///   - password: The password as the user typed it; `nil` for a server with blind registration.
     ///   - firstName: The name by which emails and screens greet the user.
-    ///   - submission: The submission of the form; the same one if the user tries again with the same content.
+    ///   - submission: The submission of the form. If the user tries again with the same content, pass the same submission.
     public func register(
         email: EmailAddress,
         password: Password?,
@@ -123,7 +124,7 @@ public struct AccountClient: Sendable {
     /// - Parameters:
     ///   - email: The address of the account.
     ///   - password: The password as the user typed it.
-    ///   - submission: The submission of the form; the same one if the user tries again with the same content.
+    ///   - submission: The submission of the form. If the user tries again with the same content, pass the same submission.
     public func signIn(
         email: EmailAddress,
         password: Password,
@@ -206,7 +207,7 @@ public struct AccountClient: Sendable {
         }
     }
 
-    /// Validates a link without consuming it.
+    /// Validates a link without consuming it. Call it when the app opens a reset link, before it shows the form.
     /// - Throws: An error with the code `AUTH_RESET_TOKEN_INVALID` for an expired, used or unknown link, even if another
     ///   backend sends no code.
     public func validateReset(_ link: ResetLink) async throws(APIError) -> ValidTokenResponse {
@@ -219,14 +220,16 @@ public struct AccountClient: Sendable {
         return answer
     }
 
-    /// Sets a new password by a link. A refused password leaves the link usable; success ends every session.
+    /// Sets a new password by a link. If the server refuses the password, the link stays valid. After a success, all sessions of the
+    /// account have ended.
     ///
-    /// If the response to a confirmation was lost, a server that supports idempotency keys repeats it. Other servers refuse the
-    /// used link: ``Submission/mayHaveTakenEffect`` then reports that the password may have been changed.
+    /// If the response was lost and the user tries again, a server with support for idempotency keys repeats the response. A server without
+    /// this support refuses the used link. In this case, ``Submission/mayHaveTakenEffect`` is `true`, because the password has probably
+    /// been changed.
     /// - Parameters:
     ///   - link: The reset link that the user opened.
-    ///   - newPassword: The password that replaces the old one.
-    ///   - submission: The submission of the form; the same one if the user tries again with the same password.
+    ///   - newPassword: The new password.
+    ///   - submission: The submission of the form. If the user tries again with the same password, pass the same submission.
     /// - Returns: The text for the user.
     public func confirmReset(
         _ link: ResetLink,
@@ -248,7 +251,8 @@ extension AccountClient {
     /// Stores the session of a response.
     /// - Parameters:
     ///   - response: The response with the tokens.
-    ///   - email: The address of the account; `nil` if only the response may contain it.
+    ///   - email: The address of the account; `nil` if the caller doesn't know it. In this case, the address of the response is used, if
+    ///     there is one.
     ///   - context: The operation of the app.
     /// - Returns: The account, with its address if it is known.
     func begin(_ response: SessionResponse, _ email: EmailAddress?, context: String) async throws(APIError) -> AccountUser {
@@ -288,7 +292,7 @@ extension AccountClient {
 public enum RegistrationResult: Hashable, Sendable {
     /// The account exists, and its user is signed in.
     case signedIn(AccountUser)
-    /// The server has sent an email. The user continues with the link in it. The message is the text for the user.
+    /// The server has sent an email, and the user must open the link in it. The message is the text for the user.
     case checkEmail(message: String)
 
     /// The account; `nil` if the user has to open the link in the email first.
@@ -377,7 +381,7 @@ extension Credentials {
 }
 
 extension AccountClient {
-    /// Returns the same client with another language of its texts.
+    /// Returns a copy of the client whose texts are in another language. The copy shares the session.
     func speaking(_ language: Language) -> AccountClient {
         var client = self
         client.api.language = language

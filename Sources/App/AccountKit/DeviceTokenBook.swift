@@ -4,7 +4,7 @@ import ResilientHTTP
 
 /// The device tokens of the accounts that signed in on this device.
 ///
-/// If the store fails, such as a locked keychain, the token is lost, but the sign-in continues.
+/// If the store fails, for example because the keychain is locked, the token is lost, but the sign-in continues.
 actor DeviceTokenBook {
     private struct Entry: Codable {
         var server: String
@@ -13,7 +13,7 @@ actor DeviceTokenBook {
         var token: DeviceToken
     }
 
-    /// The maximum number of tokens. The oldest ones are removed first.
+    /// The largest number of stored tokens. If there are more, the oldest tokens are removed.
     private static let capacity = 16
 
     private let store: any SecretStore
@@ -28,15 +28,14 @@ actor DeviceTokenBook {
         self.server = server.absoluteString
     }
 
-    /// Returns the token to send with a sign-in: the newest one of the account, or of a reset without an address. The server
-    /// ignores the token of another account.
+    /// Returns the token to send with a sign-in: the newest token of the account, or of a reset whose address is unknown. The token of such
+    /// a reset may belong to another account; in this case, the server ignores it.
     func token(for email: EmailAddress) async -> DeviceToken? {
         let stored = (try? await load()) ?? []
         return (stored + pending).last { $0.server == server && [email.normalized, nil].contains($0.account) }?.token
     }
 
-    /// Stores a token and replaces the account's earlier one. The token of a sign-in also replaces a token that was stored without an
-    /// address after a reset.
+    /// Stores a token, and removes the earlier token of the account. Also removes a token that was stored without an address after a reset.
     /// - Parameters:
     ///   - token: The token; `nil` changes nothing.
     ///   - email: The account; `nil` if it is unknown.
@@ -48,7 +47,7 @@ actor DeviceTokenBook {
         defer { isWriting = false }
         while !pending.isEmpty {
             let count = pending.count
-            // A store that can't be read may contain tokens of other accounts, so it is not overwritten.
+            // If the store can't be read, it may contain tokens of other accounts, so it is not overwritten.
             if var entries = try? await load() {
                 for entry in pending.prefix(count) {
                     entries.removeAll { $0.server == entry.server && [entry.account, nil].contains($0.account) }

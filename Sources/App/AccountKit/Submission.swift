@@ -6,10 +6,11 @@ import Synchronization
 
 /// One submission of a form, with all of its attempts.
 ///
-/// Every request of a submission carries the same `Idempotency-Key`. ``AccountClient`` can therefore retry a request whose
-/// response was lost: a server that supports keys performs the mutation once and repeats its response. Create a submission when
-/// the user submits a form. Pass it again if the user tries again with the same content. Create a new one if the content
-/// changes, and after a success:
+/// Every request of a submission carries the same `Idempotency-Key`. ``AccountClient`` can therefore retry a request whose response was
+/// lost: a server that supports keys performs the change once and repeats its response.
+///
+/// Create a submission when the user submits a form. If the user tries again with the same content, pass the same submission. If the
+/// content changes, and after a success, create a new submission:
 ///
 /// ```swift
 /// let submission = Submission()
@@ -34,10 +35,10 @@ public final class Submission: Sendable {
         self.idempotencyKey = idempotencyKey
     }
 
-    /// Whether the server may have performed the mutation although no response to it was received.
+    /// Whether the server may have performed the change although the client received no response.
     ///
-    /// True after an attempt failed whose request was sent: the connection broke, the timeout was reached, or a server in
-    /// between responded with 500, 502 or 504. A later refusal doesn't reset it.
+    /// It becomes `true` if a request was sent and its outcome is unknown: the connection broke, the timeout was reached, or the response
+    /// had a status such as 500, 502 or 504, which may come from a proxy. If the server refuses a later attempt, the value stays `true`.
     public var mayHaveTakenEffect: Bool { hasLostResponse.withLock { $0 } }
 
     fileprivate func noteLostResponse() { hasLostResponse.withLock { $0 = true } }
@@ -71,7 +72,7 @@ extension AccountClient {
         }
     }
 
-    /// Runs a call of a submission, and records whether the response to one of its attempts was lost.
+    /// Runs a call of a submission. If the response to one of its attempts was lost, records this in the submission.
     /// - Parameters:
     ///   - submission: The submission, whose key is one of the headers.
     ///   - isAuthorized: Whether the request carries the access token of the session.
@@ -114,7 +115,7 @@ private final class AttemptWatch: CallListener {
 extension AttemptOutcome {
     fileprivate var leavesEffectUnknown: Bool {
         guard let status else { return wasSent }
-        // A 503 is sent instead of performing the request; the others may be sent after it.
+        // A server sends 503 without performing the request. It may send the other statuses after it has performed the request.
         return status >= 500 && status != 503
     }
 }

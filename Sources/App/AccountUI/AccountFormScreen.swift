@@ -14,8 +14,8 @@
     /// }
     /// ```
     ///
-    /// After a success, and if a link can't be used, a page replaces the form. Its buttons perform the actions of the model's `page`. The
-    /// screen needs a navigation bar for its title. Use ``AccountFormViewController`` in a UIKit app.
+    /// After a success, and if a link can't be used, a page replaces the form. The buttons of this page perform the actions of the model's
+    /// `page`. The screen needs a navigation bar for its title. Use ``AccountFormViewController`` in a UIKit app.
     public struct AccountFormScreen: View {
         @Bindable private var model: FormModel
         @FocusState private var focus: FocusedField?
@@ -25,8 +25,8 @@
         /// Creates the screen.
         /// - Parameters:
         ///   - model: The model of the form. Retain a `CheckEmailModel` while the screen is not shown, so that the cooldown continues.
-        ///   - forgotPassword: Opens the request for a reset link with the model's `makeForgotPasswordModel(clock:)`. The button is shown
-        ///     if the form asks for the current password; `nil` for a form without this button.
+        ///   - forgotPassword: Opens the screen that requests a reset link, with the model's `makeForgotPasswordModel(clock:)`. The form
+        ///     shows a button for this if it asks for the current password. With `nil`, there is no button.
         ///   - perform: Performs an action that the model leaves to the app: leaving the screen (`dismiss`), signing in
         ///     (`makeSignInModel()`), requesting a new link, contacting support, checking whether a request took effect.
         public init(

@@ -23,14 +23,14 @@
         /// canceled when this view disappears. If the error has a reference for support, a third button copies it to the pasteboard (not
         /// on tvOS and watchOS).
         /// - Parameters:
-        ///   - presentation: The error, if there is one. Without one, nothing is shown.
-        ///   - isPresented: Whether it is shown; every button sets it to `false` before `perform` runs. To show the same error again, set
-        ///     it to `false` and then to `true`.
+        ///   - presentation: The error; `nil` shows nothing.
+        ///   - isPresented: Whether the alert is shown. Each button sets it to `false` before `perform` runs. To show the same error again,
+        ///     set it to `false` and then to `true`.
         ///   - language: The language of the buttons.
         ///   - catalogue: The catalogue with the app's own translations.
-        ///   - checkAgain: Called instead of `perform` for the action `checkAgain`, which is offered if the response to a request was lost.
-        ///     It checks whether the server performed the request, and must not send the request again. If it is `nil`, `perform` receives
-        ///     `ErrorPresentation.Action.checkAgain`.
+        ///   - checkAgain: Called instead of `perform` for the action `checkAgain`, which the alert offers if the response to a request was
+        ///     lost. The closure checks whether the server performed the request. It must not send the request again. If it is `nil`,
+        ///     `perform` receives `ErrorPresentation.Action.checkAgain`.
         ///   - perform: Performs the action that the user chose.
         public func errorAlert(
             _ presentation: ErrorPresentation?,
@@ -108,11 +108,11 @@
 
     /// Presents the alerts of a screen, one after the other.
     ///
-    /// SwiftUI loses an alert that is set while another one closes. So the view is bound to an `AlertQueue` and not to the model: the queue
-    /// delays a new alert until the view was updated without the earlier one.
+    /// If an alert is set while another alert closes, SwiftUI doesn't show it. So the view is bound to an `AlertQueue` and not to the
+    /// model. The queue delays a new alert until the view was updated without the earlier alert.
     ///
-    /// If the model sets several alerts while one is shown, only the latest one follows. A dismissal names its alert, so a late one can't
-    /// close the next alert.
+    /// If the model sets several alerts while an alert is shown, only the latest of them is shown next. A dismissal contains the id of its
+    /// alert, so if it arrives late, it doesn't close the next alert.
     struct AlertPresenter: ViewModifier {
         /// The alert of the model; `nil` for none.
         let alert: ScreenAlert?

@@ -93,8 +93,8 @@
 
     /// A field for a password that can be made readable.
     ///
-    /// Both fields stay in the view, and the focus moves from one to the other, because a field that is replaced loses the focus and the
-    /// keyboard. Only the visible one is accessible and receives taps.
+    /// The view contains two fields, one that hides the password and one that shows it, and moves the focus between them. With a single
+    /// field that is replaced, the user would lose the focus and the keyboard. Only the visible field is accessible and receives taps.
     struct PasswordField: View {
         let label: String
         /// The password, as the user has typed it.
@@ -170,8 +170,8 @@
             #endif
         }
 
-        /// Sets the suggestions for a password. The invisible one of the two fields has none, because AutoFill would interpret
-        /// two as a form that sets a password.
+        /// Sets the content type for suggestions of passwords. Only the visible field has a content type, because AutoFill would interpret
+        /// two password fields as a form that sets a new password.
         fileprivate func passwordContent(isNew: Bool, isShown: Bool) -> some View {
             #if os(macOS)
                 textContentType(isShown ? isNew ? .newPassword : .password : nil)

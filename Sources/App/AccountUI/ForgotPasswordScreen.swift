@@ -12,8 +12,8 @@
     /// After a request, the button is disabled for a cooldown and shows the remaining seconds. The message is the same whether or not there
     /// is an account with the address. Use ``ForgotPasswordViewController`` in a UIKit app.
     ///
-    /// A request is canceled if the screen disappears while it runs. The server may have received it, so the user may get an email
-    /// nevertheless.
+    /// If the screen disappears while a request runs, the request is canceled. The server may have received the request already, so the
+    /// user may still get an email.
     public struct ForgotPasswordScreen: View {
         @Bindable private var model: ForgotPasswordModel
         @FocusState private var focus: FocusedField?

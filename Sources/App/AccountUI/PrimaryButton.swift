@@ -3,8 +3,8 @@
 
     /// The main button of a screen, over the whole width of its row. Its title shows the progress; its position and height stay the same.
     ///
-    /// It only starts an action. The screen runs the action, so that it continues when the row scrolls away. Digits have a fixed width, so
-    /// that a countdown in the title doesn't move.
+    /// The button only starts an action. The screen runs it, so that the action continues when the row of the button scrolls away. Digits
+    /// have a fixed width, so that the title doesn't move during a countdown.
     struct PrimaryButton: View {
         /// The label, which may change while the action runs.
         let title: String

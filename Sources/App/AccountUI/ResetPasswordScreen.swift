@@ -11,8 +11,9 @@
     /// }
     /// ```
     ///
-    /// It validates the link when it appears. Then it shows the form, a page about an invalid link, or a button to try again after a
-    /// failure; after a success, a button that leads to the sign-in. Use ``ResetPasswordViewController`` in a UIKit app.
+    /// When the screen appears, it validates the link. Depending on the result, it shows the form, a page about an invalid link, or a
+    /// button to try again. After the password was set, it shows a button that leads to the sign-in. Use ``ResetPasswordViewController`` in
+    /// a UIKit app.
     public struct ResetPasswordScreen: View {
         @Bindable private var model: ResetPasswordModel
         @FocusState private var focus: FocusedField?
@@ -60,8 +61,8 @@
                             .disabled(model.state == .submitting)
                     }
                 } else {
-                    // The same row while the link is validated and after that failed, so that "Try Again" does not remove its
-                    // own row.
+                    // One row serves for both the progress of the validation and the button "Try Again". If the button had its own row,
+                    // pressing it would remove this row.
                     PrimaryButton(
                         title: model.openTitle,
                         isEnabled: model.isOpenEnabled,

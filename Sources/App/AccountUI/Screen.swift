@@ -29,7 +29,7 @@
             focus: @escaping @MainActor (AccountField) -> Void = { _ in },
             perform: @escaping @MainActor (ErrorPresentation.Action) -> Void = { _ in }
         ) -> some View {
-            // Another model is another screen, which begins without the alerts and tasks of the earlier one.
+            // If the model changes, SwiftUI must create a new screen, without the alerts and tasks of the earlier model.
             modifier(Screen(model: model, focus: focus, perform: perform)).id(ObjectIdentifier(model))
         }
     }
@@ -59,7 +59,7 @@
                         didClose: { moveFocus() }
                     )
                 )
-                // A task, because it runs after the fields are enabled again.
+                // A task runs after the view was updated, so the fields are enabled again.
                 .task(id: model.focusRequest) { moveFocus() }
                 .onChange(of: model.announcement) { _, announcement in
                     if let announcement { AccessibilityNotification.Announcement(announcement.text).post() }
@@ -75,8 +75,8 @@
             }
         }
 
-        /// Moves the focus to the requested field, once per request. Alerts take the focus, so this function waits until the alert is
-        /// closed: it is called again then.
+        /// Moves the focus to the requested field, once per request. Alerts take the focus. So while an alert is shown, this function does
+        /// nothing; it is called again when the alert is closed.
         private func moveFocus() {
             guard model.currentAlert == nil, let request = model.focusRequest, request.id != lastFocus else { return }
             lastFocus = request.id

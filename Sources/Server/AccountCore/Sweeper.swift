@@ -6,8 +6,8 @@ public import ServiceLifecycle
 
 /// Periodically removes all expired data, a bounded amount in each transaction.
 ///
-/// Stores refuse expired tokens and sessions even without it; the service only frees space. Several servers on one database may each run
-/// one.
+/// The service only frees space: stores refuse expired tokens and sessions even if nothing removes them. If several servers share one
+/// database, each of them may run a sweeper.
 public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
     private let sessions: any SessionStore
     private let tokens: any ResetTokenStore
@@ -37,8 +37,8 @@ public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
     ///   - interval: The time between two sweeps.
     ///   - clock: The clock of all waits.
     ///   - now: The wall clock.
-    ///   - steady: The time of sessions and of the email queue, which steps of the wall clock do not change; `now` if `nil`.
-    ///   - storeTime: Records the steady time for a start after the machine has gone down.
+    ///   - steady: The clock of sessions and of the email queue, which doesn't jump when the wall clock is set; `nil` uses `now`.
+    ///   - storeTime: Records the steady time, so that the time can continue from it after a reboot of the machine.
     ///   - logger: Reports failures.
     public init(
         sessions: any SessionStore,
@@ -81,7 +81,7 @@ public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
         }.run()
     }
 
-    /// Removes all expired data. Other writers may run between any two of its transactions.
+    /// Removes all expired data in several short transactions, so that other writers can run in between.
     public func sweep() async throws {
         try await storeTime?()
         try await repeatedly { try await sessions.sweep(at: steady(), rules: rules) }

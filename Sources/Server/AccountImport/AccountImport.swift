@@ -15,23 +15,23 @@ public import Foundation
 /// }
 /// ```
 ///
-/// Passwords are not needed: hashes of other systems are stored as they are, and replaced at the next sign-in of the user. A record that
-/// can't become an account is refused with a reason, and the others are imported.
+/// The import needs no passwords: it stores the hashes of the other system, and the server replaces a hash when its user signs in. If a
+/// record can't become an account, the import reports the reason and continues with the next record.
 ///
-/// Servers may run meanwhile. Each batch delays their writes for one transaction. Memory grows with the number of records, because
-/// duplicate addresses are detected across the whole import.
+/// Servers can run during an import. On SQLite, each batch delays their writes for one transaction. The import keeps all addresses in
+/// memory to detect duplicates, so its memory grows with the number of records.
 public struct AccountImport: Sendable {
     /// The counts of an import so far. ``done`` is the sum of ``added``, ``present`` and ``refused``.
     public struct Progress: Hashable, Sendable {
-        /// The number of processed records: added, present and refused ones.
+        /// The number of processed records: added, present and refused records together.
         public var done = 0
         /// The number of all records, including those that can't be read.
         public var total = 0
         /// The number of new accounts.
         public var added = 0
-        /// The number of records with an existing account. These accounts are not changed, so a later change of the record has no effect.
+        /// The number of records whose account already exists. The import doesn't change these accounts, even if the record has new values.
         public var present = 0
-        /// The number of refused records: unreadable ones, invalid ones, and those with the address of an earlier record.
+        /// The number of refused records: records that are unreadable or invalid, and records with the same address as an earlier record.
         public var refused = 0
     }
 
@@ -48,7 +48,8 @@ public struct AccountImport: Sendable {
     /// - Parameters:
     ///   - accounts: The store of accounts.
     ///   - language: The language of records without one.
-    ///   - isDryRun: Whether nothing is written. The counts are those that an import would have now.
+    ///   - isDryRun: Whether the import only counts. If so, nothing is written, and the result has the counts that a real import would have
+    ///     now.
     ///   - audit: Stores an event for each new account; `nil` stores none.
     ///   - now: The wall clock.
     public init(
@@ -110,8 +111,8 @@ public struct AccountImport: Sendable {
 
     /// Adds the accounts of a batch and their audit events.
     ///
-    /// The events are added after the accounts, so a failure in between leaves accounts without an event. A repetition doesn't add these
-    /// events, because the accounts exist by then.
+    /// The events are added after the accounts. If the event store fails, the accounts stay without events. A repeated import doesn't add
+    /// these events, because it adds events only for accounts that it adds.
     /// - Returns: The number of new accounts.
     /// - Throws: The error of one of the stores.
     private func insert(_ batch: [Account]) async throws -> Int {

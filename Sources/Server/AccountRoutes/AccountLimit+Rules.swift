@@ -5,8 +5,9 @@ public import RateLimiting
 extension AccountLimit {
     /// The default policy. The operator can configure another one.
     ///
-    /// The limits per address protect an account, those per client a server, and `reset-global` the mail server. Legitimate users don't
-    /// reach the quotas: for example, three reset emails an hour to one address, or ten sign-ins in fifteen minutes.
+    /// Limits per address protect an account, limits per client protect the server, and `reset-global` protects the email server.
+    /// Legitimate users don't reach the quotas. For example, the server sends three reset emails an hour to one address, and a client can
+    /// sign in ten times in fifteen minutes.
     public var standard: RateLimitPolicy {
         switch self {
         case .resetEmail: policy(3, perSeconds: 3_600)
@@ -59,10 +60,10 @@ extension AccountLimit {
         )
     }
 
-    /// The cases in which the networks of a client are counted; `nil` if they never are.
+    /// The cases in which the networks of a client are counted; `nil` if networks are never counted.
     ///
-    /// A limit per client always counts them. A limit per account address counts them only while its table is full, because ``loginIP``
-    /// limits the sign-ins of a network in any case.
+    /// A limit per client always counts networks. A limit per account address counts networks only while its table is full, because
+    /// ``loginIP`` already limits the sign-ins of a network.
     public var networkUse: WideLimits.Use? {
         switch key {
         case .client: .jointly
@@ -71,8 +72,8 @@ extension AccountLimit {
         }
     }
 
-    /// The names of the limits that only requests for emails are charged to. Their usage is stored with the intents, in one transaction, so
-    /// that a crash can't separate an email from its charge.
+    /// The names of the limits that count only requests for emails. Their usage is stored in the transaction that enqueues the email. So
+    /// after a crash, either both the email and its charge are stored, or neither of them.
     public static let committed = Set(
         (RecoveryOperation.requestPasswordReset.row.limits + [.registerEmail, .verifyEmail]).map(\.rawValue)
     )

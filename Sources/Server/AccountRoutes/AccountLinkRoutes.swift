@@ -31,7 +31,8 @@ public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
     ///   - links: The service behind the routes.
     ///   - authentication: Identifies the caller of a request with an access token.
     ///   - limits: The limits; they need a rule for each `AccountLimit`.
-    ///   - shares: The fair shares of `AccountLimit.resetGlobal`; `nil` if it refuses all clients alike.
+    ///   - shares: The fair shares of `AccountLimit.resetGlobal`; `nil` if this limit refuses all clients in the same way when its quota is
+    ///     used up.
     ///   - idempotency: Allows all requests to be repeated with their keys.
     ///   - reader: Decodes bodies.
     ///   - localization: Chooses the language of texts.
@@ -74,7 +75,8 @@ public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Sends a link to the address of the caller's account, or to the given address. The work is the same for every address, known or not.
+    /// Sends a link to the address of the caller's account, or to the given address. The server does the same work for every address, so
+    /// the response time doesn't reveal whether an address has an account.
     ///
     /// The email, its limits and the idempotency key are committed together.
     @Sendable private func requestVerification(_ request: Request, _ context: Context) async throws -> Response {
@@ -161,7 +163,8 @@ public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Returns the token of the link, and the proof that the caller owns the account: the access token, or else the current password.
+    /// Returns the token of the link, and the proof that the caller owns the account. The proof is the access token; without one, it is the
+    /// current password.
     private func provenLink(_ request: Request) async throws -> (ResetToken, AccountProof) {
         guard request.headers[.authorization] != nil else {
             let body = try await reader.read(PasswordLink.self, from: request)
@@ -173,7 +176,8 @@ public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
     }
 }
 
-/// `ConfirmLinkRequest` without an access token: the password is required, and the decoder reports its absence with all other problems.
+/// The body of a request without an access token. Unlike in `ConfirmLinkRequest`, the password is required, so that the decoder reports a
+/// missing password together with all other problems.
 private struct PasswordLink: Decodable {
     let token: ResetToken
     let currentPassword: Password

@@ -6,11 +6,11 @@ import OpenAPI
 public import Pages
 public import ServerMiddleware
 
-/// The pages behind the links that verify an address, create an account, confirm or restore an address, and restore a deleted account. GET
-/// changes nothing, so link scanners can open them; only a submitted form does.
+/// The pages behind the links that verify an address, create an account, confirm or restore an address, and restore a deleted account. A
+/// GET request changes nothing, so that link scanners can open the pages. Only a submitted form makes the change.
 ///
-/// Use them with ``AccountLinkRoutes``, which serve apps, and with ``RecoveryPageRoutes``, whose form requests a reset link after an
-/// address was restored. No page returns a token of a session: after an account was created, its user signs in.
+/// Use these routes together with ``AccountLinkRoutes``, which serve apps, and with ``RecoveryPageRoutes``, whose form requests a reset
+/// link after an address was restored. No page opens a session: after an account was created, its user must sign in.
 ///
 /// ```swift
 /// AccountPageRoutes<AppContext>(
@@ -83,7 +83,7 @@ public struct AccountPageRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// The page of a link: the form for a valid token, or the notice that it has expired. Changes nothing.
+    /// Returns the page of a link: the form for a valid token, or the notice that the link has expired. Changes nothing.
     private func open(_ change: AccountPage.Change, _ request: Request) async throws -> AccountPage {
         let query = PageQuery(request)
         guard query.namesLink else { return .undecided(change) }
@@ -168,9 +168,9 @@ extension AccountPageRoutes {
         }
     }
 
-    /// Makes a change that sets a password. Problems with the input lead back to the form; the token stays usable.
+    /// Makes a change that sets a password. If the input is invalid, the page shows the form again, and the token stays valid.
     ///
-    /// The link is validated before the password, so that an expired link is reported even if the password is weak.
+    /// The method validates the link before the password. So the page of an expired link reports this, even if the password is weak.
     private func sendNewPassword(
         _ change: AccountPage.Change,
         _ request: Request,
@@ -197,7 +197,7 @@ extension AccountPageRoutes {
         }
     }
 
-    /// Makes a change that needs only the link. A second submission gets the page for a used link.
+    /// Makes a change that needs only the link. If the form is submitted a second time, the result is the page for a used link.
     private func sendLink(
         _ change: AccountPage.Change,
         _ request: Request,
@@ -211,7 +211,7 @@ extension AccountPageRoutes {
         return try await used(change, token) { .done(try await make(token, $0)) }
     }
 
-    /// Finds a link and returns the page of the closure; the page for an expired or used link if the token is invalid.
+    /// Finds a link and returns the page of the closure. If the token is invalid, returns the page for an expired or used link.
     private func used(
         _ change: AccountPage.Change,
         _ token: ResetToken,

@@ -8,7 +8,8 @@ import Idempotency
 import OpenAPI
 public import ServerMiddleware
 
-/// The routes with which a signed-in user changes the account: name, password, address, sessions, deletion, and the export of its data.
+/// The routes with which a signed-in user manages the account: name, password, address, sessions, the deletion of the account, and the
+/// export of its data.
 ///
 /// ```swift
 /// AccountSettingsRoutes<AppContext>(
@@ -150,7 +151,8 @@ public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Ends one session. The response is the same for an unknown id and for a session of another account, so it discloses nothing.
+    /// Ends one session. The response is the same for an unknown id and for a session of another account, so a caller can't find out
+    /// whether a session exists.
     @Sendable private func endSession(_ request: Request, _ context: Context) async throws -> Response {
         let caller = try await authentication.signedIn(of: request)
         try await limits.admitChange(by: caller, request, in: context)
@@ -162,7 +164,7 @@ public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Ends all sessions except that of the caller.
+    /// Ends all sessions of the account except the session of the caller.
     @Sendable private func endOtherSessions(_ request: Request, _ context: Context) async throws -> Response {
         let caller = try await authentication.signedIn(of: request)
         try await limits.admitChange(by: caller, request, in: context)

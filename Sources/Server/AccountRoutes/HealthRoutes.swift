@@ -10,8 +10,8 @@ import StrictJSON
 
 /// The dependencies that must work for a server to be ready.
 ///
-/// A check should need a few milliseconds and no lock. Checks run for each request of ``HealthRoutes``, so a check of an expensive
-/// dependency should remember its last result.
+/// All checks run for each request of ``HealthRoutes``. So a check should take only a few milliseconds and wait for no lock. If checking a
+/// dependency is expensive, cache the last result.
 ///
 /// ```swift
 /// let readiness = Readiness(checks: [
@@ -60,7 +60,7 @@ public struct Readiness: Sendable {
         return nil
     }
 
-    /// Runs a check and throws if it takes too long. The check is canceled then.
+    /// Runs a check. If the check takes too long, cancels it and throws.
     /// - Parameters:
     ///   - time: The longest time of the check.
     ///   - body: The check.
@@ -109,7 +109,7 @@ public struct HealthRoutes<Context: RequestContext>: Sendable {
 
     /// Adds `/health/ready` to a router or a group. The response is 200, or 503 with `details.check` and `Retry-After: 5`.
     ///
-    /// The readiness of a server is no secret, but each request runs the checks; serve it to the load balancer only.
+    /// Each request runs the checks, so make this route reachable only for the load balancer. The response contains no secret.
     /// - Parameter router: The router. It needs a middleware that renders the errors of the contract.
     public func addReady(to router: some RouterMethods<Context>) {
         router.get("/health/ready", use: ready)
@@ -130,9 +130,10 @@ public struct HealthRoutes<Context: RequestContext>: Sendable {
 
 /// The callers that may read the metrics of a server. Metrics disclose the load and the versions, so they are never public.
 ///
-/// The error for all other requests is that of the route: 404 for another host, 401 for another token.
+/// All other requests receive an error: 404 for another host, 401 for another token.
 public enum MetricsAccess: Sendable {
-    /// Requests whose `Host` is the machine itself. For development: behind a proxy that sets `Host`, all requests qualify.
+    /// Admits requests whose `Host` is the machine itself. Use it only in development: behind a proxy that sets `Host`, all requests are
+    /// admitted.
     case loopback
     /// Requests with this bearer token. The comparison takes the same time for each token of the same length.
     case bearer(String)
@@ -159,8 +160,8 @@ public struct MetricsRoute<Context: RequestContext>: Sendable {
         self.text = text
     }
 
-    /// Adds the route to a router or a group. Other requests get the error of ``MetricsAccess``: 404 for another host, 401 for another
-    /// token.
+    /// Adds the route to a router or a group. Requests that ``MetricsAccess`` doesn't admit receive 404 for another host, or 401 for
+    /// another token.
     public func add(to router: some RouterMethods<Context>) {
         router.get("/metrics") { request, _ in
             try check(request)

@@ -15,8 +15,8 @@ extension RouterMethods where Context: LimitedRequestContext {
     /// Adds a route for each operation of a group of the contract, with its limits and its idempotency keys.
     ///
     /// Method, path, limits and idempotency come from the description of the operation, so the routes and the OpenAPI document can't
-    /// differ. Limits by client are counted when the handler admits the request, after the body was decoded: a malformed request costs no
-    /// quota.
+    /// differ. Limits by client are counted when the handler admits the request. This happens after the body was decoded, so a malformed
+    /// request costs no quota.
     /// - Parameters:
     ///   - operations: The group.
     ///   - limits: The limits.
@@ -86,7 +86,8 @@ extension APIOperation.Method {
 }
 
 extension RateLimitSource {
-    /// The source of a limit whose key is in the request's head; `nil` if the handler claims the limit.
+    /// Creates the source of a limit whose key is in the head of the request. The result is `nil` if the handler claims the limit itself,
+    /// with a key from the body.
     fileprivate init?(_ limit: AccountLimit) {
         switch limit.key {
         case .client: self = .client(limit.rawValue)

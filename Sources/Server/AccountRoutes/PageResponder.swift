@@ -19,7 +19,7 @@ struct PageResponder: Sendable {
     let origins: OriginGuard
     let localization: Localization
 
-    /// Returns a page, also for errors.
+    /// Returns the page of a closure. If the closure throws, returns the page of the error.
     /// - Parameters:
     ///   - request: The request. A form of another site is refused with `RESOURCE_FORBIDDEN`.
     ///   - context: The context, whose logger reports faults.
@@ -56,7 +56,7 @@ struct PageResponder: Sendable {
 
     /// Returns the page of an error with the status, the code and the delay of the contract.
     ///
-    /// It is not logged here; the caller logs faults.
+    /// This method doesn't log the error; the caller logs faults.
     private func respond(failure error: ContractError, language: Language) -> Response {
         let definition = ErrorCatalogue.standard[error.code]
         let isLimited = definition?.status == 429
@@ -83,7 +83,7 @@ struct PageResponder: Sendable {
     }
 }
 
-/// The query of a page's address, read by the rules of `AccountLink`: a link with a duplicate parameter is invalid.
+/// The query of a page's address, read with the rules of `AccountLink`. For example, a link with a duplicate parameter is invalid.
 struct PageQuery {
     private let query: String
 

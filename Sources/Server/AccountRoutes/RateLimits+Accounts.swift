@@ -10,8 +10,9 @@ import StrictJSON
 extension RateLimits {
     /// Counts a reset request for an address, together with the limits that the operation's route claims.
     /// - Parameters:
-    ///   - email: The address; upper and lower case count as one.
-    ///   - shares: Admits a client of a network that has used little of `reset-global`; `nil` if that limit refuses all clients alike.
+    ///   - email: The address; uppercase and lowercase letters count as equal.
+    ///   - shares: Admits clients of networks that have used little of `reset-global`, even if its quota is used up. With `nil`, this limit
+    ///     refuses all clients in the same way.
     /// - Returns: The admission, whose charge the caller commits with the email.
     /// - Throws: ``ContractError`` with `RATE_LIMIT_EXCEEDED` and the exact delay.
     func admitReset(
@@ -30,9 +31,9 @@ extension RateLimits {
 
     /// Counts a request for an email to an address, together with the limits that the operation's route claims.
     ///
-    /// Nothing is looked up before, so the limits are the same for addresses with and without an account.
+    /// The limits are counted before the address is looked up, so they don't reveal whether the address has an account.
     /// - Parameters:
-    ///   - email: The address; upper and lower case count as one.
+    ///   - email: The address; uppercase and lowercase letters count as equal.
     ///   - limit: The limit of the address: `registerEmail` or `verifyEmail`. Use ``admitReset(of:_:in:sharing:)`` for reset requests.
     ///   - owner: The account whose session requests an email to its own address. The request then counts for the account and not for the
     ///     address, so that clients without a session can't use up its quota.
@@ -117,13 +118,14 @@ extension RateLimits {
 
     /// Reserves an attempt to sign in. Call ``RateLimitAdmission/settle(_:)`` when its outcome is known.
     ///
-    /// Two claims count: the attempts of the client on the address, and the failures. Failures belong to the device if the request proves
-    /// one, otherwise to the address, so an attacker who exhausts the failures of an address doesn't lock out its user's devices.
+    /// The attempt counts for two limits: the attempts of the client on the address, and the failures. If the request has a valid device
+    /// token, failures count for the device; otherwise, they count for the address. So if an attacker exhausts the failures of an address,
+    /// its user can still sign in on known devices.
     /// - Parameters:
     ///   - email: The address.
     ///   - device: The device of the request's device token, if the token is valid.
-    /// - Throws: ``ContractError`` with `RATE_LIMIT_EXCEEDED` and the exact delay. If the failures are exhausted, it advises to reset the
-    ///   password.
+    /// - Throws: ``ContractError`` with `RATE_LIMIT_EXCEEDED` and the exact delay. If the limit of failures refuses the attempt, the error
+    ///   advises the user to reset the password.
     func admitSignIn(
         with email: EmailAddress,
         device: UUID?,
@@ -151,9 +153,9 @@ extension RateLimits {
 extension RateLimitAdmission {
     /// Refunds the part of an attempt to sign in that is not charged.
     ///
-    /// If the password was not checked, everything that counts for the account is refunded. If the password was right, the failure is
-    /// refunded. The limits of the client stay charged. Call it exactly once for each admission; without it, the whole attempt stays
-    /// charged.
+    /// If the password was not checked, the charges of the address and of failures are refunded. If the password was right, only the
+    /// failure is refunded. The limits of the client stay charged in any case. Call this method exactly once for each admission; without
+    /// the call, the whole attempt stays charged.
     /// - Parameter check: Whether the password was checked, and the result.
     func settle(_ check: Authentication.PasswordCheck) async {
         switch check {

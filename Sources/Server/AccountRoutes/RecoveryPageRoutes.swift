@@ -11,12 +11,12 @@ public import Pages
 public import ServerMiddleware
 import Timekeeping
 
-/// The pages behind the links that reset a password and lock an account. GET changes nothing, so link scanners can open them; only a
-/// submitted form does.
+/// The pages behind the links that reset a password and lock an account. A GET request changes nothing, so that link scanners can open the
+/// pages. Only a submitted form makes the change.
 ///
-/// Use them with ``RecoveryRoutes``, which serve apps and the script of the page, and with ``AccountPageRoutes``. All responses are pages,
-/// also errors, with `Cache-Control: no-store` and a content security policy with a new nonce. Forms are accepted from the server's own
-/// pages only.
+/// Use these routes together with ``RecoveryRoutes``, which serve apps and the script of the page, and with ``AccountPageRoutes``. All
+/// responses are pages, including errors. They have `Cache-Control: no-store` and a content security policy with a new nonce. The server
+/// accepts forms only from its own pages.
 ///
 /// ```swift
 /// RecoveryPageRoutes<AppContext>(
@@ -46,7 +46,8 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
     ///   - recovery: The service behind the routes.
     ///   - lock: Locks an account by the link of its confirmation email.
     ///   - limits: The limits; they need a rule for each `AccountLimit`.
-    ///   - shares: The fair shares of `AccountLimit.resetGlobal`; `nil` if it refuses all clients alike.
+    ///   - shares: The fair shares of `AccountLimit.resetGlobal`; `nil` if this limit refuses all clients in the same way when its quota is
+    ///     used up.
     ///   - templates: The pages.
     ///   - origins: Refuses forms of other sites.
     ///   - reader: Decodes bodies.
@@ -85,7 +86,7 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// The page of a reset link: the form for a valid token, or the notice that it has expired.
+    /// Returns the page of a reset link: the form for a valid token, or the notice that the link has expired.
     private func openReset(_ request: Request) async throws -> RecoveryPage.Kind {
         guard PageQuery(request).namesLink else { return .undecided }
         guard let link = PageQuery(request).resetLink else { return .invalidLink }
@@ -97,10 +98,10 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Sets a new password. Problems with the input lead back to the form; the token stays usable.
+    /// Sets a new password. If the input is invalid, the page shows the form again, and the token stays valid.
     ///
-    /// The limits are counted after the body was decoded. The link is validated before the password, so that an expired link is reported
-    /// even if the password is weak.
+    /// The limits are counted after the body was decoded. The method validates the link before the password, so that the page of an expired
+    /// link reports this, even if the password is weak.
     /// - Throws: `ContractError` for a body that can't be decoded or a refusal by a limit; an error of the store.
     /// - Returns: The page, and the device token of the browser if the password was changed.
     private func sendReset(_ request: Request, _ context: Context) async throws -> (RecoveryPage.Kind, DeviceToken?) {
@@ -129,9 +130,9 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Requests a link. The page is the same with and without an account.
+    /// Requests a link. The page is the same whether or not the address has an account.
     ///
-    /// An invalid address leads back to the form and costs no quota.
+    /// If the address is invalid, the page shows the form again, and the request costs no quota.
     private func sendRequest(_ request: Request, _ context: Context) async throws -> RecoveryPage.Kind {
         let form = try await reader.read(ResetRequestForm.self, from: request)
         do {
@@ -156,7 +157,7 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
 
     /// Locks an account.
     ///
-    /// A form with an expired or used token gets the page that offers a new link, with status 410.
+    /// If the token is expired or used, the response has the status 410, and its page offers to request a new link.
     /// - Throws: `ContractError` for a body that can't be decoded or a refusal by a limit; an error of the store.
     private func sendLock(_ request: Request, _ context: Context) async throws -> RecoveryPage.Kind {
         let form = try await reader.read(AccountLockForm.self, from: request)

@@ -7,10 +7,10 @@ import Idempotency
 import OpenAPI
 public import ServerMiddleware
 
-/// The routes of password reset: request, validate, confirm, and the request route of apps in the field.
+/// The routes of password reset: request, validate and confirm, and a second request route for existing apps.
 ///
-/// A request gets the same response with and without an account, and does the same work: an email is enqueued in any case, and the decision
-/// is made when it is sent. Use ``RecoveryPageRoutes`` in addition for users with a browser.
+/// A request receives the same response whether or not the address has an account, and the server does the same work: it enqueues an email
+/// in both cases. Only the worker that sends emails looks the account up. For users with a browser, also add ``RecoveryPageRoutes``.
 ///
 /// ```swift
 /// RecoveryRoutes<AppContext>(recovery: recovery, limits: limits, localization: localization).add(to: router)
@@ -33,12 +33,14 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
     /// - Parameters:
     ///   - recovery: The service behind the routes.
     ///   - limits: The limits; they need a rule for each `AccountLimit`.
-    ///   - shares: The fair shares of `AccountLimit.resetGlobal`; `nil` if it refuses all clients alike.
+    ///   - shares: The fair shares of `AccountLimit.resetGlobal`; `nil` if this limit refuses all clients in the same way when its quota is
+    ///     used up.
     ///   - idempotency: Allows reset requests and confirmations to be repeated with their keys. The response to a validation names the
     ///     user, and is not stored.
     ///   - reader: Decodes bodies.
     ///   - localization: Chooses the language of texts.
-    ///   - forms: The formats of responses: where errors have the success form, the response to a reset request has it, too.
+    ///   - forms: The formats of responses by path. On a path where errors have the form `success`, the response to a reset request also
+    ///     has this form.
     ///   - rules: The lifetimes of links.
     public init(
         recovery: PasswordRecovery,
@@ -60,7 +62,8 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
         self.rules = rules
     }
 
-    /// Adds the routes to a router or a group. The errors of the request route of apps in the field should have the success form.
+    /// Adds the routes to a router or a group. Errors of the second request route should have the form `success`, which existing apps
+    /// expect.
     ///
     /// - Parameter router: The router or group. It needs a middleware that renders the errors of the contract.
     public func add(to router: some RouterMethods<Context>) {
@@ -94,7 +97,8 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
 
     /// Validates a link without using it up.
     ///
-    /// The limit of the client bounds how many tokens it can try. A token is 256 random bits, so guessing is not possible anyway.
+    /// A limit bounds how many tokens a client can try. Guessing is impossible even without this limit, because a token has 256 random
+    /// bits.
     /// - Throws: `AUTH_RESET_TOKEN_INVALID`, which doesn't distinguish unknown tokens from used ones.
     @Sendable private func validate(_ request: Request, _ context: Context) async throws -> Response {
         let body = try await reader.read(ValidateResetTokenRequest.self, from: request)
@@ -114,7 +118,7 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
 
     /// Sets a new password. The response is stored with its idempotency key in the transaction of the change.
     ///
-    /// - Throws: `AUTH_RESET_TOKEN_INVALID`, `AUTH_WEAK_PASSWORD`, or an error of the store. Then nothing is changed.
+    /// - Throws: `AUTH_RESET_TOKEN_INVALID`, `AUTH_WEAK_PASSWORD`, or an error of the store. If the method throws, nothing is changed.
     @Sendable private func confirm(_ request: Request, _ context: Context) async throws -> Response {
         let body = try await reader.read(ConfirmPasswordResetRequest.self, from: request)
         try await limits.admit(in: context)
@@ -130,7 +134,8 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// The same work for every address, known or not. The email, its limits and the idempotency key are committed together.
+    /// Enqueues the email of a reset request. The server does the same work for every address, so the response time doesn't reveal whether
+    /// an address has an account. The email, its limits and the idempotency key are committed together.
     ///
     /// The response is created before the commit, because it is stored with the idempotency key.
     /// - Parameters:

@@ -52,7 +52,8 @@ public struct ReferenceRoutes<Context: RequestContext>: Sendable {
 
 /// The pages of the error codes, to which problem details link: `/errors` and `/errors/CODE`.
 ///
-/// Unknown codes get 404 with a page that names the most similar code, or an error of the contract if the client prefers JSON.
+/// For an unknown code, the response is 404 with a page that names the most similar code. If the client prefers JSON, the response is an
+/// error of the contract instead.
 public struct ErrorPageRoutes<Context: RequestContext>: Sendable {
     /// Renders the pages.
     private let pages: ErrorPages
@@ -73,7 +74,7 @@ public struct ErrorPageRoutes<Context: RequestContext>: Sendable {
         router.get("\(ErrorPages.path)/:code") { request, context in try page(request, context) }
     }
 
-    /// Returns the page of a code, also if the code is unknown, unless the client prefers JSON.
+    /// Returns the page of a code. For an unknown code, returns a page or, if the client prefers JSON, throws an error.
     private func page(_ request: Request, _ context: Context) throws -> Response {
         let name = context.parameters.get("code") ?? ""
         let nonce = SecretToken().text
@@ -93,7 +94,7 @@ public struct ErrorPageRoutes<Context: RequestContext>: Sendable {
     }
 }
 
-/// The page at `/`. A client that prefers JSON gets 404 of the contract, as for any path that the API doesn't have.
+/// The page at `/`. If the client prefers JSON, the response is the 404 error of the contract, as for any path that the API doesn't have.
 public struct HomeRoute<Context: RequestContext>: Sendable {
     private let page: HomePage
     private let localization: Localization

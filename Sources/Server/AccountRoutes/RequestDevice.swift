@@ -23,7 +23,8 @@ extension ClientDevice {
         let visible = field.unicodeScalars.filter { scalar in
             switch scalar.properties.generalCategory {
             case .control, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned: false
-            // Only joiners, which emoji and several scripts need. The others include all controls of the direction.
+            // Of the format characters, only joiners stay, because emoji and several scripts need them. All other format characters are
+            // removed, including those that control the writing direction.
             case .format: scalar == "\u{200C}" || scalar == "\u{200D}"
             default: true
             }
@@ -33,7 +34,7 @@ extension ClientDevice {
         return short.isEmpty ? nil : short
     }
 
-    /// Returns the family of a `User-Agent`: the system, preceded by the browser if the client is one.
+    /// Returns the family of a `User-Agent`: the operating system. If the client is a browser, the name of the browser comes before it.
     static func family(_ agent: String) -> String? {
         let agent = agent.prefix(512)
         guard agent.contains(where: { !$0.isWhitespace }) else { return nil }
@@ -44,13 +45,15 @@ extension ClientDevice {
         return system.map { "\(browser) on \($0)" } ?? browser
     }
 
-    /// The marks of systems, the more specific ones first: the agent of Android also names Linux, for example.
+    /// The texts by which an operating system is recognized, the more specific texts first. For example, the `User-Agent` of Android also
+    /// contains `Linux`.
     private static let systems: [(mark: String, name: String)] = [
         ("iPhone", "iPhone"), ("iPod", "iPhone"), ("iPad", "iPad"), ("Android", "Android"), ("okhttp/", "Android"),
         ("Dalvik/", "Android"), ("Windows", "Windows"), ("CrOS", "ChromeOS"), ("Macintosh", "Mac"), ("Mac OS", "Mac"),
         ("macOS", "Mac"), ("CFNetwork", "Apple device"), ("Darwin", "Apple device"), ("Linux", "Linux"),
     ]
-    /// The marks of browsers, the more specific ones first: most browsers also name Chrome and Safari.
+    /// The texts by which a browser is recognized, the more specific texts first. For example, most browsers also contain `Chrome` and
+    /// `Safari`.
     private static let browsers: [(mark: String, name: String)] = [
         ("Edg/", "Edge"), ("EdgA/", "Edge"), ("EdgiOS/", "Edge"), ("OPR/", "Opera"), ("SamsungBrowser/", "Samsung Internet"),
         ("Firefox/", "Firefox"), ("FxiOS/", "Firefox"), ("Chrome/", "Chrome"), ("CriOS/", "Chrome"), ("Safari/", "Safari"),

@@ -22,7 +22,7 @@ extension Response {
         json(bytes: try responseEncoder.encode(value), status: status, language: language)
     }
 
-    /// Returns a response whose members are encoded without Foundation's encoder, which takes ten times as long.
+    /// Returns a response with a JSON body. The members are encoded without Foundation's encoder, which takes ten times as long.
     static func json(_ value: some MembersResponse, status: HTTPResponse.Status = .ok, language: Language? = nil) throws
         -> Response
     {
@@ -133,9 +133,10 @@ extension ContractError {
     /// Converts an error of a store: `SERVER_TIMEOUT` if its outcome is unknown, `SERVER_SERVICE_UNAVAILABLE` with `Retry-After: 1` if it
     /// is busy, otherwise `SERVER_DATABASE_ERROR`.
     ///
-    /// A client may repeat a request without an idempotency key only after `SERVER_SERVICE_UNAVAILABLE`.
+    /// If a request has no idempotency key, a client may repeat it only after `SERVER_SERVICE_UNAVAILABLE`, which means that the server has
+    /// changed nothing.
     init(_ error: StoreFailure) {
-        // Unavailable means that nothing was done, so a client may repeat the request without a key.
+        // This code means that nothing was changed, so a client may repeat the request even without an idempotency key.
         let code: ErrorCode =
             error.isOutcomeUnknown ? .serverTimeout : error.isBusy ? .serverServiceUnavailable : .serverDatabaseError
         self.init(code, retryAfter: error.isBusy ? .seconds(1) : nil, underlying: error)

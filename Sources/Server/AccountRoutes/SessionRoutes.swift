@@ -39,9 +39,10 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
     ///   - authentication: The service behind the routes of sessions.
     ///   - registration: The service behind the routes of registration. Its mode determines these routes.
     ///   - limits: The limits; they need a rule for each `AccountLimit`.
-    ///   - shares: The fair shares of `AccountLimit.resetGlobal`; `nil` if it refuses all clients alike.
-    ///   - idempotency: Allows sign-out and blind registration to be repeated with their keys. Responses of the other routes have tokens,
-    ///     which must not be stored.
+    ///   - shares: The fair shares of `AccountLimit.resetGlobal`; `nil` if this limit refuses all clients in the same way when its quota is
+    ///     used up.
+    ///   - idempotency: Stores the responses to sign-out and blind registration, so that clients can repeat these requests with their
+    ///     idempotency keys. Responses of the other routes contain tokens and must not be stored.
     ///   - reader: Reads the bodies of requests.
     ///   - localization: Selects the language of a response.
     public init(
@@ -121,7 +122,8 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Sends an email whose link creates an account. The work is the same for every address, known or not, and no password is hashed.
+    /// Sends an email whose link creates an account. The server does the same work for every address, so the response time doesn't reveal
+    /// whether an address has an account. No password is hashed.
     ///
     /// The email, its limits and the idempotency key are committed together.
     /// - Throws: `RATE_LIMIT_EXCEEDED`, or an error of the store.
@@ -155,8 +157,8 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Signs in. An overloaded server refuses before it reads the body. The attempt is reserved before the password is checked, and settled
-    /// with the outcome, so that concurrent attempts can't exceed the limit.
+    /// Signs in. An overloaded server refuses the request before it reads the body. The route charges the limits before it checks the
+    /// password, and then refunds a part of the charge, depending on the outcome. So concurrent attempts can't exceed the limits.
     ///
     /// - Throws: The refusals of `Authentication.signIn`, `RATE_LIMIT_EXCEEDED`, or an error of the store.
     @Sendable private func login(_ request: Request, _ context: Context) async throws -> Response {
@@ -190,7 +192,7 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
 
     /// Ends a session. The response is stored with its idempotency key in the same transaction.
     ///
-    /// It has no limit, so a user can always sign out.
+    /// This route has no rate limit, so that a user can always sign out.
     @Sendable private func logout(_ request: Request, _ context: Context) async throws -> Response {
         let body = try await reader.read(RefreshRequest.self, from: request)
         return try await translatingDomainErrors {
@@ -205,7 +207,7 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
         try .json(UserResponse(user: try await authentication.user(of: request)))
     }
 
-    /// Returns the given language if texts in it are available, otherwise that of the request.
+    /// Returns the given language if there are texts in it; otherwise, returns the language of the request.
     private func language(_ asked: Language?, _ request: Request) -> Language {
         let preferred = localization.language(of: request)
         guard let asked else { return preferred }
@@ -248,7 +250,8 @@ extension SessionResponse {
     }
 }
 
-/// `RegisterRequest` of an open registration: the password is required, and the decoder reports its absence with all other problems.
+/// The body of an open registration. Unlike in `RegisterRequest`, the password is required, so that the decoder reports a missing password
+/// together with all other problems.
 private struct OpenRegisterRequest: Decodable {
     let email: EmailAddress
     let password: Password
@@ -261,10 +264,10 @@ private struct OpenRegisterRequest: Decodable {
     }
 }
 
-/// The cookie in which a browser stores its device token: sent only to this host, over TLS, and not readable by scripts. It lives as long
-/// as the token.
+/// The cookie in which a browser stores its device token. The browser sends it only to this host and only over TLS, and scripts can't read
+/// it. The cookie expires together with the token.
 ///
-/// A sign-in in the same browser then doesn't count the failed attempts of other devices.
+/// With this cookie, failed attempts of other devices don't count for a sign-in in the same browser.
 enum DeviceCookie {
     /// The name. The prefix `__Host-` makes browsers enforce `Secure`, `Path=/` and no `Domain`.
     static let name = "__Host-device"

@@ -36,8 +36,8 @@ public struct WellKnownRoutes<Context: RequestContext>: Sendable {
         self.signingKeys = signingKeys
     }
 
-    /// Adds the routes to a router or a group. The probe of password managers,
-    /// `resource-that-should-not-exist-whose-status-code-should-not-be-200`, gets the same response as any unknown path.
+    /// Adds the routes to a router or a group. Password managers test the path
+    /// `resource-that-should-not-exist-whose-status-code-should-not-be-200`. The response to it is the same as for any unknown path.
     public func add(to router: some RouterMethods<Context>) {
         if let appleAssociation {
             router.get("/.well-known/apple-app-site-association") { _, _ in json(appleAssociation) }

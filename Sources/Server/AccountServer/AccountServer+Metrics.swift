@@ -6,8 +6,8 @@ import RateLimiting
 import ServerMiddleware
 
 extension AccountServer {
-    /// Returns the current values of this server's gauges. Runs the readiness checks and reads the queue of emails, so it takes some round
-    /// trips to the database.
+    /// Returns the current values of this server's gauges. The method runs the readiness checks and reads the queue of emails, which takes
+    /// some round trips to the database.
     ///
     /// A scrape of `/metrics` calls it. The gauges are computed for each call and are not stored.
     package func readings() async -> [PrometheusReading] {
@@ -42,7 +42,8 @@ extension AccountServer {
         readings.append(
             .init("holdfast_ready", .gauge, "1 if the server is ready, as /health/ready reports; otherwise 0.", isReady ? 1 : 0)
         )
-        // A value that can't be read is omitted: an old value would hide the problem. A server that isn't ready would wait too long for it.
+        // If a value can't be read, it is omitted, because an old value would hide the problem. If the server isn't ready, the value isn't
+        // read, because the read could take too long.
         if isReady, let count = try? await stores.intents.count() {
             readings.append(
                 .init("holdfast_mail_queue_length", .gauge, "Emails to be sent or retried.", Double(count))

@@ -15,9 +15,12 @@ extension AccountServer {
     /// Adds the account routes to the router of an app or to a group of it: the account API, recovery, pages, the reference, and in
     /// development the local mailbox.
     ///
-    /// Their errors follow the contract. Requests have ids, deadlines and rate limits, and are refused above the number that
-    /// ``AccountServerConfiguration/load`` admits. Middleware of the router applies to all of them. Routes of the app are unchanged: the
-    /// router itself responds to unknown paths and wrong methods. With a `ContractRouter`, these responses follow the contract, too.
+    /// Errors of these routes follow the contract. Requests have ids, deadlines and rate limits. If more requests are in flight than
+    /// ``AccountServerConfiguration/load`` admits, the server refuses further requests. Middleware of the router also applies to the
+    /// account routes.
+    ///
+    /// Routes of the app are unchanged. The router itself responds to unknown paths and wrong methods; with a `ContractRouter`, these
+    /// responses follow the contract, too.
     ///
     /// In a group with a path, ``AccountServerConfiguration/resetBaseURL`` must end with that path.
     /// - Parameter router: The router. Its context provides the address of the connection, which identifies clients in limits and logs.
@@ -39,7 +42,7 @@ extension AccountServer {
 
     /// Adds the pages of the local mailbox. Only for development.
     ///
-    /// The routes refuse requests with another host name than that of this machine, even if the server listens on a public address.
+    /// The routes only accept requests whose host name is a name of this machine, even if the server listens on a public address.
     /// - Parameter router: The router, or a group of it.
     /// - Throws: Mustache's error if the page's template can't be read.
     package func addMailbox<Context: RequestContext>(to router: some RouterMethods<Context>) throws {
@@ -52,7 +55,7 @@ extension AccountServer {
     /// - Throws: Mustache's error if a built-in template can't be read.
     package func addAccountRoutes<Context: LimitedRequestContext & Sendable>(to router: some RouterMethods<Context>) throws {
         let shed = LoadSheddingMiddleware<Context>(shedding, reader: configuration.reader) { _, context in
-            // Compares the template of the route, because a path can be spelled in several ways.
+            // The template of the route is compared and not the path, because a client can spell a path in several ways.
             let path = context.endpointPath ?? ""
             return [AccountPath.login, AccountPath.register].contains { path.hasSuffix($0) } ? .deferrable : .essential
         } client: { [limits] in
@@ -69,8 +72,8 @@ extension AccountServer {
 
     /// The checks of readiness, in the order in which they run. The first failure decides.
     ///
-    /// The `shutdown` check comes first, so that a server that shuts down reports it without I/O. With Valkey, the limits are not checked:
-    /// they continue with a share of each quota.
+    /// The `shutdown` check comes first, so that a server that is shutting down does no I/O for the response. With Valkey, the limits are
+    /// not checked: if Valkey fails, each server continues with a share of each quota.
     var readiness: Readiness {
         var checks: [Readiness.Check] = [
             .init("shutdown") { [drain] in if drain.hasBegun { throw ContractError(.serverServiceUnavailable) } },
@@ -190,10 +193,10 @@ extension AccountServer {
     /// Renders the errors of all routes and of unknown paths.
     package var renderer: ContractErrorRenderer {
         ContractErrorRenderer(
-            // Apps in the field expect this format there, whatever the configured one is.
+            // Released apps expect this format at this path, so the configured format doesn't apply to it.
             forms: ErrorForms(configuration.errorForm, below: [AccountPath.legacyPasswordReset: .success]),
             localization: localization,
-            // Never derived from the request: without a configured address, the reference is relative to this server.
+            // The address is never taken from the request. Without a configured address, the reference is relative to this server.
             pages: (configuration.resetBaseURL?.webOrigin ?? "") + pageSettings.basePath + ErrorPages.path
         )
     }
@@ -207,9 +210,10 @@ extension AccountServer {
     package var apiDescription: APIDescription { APIDescription(settings: APISettings(configuration)) }
 }
 
-/// The context of the account routes, derived from the app's context. It adds the claims of rate limits.
+/// The request context of the account routes. It is created from the context of the app in which the routes are mounted.
 ///
-/// The context of the app stays unchanged, so an app needs no properties for the limits.
+/// The rate limits of the account routes store their claims and decisions in ``limits``. The context of the app therefore needs no property
+/// for them.
 struct MountedContext<Parent: RemoteAddressRequestContext & Sendable>: LimitedRequestContext, ChildRequestContext {
     /// The storage that Hummingbird needs for a request.
     var coreContext: CoreRequestContextStorage
@@ -226,7 +230,8 @@ struct MountedContext<Parent: RemoteAddressRequestContext & Sendable>: LimitedRe
 }
 
 extension APISettings {
-    /// Creates the part of a configuration that the description of the API shows. Limits in a dry run are not part of it.
+    /// Creates the settings that the description of the API shows. Rate limits are included only if the server enforces them; limits in a
+    /// dry run are omitted.
     init(_ configuration: AccountServerConfiguration) {
         self.init(appName: configuration.appName, version: AccountServer.version)
         baseURL = configuration.publicBaseURL
@@ -252,7 +257,8 @@ extension APISettings {
 }
 
 extension AccountServerConfiguration {
-    /// The address of the routes. The configured address of links may be that of the page.
+    /// The address of the routes; `nil` if none is configured. The configured address of links may include the path of the page, which is
+    /// removed here.
     var publicBaseURL: String? {
         guard let base = resetBaseURL, let origin = base.webOrigin else { return nil }
         return origin + PageTemplates.Settings(appName: "", linkBase: base, appScheme: nil, minimumPasswordLength: 8).basePath

@@ -10,10 +10,11 @@ public import ServiceLifecycle
 import Synchronization
 
 extension AccountServer {
-    /// The background services, in the order of their start. The first one ends last: it saves the consumed quota of the last requests.
+    /// The background services, in the order of their start. They end in the reverse order, so the first service can save the usage of rate
+    /// limits by the last requests.
     ///
-    /// Pass them to the application or a service group, whose graceful shutdown ends them. Without them, no emails are sent, nothing is
-    /// swept, and the usage of limits is only saved to the journal.
+    /// Pass the services to the application or to a service group; its graceful shutdown ends them. If the services don't run, no emails
+    /// are sent, expired data isn't removed, and the usage of limits is only saved to the journal.
     public var services: [any Service] {
         stores.services(logger: logger) + [
             limitStore,
@@ -47,7 +48,7 @@ extension AccountServer {
 
     /// Returns the worker that sends emails.
     ///
-    /// Its settings come from the configuration; only the address of links may depend on the listener.
+    /// All settings come from the configuration, except that the address of links may depend on the address on which the server listens.
     /// - Parameter bound: The address on which the server listens. Links begin with it if no address is configured.
     /// - Throws: Mustache's error if a template can't be read, or an error if the address of links is invalid.
     package func mailWorker(bound: URL) throws -> MailWorker<ServerTime> {
@@ -92,11 +93,12 @@ extension AccountServer {
         }
     }
 
-    /// The times of the worker: a lease is 15 seconds longer than a delivery, and the width is the number of SMTP connections.
+    /// The schedule of the worker. A lease is 15 seconds longer than the longest delivery, and the number of concurrent deliveries is the
+    /// number of SMTP connections.
     private var mailSchedule: MailWorker<ServerTime>.Schedule {
         var schedule = MailWorker<ServerTime>.Schedule(pause: configuration.mailPause)
         if case .smtp(let settings) = configuration.mail {
-            // A delivery times out before its lease ends; the remaining time is for the database.
+            // A delivery times out 15 seconds before its lease ends. In the remaining time, the worker writes the result to the database.
             schedule.lease = settings.timeout + .seconds(15)
             schedule.width = settings.connectionLimit
         }
@@ -118,8 +120,8 @@ extension AccountServer {
         )
     }
 
-    /// Changes the rate limits without a restart. Usage is kept, so clients don't get a new burst. Only this server is changed; the memory
-    /// limit is not.
+    /// Changes the rate limits without a restart. The recorded usage stays, so clients don't get a new burst. The change applies only to
+    /// this server. It doesn't include the memory limit, which is read only at the start.
     /// - Parameter settings: The policies, the mode and the network factors. A limit without a policy is turned off.
     /// - Throws: The error of the store.
     public func change(to settings: LimitSettings) async throws {
@@ -141,7 +143,7 @@ extension AccountPurge {
         self.init(
             records: stores.records,
             list: stores.folder.purgeList,
-            // Also after a change to SMTP, when the folder may still have earlier emails.
+            // The folder is also included if emails are now sent by SMTP, because it may still contain earlier emails.
             emails: mailbox,
             unverifiedDays: rules.unverifiedDays,
             interval: rules.purgeInterval,
@@ -167,8 +169,8 @@ extension AccountPurge<ContinuousClock> {
     }
 }
 
-/// The period between the signal to shut down and the end of the listeners. The server is not ready during it, so that a load balancer
-/// sends requests to other servers.
+/// Records whether the server is shutting down. Between the signal to shut down and the end of the listeners, the server reports that it is
+/// not ready, so that a load balancer sends requests to other servers.
 ///
 /// It is thread-safe. A shutdown can't be reverted.
 package final class Drain: Sendable {

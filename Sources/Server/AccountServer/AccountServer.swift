@@ -27,19 +27,20 @@ import Timekeeping
 /// let application = Application(router: router, services: accounts.services, onServerRunning: accounts.serverRuns(on:))
 /// ```
 ///
-/// Use it to run the whole server in a process of your own. To serve only a part of the routes, or other stores, compose `AccountRoutes`
-/// and `AccountCore` yourself; to verify the access tokens in another service, `TokenVerifier` needs no database.
+/// Use this type to run the whole server in your own process. To serve only some of the routes, or to use other stores, combine
+/// `AccountRoutes` and `AccountCore` yourself. To verify access tokens in another service, use `TokenVerifier`, which needs no database.
 ///
-/// Only one process at a time can use a data folder: two would each apply the rate limits separately. With PostgreSQL and Valkey, any
-/// number of servers share accounts and limits. Copies of this value share one server, and all methods can be called by several tasks at
-/// the same time.
+/// Only one process at a time can use a data folder, because two processes would count the rate limits separately. With PostgreSQL and
+/// Valkey, any number of servers can share accounts and limits. Copies of this value share one server, and several tasks can call all
+/// methods at the same time.
 public struct AccountServer: Sendable {
     /// The version of Holdfast.
     public static let version = "0.1.0"
 
     /// The configuration that the server was created with.
     public let configuration: AccountServerConfiguration
-    /// The secret of the server's idempotency keys, for the keys of an app's own routes: it stays the same over restarts.
+    /// The secret of the server's idempotency keys. Use it also for the idempotency keys of your own routes. It stays the same after a
+    /// restart.
     public let idempotencySecret: IdempotencySecret
     /// The stores of accounts, emails and keys.
     package let stores: Stores
@@ -69,7 +70,7 @@ public struct AccountServer: Sendable {
     let links: AccountLinks
     /// Requests, validates and confirms password resets.
     let recovery: PasswordRecovery
-    /// The languages of texts, and the one for clients that accept none of them.
+    /// The languages of texts, and the default language for clients that accept none of them.
     let localization: Localization
     /// Decides about requests by the rate limits.
     let limits: RateLimits
@@ -92,11 +93,11 @@ public struct AccountServer: Sendable {
     /// The logger of the server and its services.
     package let logger: Logger
 
-    /// Opens the data folder, creating it if it is missing, and connects to the configured databases. Nothing runs in the background before
-    /// ``services`` do.
+    /// Opens the data folder, creating it if it is missing, and connects to the configured databases. Nothing runs in the background until
+    /// you run the ``services``.
     ///
-    /// With PostgreSQL, it migrates the tables and registers the server. Migrating takes up to two minutes longer while another server
-    /// migrates.
+    /// With PostgreSQL, the initializer migrates the tables and registers the server. If another server is migrating the tables, it waits
+    /// for up to two minutes.
     /// - Parameters:
     ///   - configuration: The configuration; see ``AccountServerConfiguration/environment(dataFolder:)``.
     ///   - logger: The logger of the services.
@@ -179,7 +180,8 @@ public struct AccountServer: Sendable {
             now: time.wall,
             logger: logger
         )
-        // The first start of this version creates the first key, which ends the time of older tokens.
+        // When this version starts for the first time, it creates the first signing key. Access tokens of earlier versions are no longer
+        // valid then.
         _ = try await signingKeys.stored()
         tokens = AccessTokens(
             keys: signingKeys,
@@ -250,7 +252,8 @@ public struct AccountServer: Sendable {
 
     /// Returns the user of the access token in a request's `Authorization` header, for the app's routes.
     ///
-    /// Verifies the signature, and reads the account and its session from the store, so a session that was ended is refused immediately.
+    /// The method verifies the signature, and reads the account and its session from the store. So a token whose session has ended is
+    /// refused immediately.
     /// - Parameter request: The request.
     /// - Throws: `ContractError` with `AUTH_TOKEN_MISSING`, `AUTH_TOKEN_INVALID` or `AUTH_TOKEN_EXPIRED`; with `AUTH_SESSION_EXPIRED` if
     ///   the session has ended, the password was changed, or the account is not active; or an error of the store.
@@ -258,8 +261,8 @@ public struct AccountServer: Sendable {
         try await authentication.user(of: request)
     }
 
-    /// Returns the client that the idempotency key of a request belongs to, for an app's own routes: the account of its access token, or
-    /// the address of a request without one.
+    /// Returns the client to which the idempotency key of a request belongs: the account of the access token, or the client's address if
+    /// the request has no token. Pass this method to the idempotency middleware of your own routes.
     ///
     /// ```swift
     /// router.group("/notes").idempotent(by: keys, owner: accounts.idempotencyOwner(of:in:))
@@ -277,7 +280,7 @@ public struct AccountServer: Sendable {
 
 /// Password hashing with Argon2id. Hashes of other systems are verified in their format, and replaced at the next sign-in.
 ///
-/// Call it on a thread outside of the cooperative pool: each call blocks for its cost.
+/// Each call blocks its thread until the hash is computed, so call the methods on a thread outside of the cooperative pool.
 package struct Argon2Hashing: PasswordHashing {
     /// Creates and verifies Argon2id hashes.
     private let argon2: Argon2id
@@ -288,10 +291,10 @@ package struct Argon2Hashing: PasswordHashing {
         argon2 = Argon2id(parameters: parameters)
     }
 
-    /// Returns an Argon2id hash with a random salt. Blocks the thread for its cost.
+    /// Returns an Argon2id hash with a random salt. Blocks the thread until the hash is computed.
     package func hash(_ password: String) throws -> String { try argon2.hash(password) }
 
-    /// Returns whether a password has a hash, of Argon2id or of another system. Blocks the thread for the cost of the hash.
+    /// Returns whether a password matches a hash of Argon2id or of another system. Blocks the thread until the hash is computed.
     /// - Parameters:
     ///   - password: The password.
     ///   - hash: The stored hash. An unknown format never matches.
@@ -300,10 +303,11 @@ package struct Argon2Hashing: PasswordHashing {
         return (try? ImportedHash(hash))?.verify(password) ?? false
     }
 
-    /// Returns whether a hash has other parameters than those of new hashes.
+    /// Returns whether the parameters of a hash differ from the parameters of new hashes, so that it should be replaced.
     package func needsRehash(_ hash: String) -> Bool { argon2.needsRehash(hash) }
 
-    /// Returns a hash of no password whose verification costs as much; `nil` for an unknown format.
+    /// Returns a hash that matches no password, but whose verification costs as much as that of the given hash; `nil` for an unknown
+    /// format.
     package func decoy(like hash: String) -> String? {
         hash.hasPrefix("$argon2") ? argon2.decoy(like: hash) : (try? ImportedHash(hash))?.decoy
     }

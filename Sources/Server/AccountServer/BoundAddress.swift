@@ -29,7 +29,7 @@ package final class BoundAddress: Sendable {
 
     /// Sets the address to that of a channel that listens on a host.
     /// - Parameters:
-    ///   - channel: The channel, whose port is used: it differs from the configured one if that is 0.
+    ///   - channel: The channel. Its port is used, because it differs from the configured port if that port is 0.
     ///   - scheme: `http` or `https`.
     ///   - host: The configured host, without brackets.
     ///   - port: The configured port, if the channel has none.
@@ -48,7 +48,7 @@ package final class BoundAddress: Sendable {
         for continuation in end(with: .abandoned) { continuation.resume(throwing: CancellationError()) }
     }
 
-    /// Waits for the address. If one wait is canceled, all waits end: the server is shutting down before it has started.
+    /// Waits for the address. If one waiting task is canceled, all waits end, because the server is shutting down before it has started.
     /// - Throws: `CancellationError` if the server will never listen.
     package func get() async throws -> URL {
         try await withTaskCancellationHandler {

@@ -7,8 +7,8 @@ import Hummingbird
 import Pages
 import ServerMiddleware
 
-/// The routes of the local mailbox for developers: `/dev/mailbox` as a page, as JSON, and each email's HTML. Requests by another host name
-/// than that of this machine get 404.
+/// The routes of the local mailbox for developers: `/dev/mailbox` as a page, as JSON, and each email's HTML. Requests with a host name that
+/// isn't a name of this machine receive 404.
 struct MailboxRoutes<Context: RequestContext>: Sendable {
     /// The mailbox as JSON.
     private struct Listing: Codable {
@@ -97,7 +97,7 @@ struct MailboxRoutes<Context: RequestContext>: Sendable {
         guard let id = context.parameters.get("id"), let mail = try mailbox.mail(id: id) else {
             throw ContractError(.resourceNotFound)
         }
-        // The email's HTML may only have styles, in a sandbox with a separate origin.
+        // The policy allows only styles in the email's HTML, and shows it in a sandbox with a separate origin.
         let policy =
             "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'; sandbox allow-popups allow-popups-to-escape-sandbox"
         // Links open in a new tab, because the pages of this server refuse to be framed.

@@ -2,7 +2,8 @@ package import Foundation
 package import RateLimiting
 import Timekeeping
 
-/// The clocks of a server: a monotonic one, the wall clock, and those that outlive the process. Tests replace them to simulate long times.
+/// The clocks of a server: a monotonic clock, the wall clock, and the clocks that continue after a restart of the process. Tests replace
+/// them to simulate long times.
 package struct ServerTime: Clock {
     /// An instant, as the duration since the creation of the time.
     package struct Instant: InstantProtocol {

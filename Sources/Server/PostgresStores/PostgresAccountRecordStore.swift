@@ -9,10 +9,11 @@ import Synchronization
 /// A store of the links, the former addresses and the devices of accounts in PostgreSQL. It also removes accounts.
 ///
 /// Only the digests of links are stored. Each change locks the row of its account first, so changes of one account are applied one after
-/// the other. An address is claimed before the former addresses of other accounts are read, so that no concurrent change can be missed
-/// under READ COMMITTED.
+/// the other. A change claims a new address before it reads the former addresses of other accounts. The claim waits for a concurrent change
+/// that releases the address, so the later read sees that change (under READ COMMITTED).
 ///
-/// Removed rows stay in dead tuples and in the write-ahead log of PostgreSQL until the server overwrites them. ``scrub()`` does nothing.
+/// Removed rows stay in dead tuples and in the write-ahead log until PostgreSQL overwrites them, at a time that it chooses. ``scrub()``
+/// can't change this and does nothing.
 public struct PostgresAccountRecordStore: AccountRecordStore {
     private let database: PostgresDatabase
     private let emailKeys: EmailKeys
@@ -25,12 +26,12 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
         (self.database, self.emailKeys) = (database, emailKeys)
     }
 
-    /// Reports that the address of an account is taken, to roll the transaction back.
+    /// The error that rolls a transaction back because the address of an account is taken.
     private struct AddressTaken: Error {}
 
     // MARK: - Links
 
-    /// Adds a link. A link whose digest exists already is not added again, so the operation can be repeated.
+    /// Adds a link. If a link with the same digest exists already, nothing is added, so the operation can be repeated.
     ///
     /// The lock of the account's row prevents a link from being added while the account is removed.
     /// - Throws: `StoreFailure` if the account of the link doesn't exist.
@@ -131,12 +132,14 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
     /// Changes an account with its links and former addresses, applies the effects of the record, and finishes the idempotency key of the
     /// current request, in one transaction.
     ///
-    /// The row of the account stores the id of the change. So a repetition after a lost response returns the value of the earlier run.
+    /// The row of the account stores the id of the change. If the response of a commit was lost, the repeated transaction finds this id and
+    /// returns the value of the earlier run.
     /// - Parameters:
     ///   - id: The account.
     ///   - now: The time at which links and former addresses must be unexpired.
     ///   - body: Changes the record. It may run more than once, so it must have no side effects.
-    /// - Throws: The error of the closure; `AccountError.emailExists`; `LostIdempotencyKey`; `StoreFailure`. Then nothing is changed.
+    /// - Throws: The error of the closure; `AccountError.emailExists`; `LostIdempotencyKey`; `StoreFailure`. If the method throws, nothing
+    ///   is changed.
     public func change<Value: Sendable>(
         _ id: Account.ID,
         at now: Date,
@@ -165,10 +168,10 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
         }
     }
 
-    /// Gives an address to an account, which loses its earlier one.
+    /// Claims the new address of an account, and releases its earlier address.
     ///
-    /// The former addresses of other accounts are read after the claim. If a concurrent change has released the address, the claim waits
-    /// for its commit, and then the address is found among the former ones.
+    /// The former addresses of other accounts are read after the claim. If a concurrent change releases the address, the claim waits for
+    /// the commit of that change. The address is then found among the former addresses.
     /// - Throws: ``AddressTaken`` if another account has the address, or had it and can restore it.
     private func claimAddress(of account: Account, at now: Date, in transaction: PostgresTransaction) async throws {
         let id = account.id.rawValue
@@ -186,8 +189,8 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
     /// Consumes the link of a registration and adds the account, and finishes the idempotency key of the current request, in one
     /// transaction. The key is not finished if the account isn't added.
     ///
-    /// All links of the registration are locked in one order, so of concurrent callers exactly one adds the account. A repetition after a
-    /// lost response finds the account by its id.
+    /// All links of the registration are locked in one order, so only one of several concurrent callers adds the account. If the response
+    /// of a commit was lost, the repeated transaction finds the account by its id.
     /// - Throws: `StoreFailure`, also if the id is taken by an account with another address; `LostIdempotencyKey`.
     public func activate(_ digest: TokenDigest, as account: Account, at now: Date) async throws -> Bool {
         let effect = IdempotentEffect.current(in: database.client)
@@ -231,7 +234,7 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
         try await database.execute("UPDATE account SET active_at = $1 WHERE id = $2", [.time(now), .uuid(id.rawValue)])
     }
 
-    /// Stores the family of a device. A family that is stored already costs one statement and no write.
+    /// Stores the family of a device. If the family is stored already, the method executes one statement and writes nothing.
     /// - Throws: `StoreFailure`, also if the account doesn't exist.
     /// - Returns: Whether the account has other families, but not this one.
     public func noteDevice(family: String, of id: Account.ID, at now: Date) async throws -> Bool {
@@ -316,8 +319,8 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
         }
     }
 
-    /// The condition that an account is to be removed. `$1` is the time, and `$2` the time since which it was not used; no account was not
-    /// used since `NULL`.
+    /// The condition that the address of an account was never verified, and that the account was not used since the time `$2`. If `$2` is
+    /// `NULL`, the condition is true for no account.
     private static let isUnused: PostgresStatement = """
         purge_at IS NULL AND NOT is_verified AND created_at < $2 AND (active_at IS NULL OR active_at < $2)
             AND NOT EXISTS (SELECT 1 FROM session WHERE session.account_id = account.id AND session.refreshed_at >= $2)
@@ -333,7 +336,7 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
         SELECT account_id, email FROM account_link WHERE account_id = ANY($1)
         """
 
-    /// Removes accounts that still are candidates, one per transaction.
+    /// Removes the accounts that are still candidates, each in its own transaction.
     public func purge(_ ids: [Account.ID], at now: Date, unverifiedSince: Date?, isForced: Bool) async throws -> [Account.ID] {
         var removed: [Account.ID] = []
         for id in ids where try await purge(id, at: now, unverifiedSince, isForced) { removed.append(id) }
@@ -342,10 +345,11 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
 
     /// Removes an account with all rows that refer to it, and records the removal.
     ///
-    /// The account's row is locked first. The condition is checked by a later statement, which sees a session that was opened meanwhile.
+    /// The transaction first locks the account's row. A later statement then checks the condition, so it sees a session that was opened
+    /// before the lock.
     /// - Returns: Whether the account was removed.
     private func purge(_ id: Account.ID, at now: Date, _ unverifiedSince: Date?, _ isForced: Bool) async throws -> Bool {
-        // Also identifies the removal, so that a repetition after a lost response recognizes it.
+        // This id also identifies the removal, so that a repetition after a lost response recognizes it.
         let event = UUID()
         let account = PostgresValue.uuid(id.rawValue)
         return try await database.transaction { transaction in
@@ -357,7 +361,8 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
             ])
             guard let row = found[0].rows.first else { return !found[3].rows.isEmpty }
             guard isForced || !found[1].rows.isEmpty else { return false }
-            // Not the addresses that it wanted to change to, and no expired ones: they may be those of other users.
+            // Emails to the present address and to unexpired former addresses are removed. Expired addresses, and addresses to which the
+            // account wanted to change, may belong to other users, so emails to them stay.
             let addresses = [try EmailAddress(row.value(0)).normalized] + (try found[2].rows.map { try $0.value(0) as String })
             try await transaction.execute(
                 PostgresSessionStore.endAll(of: id.rawValue)
@@ -367,7 +372,7 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
                             "DELETE FROM account_link WHERE email_key = ANY($1)",
                             [.texts(addresses)]
                         ),
-                        // Addresses are ASCII. In other collations, `lower` may convert ASCII letters to others.
+                        // Addresses are ASCII. Without the collation `C`, `lower` may convert ASCII letters to non-ASCII letters.
                         (
                             """
                             DELETE FROM mail_intent WHERE account_id = $1 OR lower(email COLLATE "C") = ANY($2)
@@ -488,7 +493,7 @@ extension FormerAddress {
 }
 
 extension AccountRecord {
-    /// Writes the changes of the record and applies its effects. The caller has claimed a new address.
+    /// Writes the changes of the record and applies its effects. If the address changes, the caller must have claimed the new address.
     /// - Parameters:
     ///   - old: The record before the change.
     ///   - change: The id of the change.
@@ -530,7 +535,7 @@ extension AccountRecord {
         }
     }
 
-    /// The statements that replace the former addresses, also expired ones.
+    /// The statements that replace all former addresses of the account, including expired addresses.
     private var formerAddressChanges: [(PostgresStatement, [PostgresValue])] {
         let id = PostgresValue.uuid(account.id.rawValue)
         let insertions = formerAddresses.enumerated().map { place, address -> (PostgresStatement, [PostgresValue]) in

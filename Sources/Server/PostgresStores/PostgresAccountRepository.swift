@@ -3,10 +3,11 @@ public import AccountCore
 import Foundation
 import PostgresDriver
 
-/// A store of accounts in PostgreSQL. ``PostgresAccountStores`` creates it; use it alone only if no other store is needed.
+/// A store of accounts in PostgreSQL. ``PostgresAccountStores`` contains one together with all other stores of accounts. Create a
+/// repository directly only if you need no other store, for example to import accounts.
 ///
-/// The primary key of `account_email` makes addresses unique, so two servers that register one address at the same time can't both succeed.
-/// Lookups take one statement and no lock.
+/// The table `account_email` has one row for each address, and its primary key makes addresses unique. If two servers register one address
+/// at the same time, one of them fails. Lookups take one statement and no lock.
 public struct PostgresAccountRepository: AccountRepository {
     private let database: PostgresDatabase
     private let emailKeys: EmailKeys
@@ -14,14 +15,15 @@ public struct PostgresAccountRepository: AccountRepository {
     /// Creates the repository. Does no I/O.
     /// - Parameters:
     ///   - database: The database, with the tables of ``PostgresSchema``.
-    ///   - emailKeys: The keys of addresses, the same for all servers of the database.
+    ///   - emailKeys: The secret under which the database stores addresses. All servers of the database must use the same secret;
+    ///     otherwise, a server doesn't find the accounts of the others.
     public init(_ database: PostgresDatabase, emailKeys: EmailKeys) {
         (self.database, self.emailKeys) = (database, emailKeys)
     }
 
-    /// Adds an account, unless its address is taken. If it is repeated with the same id, it returns `true` and changes nothing.
+    /// Adds an account, unless its address is taken. A repeated call with the same account returns `true` and changes nothing.
     ///
-    /// It takes one transaction of three to four round trips. For many accounts, use ``insert(contentsOf:)``.
+    /// A call is one transaction of three to four round trips. To add many accounts, use ``insert(contentsOf:)``.
     /// - Parameter account: The account, with an id that the caller created.
     /// - Returns: Whether the account was added.
     /// - Throws: `StoreFailure`, also if the id is taken by an account with another address.
@@ -32,12 +34,16 @@ public struct PostgresAccountRepository: AccountRepository {
     /// Adds the accounts whose addresses are free, all in one transaction with a constant number of round trips.
     ///
     /// The addresses are claimed in the order of their keys. All transactions lock rows in that order, so two imports at the same time
-    /// can't deadlock. An account counts as added if an earlier attempt, whose response was lost, has added it.
+    /// can't deadlock.
+    ///
+    /// If the response of a commit is lost, the transaction is repeated. The result then also includes the accounts that the first attempt
+    /// added.
     ///
     /// All locks are held until the commit, so pass some hundred accounts at a time.
-    /// - Parameter accounts: The accounts. Of those with equal addresses, only one is added.
+    /// - Parameter accounts: The accounts. If several accounts have the same address, only one of them is added.
     /// - Returns: The ids of the added accounts, in the order of the list.
-    /// - Throws: `StoreFailure` if the id of an account is taken by an account with another address. Then none is added.
+    /// - Throws: `StoreFailure`, also if another account with a different address already has the id of one of the accounts. In this case,
+    ///   no account is added.
     public func insert(contentsOf accounts: [Account]) async throws -> [Account.ID] {
         let rows = accounts.map { account in (account: account, keys: emailKeys.keys(of: account.email)) }
         return try await database.transaction { transaction in
@@ -57,7 +63,8 @@ public struct PostgresAccountRepository: AccountRepository {
             taken.formUnion(reserved)
             let repeated = try await Self.added(taken.map { rows[$0].account.id }, in: transaction)
             if emailKeys.isRotating || !reserved.isEmpty {
-                // The claims of a reserved address; and of two keys, one may have been free.
+                // Removes the claims of refused accounts: claims of addresses that another account can restore, and, while a secret is
+                // replaced, the claim of one key if the other key was taken.
                 let refused = taken.map { rows[$0].account.id.rawValue }.filter { !repeated.contains($0) }
                 try await transaction.execute("DELETE FROM account_email WHERE account_id = ANY($1)", [.uuids(refused)])
             }
@@ -71,9 +78,10 @@ public struct PostgresAccountRepository: AccountRepository {
         }
     }
 
-    /// Returns the accounts whose addresses other accounts had and can restore.
+    /// Returns the indexes of the accounts that must be refused because another account had their address before and can still restore it.
     ///
-    /// Must run after the addresses were claimed: a statement sees the former addresses of all changes that have released the addresses.
+    /// Call this method after the addresses were claimed. A claim waits for a concurrent change that releases the address, so a later
+    /// statement sees the former address that this change has stored.
     /// - Parameter rows: The indexes of the accounts to check.
     private static func reserved(
         _ rows: [Int],
@@ -84,7 +92,7 @@ public struct PostgresAccountRepository: AccountRepository {
         return zip(rows, try await transaction.execute(checks)).filter { !$1.rows.isEmpty }.map { $0.0 }
     }
 
-    /// Returns a statement with a row if another account had an address and can restore it.
+    /// Returns a statement whose result has a row if another account had an address before and can still restore it.
     static func reservation(
         of email: EmailAddress,
         except id: Account.ID?,
@@ -96,7 +104,7 @@ public struct PostgresAccountRepository: AccountRepository {
         )
     }
 
-    /// Returns the accounts that an earlier attempt has added, whose response was lost.
+    /// Returns the accounts that an earlier attempt of this transaction has added. The response of that attempt was lost.
     /// - Parameters:
     ///   - ids: The ids of accounts whose addresses are taken.
     ///   - transaction: The transaction of the insert.
@@ -110,9 +118,11 @@ public struct PostgresAccountRepository: AccountRepository {
         return Set(try found.rows.map { try $0.value(0) })
     }
 
-    /// Adds the key of the present secret to accounts that only have that of the previous one, so that the previous secret can be removed.
+    /// Adds the key of the present secret to all accounts that only have a key of the previous secret. After that, the servers no longer
+    /// need the previous secret.
     ///
-    /// Reads all accounts in pages of 500 and commits each page, so it can be interrupted and repeated, and servers continue meanwhile.
+    /// The method reads all accounts in pages of 500 and commits each page. It can be interrupted and repeated, and servers continue to
+    /// serve requests meanwhile.
     /// - Returns: The number of accounts that got a key; `nil` if no secret is being replaced.
     /// - Throws: `StoreFailure`.
     public func addKeysOfPresentSecret() async throws -> Int? {
@@ -134,12 +144,13 @@ public struct PostgresAccountRepository: AccountRepository {
     /// Reads a page of accounts in the order of their ids, after a given one.
     private static let addresses: PostgresStatement = "SELECT id, email FROM account WHERE id > $1 ORDER BY id LIMIT 500"
 
-    /// Reserves an address for an account. If it is repeated for the same account, it changes nothing and counts none.
+    /// Reserves an address for an account. A repetition for the same account changes no row, so its count is 0.
     static let claimAddress: PostgresStatement = """
         INSERT INTO account_email (email_key, account_id) VALUES ($1, $2) ON CONFLICT (email_key) DO NOTHING
         """
 
-    /// Reserves an address for an account that still has it. The lock prevents a change of the address meanwhile.
+    /// Reserves an address for an account that still has this address. The statement locks the account's row, so that the address can't
+    /// change before the commit.
     private static let claimPresentAddress: PostgresStatement = """
         INSERT INTO account_email (email_key, account_id)
         SELECT $1, owner.id FROM (SELECT id FROM account WHERE id = $2 AND email = $3 FOR SHARE) owner
@@ -152,13 +163,14 @@ public struct PostgresAccountRepository: AccountRepository {
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (id) DO NOTHING
         """
 
-    /// Changes the state of an account, and ends all its sessions and removes its tokens unless the new state is active.
+    /// Changes the state of an account. If the new state isn't active, the method also ends all sessions of the account and removes its
+    /// tokens.
     ///
-    /// A change increments the epoch of the account, so that sign-ins which checked the password before the change open no session after
-    /// it.
+    /// A change increments the epoch of the account. A sign-in that checked the password before the change therefore can't open a session
+    /// after it.
     ///
-    /// The account's row is locked first, so a change waits for a reset or a sign-in of the same account, and not for others. The whole
-    /// change is one transaction with at most three round trips.
+    /// The account's row is locked first, so a change waits only for operations on the same account, such as a reset or a sign-in. The
+    /// whole change is one transaction with at most three round trips.
     /// - Parameters:
     ///   - state: The new state. The present state changes nothing.
     ///   - id: The account.
@@ -207,14 +219,15 @@ public struct PostgresAccountRepository: AccountRepository {
         return (counts, total ?? 0)
     }
 
-    /// The condition must equal that of an index, so a change requires a migration.
+    /// The condition that a password hash is foreign. It must equal the condition of a partial index, so a change of it requires a
+    /// migration.
     private static let foreignHashes: PostgresStatement = """
         SELECT id, password_hash FROM account
         WHERE left(password_hash, 31) <> '$argon2id$v=19$m=19456,t=2,p=1$' AND id > $1 ORDER BY id LIMIT 5000
         """
 
-    /// Returns the account of an address. While a secret is replaced, it tries the key of the present secret first and then the previous
-    /// one.
+    /// Returns the account of an address. While a secret is being replaced, the method looks for the key of the present secret first, and
+    /// then for the key of the previous secret.
     ///
     /// - Parameter email: The address, in any case.
     /// - Returns: The account; `nil` if there is none.
@@ -241,7 +254,7 @@ public struct PostgresAccountRepository: AccountRepository {
     /// Finds an account by its id.
     private static let byID = "SELECT " + Account.columns + " FROM account WHERE id = $1"
 
-    /// Returns all accounts, oldest first. They are all in memory at once; meant for exports and tests.
+    /// Returns all accounts, oldest first. All of them are in memory at once, so use this method only for exports and tests.
     public func accounts() async throws -> [Account] {
         try await database.execute(Self.all).rows.map(Account.init(row:))
     }
@@ -249,9 +262,10 @@ public struct PostgresAccountRepository: AccountRepository {
     /// Reads all accounts.
     private static let all = "SELECT " + Account.columns + " FROM account ORDER BY created_at, id"
 
-    /// Replaces a password hash, unless the password was changed since the old hash was read. Does not change the epoch, so sessions stay.
+    /// Replaces a password hash, unless the password was changed since the old hash was read. The epoch of the account doesn't change, so
+    /// its sessions stay open.
     ///
-    /// One statement. A repetition finds the new hash and changes nothing.
+    /// The method executes one statement. A repetition finds the new hash and changes nothing.
     /// - Parameters:
     ///   - id: The account.
     ///   - old: The hash that was read.

@@ -7,9 +7,10 @@ import PostgresDriver
 /// Use it if several servers share the accounts; otherwise, `SQLiteAccountStores` of `SQLiteStores` needs no database server. Each
 /// operation takes at least one round trip, and writes wait until the commit is durable.
 ///
-/// All operations can be repeated after a lost response: they use ids that the caller created, so a second execution finds the result of
-/// the first and returns the same. They can be called by several tasks and several servers at the same time. Operations that change several
-/// rows lock the account first, then its sessions and tokens; the driver repeats a transaction after a conflict.
+/// If the response of the database is lost, the driver repeats the operation. Operations use ids that the caller created, so a repetition
+/// finds the result of the first execution and returns the same value. Several tasks and several servers can call all operations at the
+/// same time. Operations that change several rows lock the account first, then its sessions and tokens; the driver repeats a transaction
+/// after a conflict.
 ///
 /// ```swift
 /// let database = PostgresDatabase(client)
@@ -45,8 +46,8 @@ public struct PostgresAccountStores: AccountStores {
     /// - Parameters:
     ///   - database: The database, with the tables of ``PostgresSchema``.
     ///   - emailKeys: The keys of addresses, the same for all servers of the database.
-    ///   - server: The id with which this server is registered, which the leases of its emails name; `nil` for a command. The leases of a
-    ///     command end by time only.
+    ///   - server: The id with which this server is registered in ``PostgresPresence``. The leases of its emails store this id, so that
+    ///     other servers detect that the server stopped. Pass `nil` in a command; its leases only end at their end time.
     public init(_ database: PostgresDatabase, emailKeys: EmailKeys, server: UUID? = nil) {
         repository = PostgresAccountRepository(database, emailKeys: emailKeys)
         sessions = PostgresSessionStore(database)
@@ -60,15 +61,16 @@ public struct PostgresAccountStores: AccountStores {
         signingKeys = PostgresSigningKeyStore(database)
     }
 
-    /// Adds the key of the present secret to accounts that only have that of the previous one, so that the previous secret can be removed.
+    /// Adds the key of the present secret to all accounts that only have a key of the previous secret. After that, the servers no longer
+    /// need the previous secret.
     ///
-    /// Commits 500 accounts at a time; it can be interrupted and repeated.
+    /// The method commits 500 accounts at a time, so it can be interrupted and repeated.
     /// - Returns: The number of accounts that got a key; `nil` if no secret is being replaced.
     /// - Throws: `StoreFailure`.
     public func addKeysOfPresentSecret() async throws -> Int? { try await repository.addKeysOfPresentSecret() }
 }
 
-/// A store of the decoys' spans in PostgreSQL: one JSON value, which a change locks, so that all servers use the same decoys.
+/// A store of the decoys' spans in PostgreSQL. The spans are one JSON value. A change locks this value, so all servers use the same decoys.
 public struct PostgresDecoyStore: DecoyStore {
     private let database: PostgresDatabase
 

@@ -9,7 +9,8 @@ import Synchronization
 /// append and sweep at the same time.
 public final class PostgresAuditStore: AuditStore {
     private let database: PostgresDatabase
-    /// The account up to which the sweep has searched for accounts with many events of one kind.
+    /// The position of the sweep: the last account that it has checked for too many events of one kind. The next call continues after this
+    /// account; `nil` begins with the first account.
     private let sweptTo = Mutex<UUID?>(nil)
 
     /// Creates the store. Does no I/O.
@@ -17,13 +18,14 @@ public final class PostgresAuditStore: AuditStore {
         self.database = database
     }
 
-    /// Adds events in one transaction with one round trip for all of them. Events of accounts that don't exist are dropped.
+    /// Adds events in one transaction. All inserts are sent in one round trip. Events of accounts that don't exist are dropped.
     ///
-    /// The events of a batch share the durability of one commit: either all of them are stored or none.
+    /// One commit stores the whole batch: either all events are stored or none.
     /// - Parameter events: The events, in their order.
     /// - Throws: `StoreFailure`.
     public func append(_ events: [AuditEvent]) async throws {
-        // The ids are created before the first attempt, so that a repetition adds nothing.
+        // The ids are created before the first attempt. If the transaction is repeated, its inserts conflict with the ids of the first
+        // attempt and add nothing.
         let rows = events.map { event -> (PostgresStatement, [PostgresValue]) in
             (
                 Self.insertion,
@@ -37,15 +39,20 @@ public final class PostgresAuditStore: AuditStore {
         _ = try await database.transaction { try await $0.execute(rows) }
     }
 
-    /// Adds an event if its account exists. The lock prevents an event from being added while the account is removed.
+    /// Adds an event if its account exists.
+    ///
+    /// `FOR KEY SHARE` locks the row of the account until the commit. A transaction that removes the account waits for this lock, so no
+    /// event is added to an account that is being removed.
     private static let insertion: PostgresStatement = """
         INSERT INTO audit_event (account_id, time, id, kind, client, request_id)
         SELECT owner.id, $2, $3, $4, $5, $6 FROM (SELECT id FROM account WHERE id = $1 FOR KEY SHARE) owner
         ON CONFLICT (account_id, time, id) DO NOTHING
         """
 
-    /// Returns the newest events of an account, newest first. Events of a kind that a later version added are skipped, so the result may
-    /// have fewer events than the limit although there are more.
+    /// Returns the newest events of an account, newest first.
+    ///
+    /// A later version of the server may have stored events of a kind that this version doesn't know. These events are read and then
+    /// skipped. So a result with fewer than `limit` events doesn't mean that there are no older events.
     ///
     /// - Parameters:
     ///   - account: The account.
@@ -71,8 +78,8 @@ public final class PostgresAuditStore: AuditStore {
 
     /// Removes up to 500 old events, and the oldest events of accounts that have more than `limit` events of one kind.
     ///
-    /// The second search reads 1,000 pairs of account and kind per call and continues where the previous call ended. Its position is only
-    /// in memory: after a restart, it begins again.
+    /// For the second step, each call checks up to 1,000 pairs of account and kind, and continues where the previous call ended. The
+    /// position is only in memory, so a restarted server begins with the first account.
     /// - Returns: Whether another call may remove more.
     @discardableResult
     public func sweep(before: Date, limit: Int) async throws -> Bool {
@@ -102,7 +109,7 @@ public final class PostgresAuditStore: AuditStore {
             [.uuid(start)]
         ).rows.map { (account: try $0.value(0) as UUID, kind: try $0.value(1) as String, count: try $0.value(2) as Int) }
         for kind in kinds where kind.count > limit {
-            // In parts, so that no transaction is long.
+            // Each call removes up to 500 events, so that no transaction is long.
             while try await removeOldest(of: kind.account, kind.kind, butNewest: limit) {}
         }
         let isEnd = kinds.count < 1_000
@@ -132,7 +139,7 @@ public final class PostgresAuditStore: AuditStore {
     }
 }
 
-/// Ids that are ordered by their creation time within a process (UUIDv7, RFC 9562 §5.7).
+/// Creates ids that are ordered by their creation time within a process (UUIDv7, RFC 9562 §5.7).
 enum OrderedID {
     /// The latest stamp, guarded by a lock, so that two tasks never get the same one.
     private static let last = Mutex<UInt64>(0)

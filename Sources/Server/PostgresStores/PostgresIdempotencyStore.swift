@@ -7,16 +7,17 @@ import RateLimiting
 
 /// A store of idempotency keys in a PostgreSQL database, which all servers of a deployment share.
 ///
-/// When a method returns, its change is durable. Methods are repeated after lost connections; a repetition recognizes the change of an
-/// earlier attempt whose response was lost, and returns the same result. Use `SQLiteIdempotencyStore` for servers on one machine.
+/// When a method returns, its change is durable. The driver repeats a transaction whose connection was lost. A repetition recognizes the
+/// change of an earlier attempt and returns the same result. Use `SQLiteIdempotencyStore` for servers on one machine.
 ///
 /// A route whose data is in the same database can finish its key in the transaction of its work; see
 /// `IdempotentRequest.finish(with:in:)`.
 ///
 /// **Locks.** `idempotency_usage` has a row with the bytes of each client and network. A claim locks the rows of its client and network in
-/// the order of their numbers, so claims of one network are executed one after the other without deadlocks. The
-/// bytes of each half of the capacity are the sum of 16 rows of `idempotency_pool`, chosen by the digest of the key, so that claims of
-/// different clients rarely wait for each other. The sum is read without a lock: concurrent claims may exceed the bounds by their own keys.
+/// the order of their numbers, so claims of one network are executed one after the other without deadlocks. The bytes of each half of the
+/// capacity are the sum of 16 rows of `idempotency_pool`, chosen by the digest of the key, so that claims of different clients rarely wait
+/// for each other. The sum is read without a lock, so concurrent claims don't see each other's keys and may together exceed the bounds by
+/// the size of these keys.
 ///
 /// A deadlock is possible if two claims of full clients remove each other's expired keys. PostgreSQL then aborts one of the transactions,
 /// and `PostgresClient` repeats it.
@@ -120,8 +121,8 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
     /// Finishes a running key. A response of at most 512 bytes needs one statement; a larger one also changes the counted bytes, in a
     /// transaction.
     ///
-    /// The response has an encrypted body, or is `nil` if it is not stored. The expiry identifies a repetition of this call, so a caller
-    /// must not change it between two attempts.
+    /// The body of the response is already encrypted; `nil` stores no response. A repetition of this call is recognized by its expiry, so a
+    /// caller must pass the same expiry in each attempt.
     /// - Returns: Whether the claim had the key.
     /// - Throws: `StoreFailure`.
     @discardableResult
@@ -133,8 +134,8 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
         return try await connections.transaction { try await Self.finish(claim, with: answer, until: expiry, in: $0) }
     }
 
-    /// Finishes the key of a claim, and returns the bytes that it has counted for. A repetition with the same expiry writes the
-    /// values again.
+    /// Finishes the key of a claim, and returns the size with which the key was counted before. A repetition with the same expiry writes
+    /// the same values again.
     private static let finishing: PostgresStatement = """
         UPDATE idempotency_key SET is_finished = true, ends_at = $1, status = $2, headers = $3, body = $4
         WHERE digest = $5 AND claim = $6 AND (NOT is_finished OR ends_at = $1) RETURNING size
@@ -167,7 +168,8 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
         let size = IdempotencyBounds.size(with: answer)
         let changed = try await transaction.execute(finishing, values(of: claim, with: answer, until: expiry))
         guard let counted: Int = try changed.rows.first?.value(0) else { return false }
-        // A small response doesn't change the size. A key that an earlier version has stored has the size 0 and stays uncounted.
+        // A small response doesn't change the counted size. A key that an earlier version stored has the size 0, which means that it isn't
+        // counted.
         guard size != counted, counted > 0 else { return true }
         try await transaction.execute(
             [
@@ -221,7 +223,8 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
 }
 
 extension PostgresIdempotencyStore {
-    /// One of the 16 rows that together count the bytes of a half of the capacity. Four bits of a key's digest select the row.
+    /// One of the 16 rows whose sum is the number of used bytes in a half of the capacity. Four bits of a key's digest select the row, so
+    /// that claims of different keys rarely wait for each other.
     private struct Part: Hashable {
         /// The half of the capacity: 0 for accounts, 1 for addresses.
         let pool: Int
@@ -315,7 +318,7 @@ extension PostgresIdempotencyStore {
         )
     }
 
-    /// Returns the time until the first finished key of the client expires; 60 s if it has none.
+    /// Returns the time until the first finished key of the client expires; 60 s if the client has no finished key.
     private static func wait(of claim: IdempotencyClaim, at now: Date, in transaction: PostgresTransaction) async throws
         -> Duration
     {

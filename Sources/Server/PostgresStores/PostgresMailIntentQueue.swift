@@ -5,31 +5,36 @@ import Idempotency
 import PostgresDriver
 import Synchronization
 
-/// A queue of emails in PostgreSQL. Servers claim with `FOR UPDATE SKIP LOCKED`, so that none waits for another.
+/// A queue of emails in PostgreSQL. Servers claim emails with `FOR UPDATE SKIP LOCKED`, so that no server waits for another server.
 ///
-/// A claim is a lease: a row in the state `taken`, with the server that holds it and the end of the lease. It ends by settling, postponing
-/// or abandoning the email, by its end time, or as soon as the registration of the server is not renewed (``releaseAbandoned(at:)``). All
-/// changes of a claimed row check the end of the lease, so a server whose lease has ended can't change the row of the next holder.
+/// A server claims an email for a limited time, the lease. The row then has the state `taken`, the id of the server and the end of the
+/// lease. A lease ends
+/// - when the server settles, postpones or abandons the email,
+/// - at its end time, or
+/// - when another server finds that the registration of the server has expired (``releaseAbandoned(at:)``).
+///
+/// All changes of a claimed row check the end of the lease. So a server whose lease has ended can't change a row that another server has
+/// claimed meanwhile. An exception is ``settle(_:)``.
 ///
 /// New requests of clients without an account are taken in turn by network, so that a flood of requests from one network doesn't delay
 /// those of others. Retries and emails to accounts are taken by their due time.
 ///
-/// One value per server is enough; it can be used by several workers at the same time. Its turns are in memory, so that each server takes
-/// the networks in turn by itself, and a restart begins with the first network.
+/// Create one queue per server; several workers can use it at the same time. The queue stores in memory which network has the next turn. So
+/// each server takes the networks in turn independently of the others, and begins with the first network after a restart.
 public final class PostgresMailIntentQueue: MailIntentQueue {
     private let database: PostgresDatabase
-    /// The id of this server, which its leases name; `nil` for a command.
+    /// The id of this server, which its leases store; `nil` for a command.
     private let server: UUID?
-    /// The turns of networks on this server; other servers have their own.
+    /// The networks' turns for new requests. Each server has its own turns in memory.
     private let turns = Mutex(MailTurns())
-    /// The ids of claims that failed, but that the database may have committed. The next call of
+    /// The ids of claims that failed for this server, although the database may have committed them. The next call of
     /// ``claim(limit:at:leaseEnd:includesResets:)`` releases them.
     let failedClaims = Mutex<[UUID]>([])
 
     /// Creates the queue. Does no I/O.
     /// - Parameters:
     ///   - database: The database.
-    ///   - server: The id of this server, which its leases name; see ``PostgresPresence``. With `nil`, leases end by time only.
+    ///   - server: The id of this server, which its leases store; see ``PostgresPresence``. With `nil`, leases only end at their end time.
     public init(_ database: PostgresDatabase, server: UUID? = nil) {
         (self.database, self.server) = (database, server)
     }
@@ -40,7 +45,8 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     /// When it returns, the email survives a crash of the server. If the response of the database is lost, a repetition with the same id
     /// adds nothing.
     /// - Parameter intent: The email, with an id that the caller created.
-    /// - Throws: `StoreFailure`; `LostIdempotencyKey` if the key belongs to another request, and then nothing is stored.
+    /// - Throws: `StoreFailure`; `LostIdempotencyKey` if the key belongs to another request. If the method throws this error, nothing is
+    ///   stored.
     public func enqueue(_ intent: MailIntent) async throws {
         guard let effect = IdempotentEffect.current(in: database.client) else {
             return try await Self.add(intent) { try await self.database.execute($0, $1) }
@@ -51,15 +57,16 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
         }
     }
 
-    /// Adds an intent. Succeeds if an earlier attempt has added the same one, which the creation time shows; throws if the id is taken by
-    /// another.
+    /// Adds an intent. The method also succeeds if an earlier attempt has added the same intent, which it recognizes by the creation time.
+    /// It throws if another intent has the same id.
     private static func add(
         _ intent: MailIntent,
         by execute: (PostgresStatement, [PostgresValue]) async throws -> PostgresResult
     ) async throws {
         let added = try await execute(MailIntent.insertion, intent.values)
         guard added.count == 0 else { return }
-        // An attempt whose response was lost has added it, unless the id is another's.
+        // The id exists already. Either an earlier attempt, whose response was lost, has added this intent, or another intent has the same
+        // id.
         let found = try await execute(
             "SELECT created_at FROM mail_intent WHERE id = $1 AND kind = $2",
             [.uuid(intent.id), .text(intent.subject.kind)]
@@ -71,16 +78,17 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
 
     /// Claims due emails until the end of the lease.
     ///
-    /// An idle queue costs one statement without locks. Otherwise, the claim is one transaction; if it is executed twice because a response
-    /// was lost, the second execution returns the rows of the first.
+    /// If no email is due, the method executes one statement without locks. Otherwise, the claim is one transaction. If its response is
+    /// lost, the repeated transaction returns the rows that the first attempt claimed.
     ///
     /// - Parameters:
     ///   - limit: The largest number of emails.
     ///   - now: The time of the queue.
     ///   - leaseEnd: The end of the lease. It identifies the lease in all later calls.
-    ///   - includesResets: Whether reset emails may be sent now; if not, only confirmations are claimed.
+    ///   - includesResets: Whether emails that clients without an account requested, such as reset emails, may be sent now. If not, only
+    ///     emails to accounts are claimed.
     /// - Returns: The emails in the order in which they should be sent.
-    /// - Throws: `StoreFailure`. A corrupt row is skipped and only reported if there is no other row.
+    /// - Throws: `StoreFailure`. A corrupt row is skipped; its error is thrown only if there is no other row.
     public func claim(limit: Int, at now: Date, leaseEnd: Date, includesResets: Bool) async throws -> [MailIntent] {
         try await releaseFailedClaims(at: now)
         let before = turns.withLock { $0 }
@@ -126,7 +134,8 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     /// Chooses and claims rows in one transaction.
     /// - Parameters:
     ///   - attempt: The id of the claim, by which a repetition finds the rows that it has claimed.
-    ///   - before: The turns of networks before the claim. The caller stores the returned ones only if the transaction was committed.
+    ///   - before: The turns of networks before the claim. The caller replaces them by the returned turns only if the transaction was
+    ///     committed.
     /// - Returns: The claimed intents in the order in which they should be sent, the turns after the claim, and an error if a row is
     ///   corrupt.
     private func take(
@@ -174,21 +183,23 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     /// Reads the rows of a claim, in the order in which they were chosen.
     private static let claimed = "SELECT " + MailIntent.columns + " FROM mail_intent WHERE claim = $1 ORDER BY place"
 
-    /// Locks due emails, except requests of clients without an account that were never tried: retries, emails to accounts, and emails whose
-    /// lease has ended.
+    /// Locks due emails: retries, emails to accounts, and emails whose lease has ended. New requests of clients without an account are not
+    /// included.
     private static let dueIntents: PostgresStatement = """
         SELECT id FROM mail_intent WHERE NOT is_fresh AND state <> 'failed' AND due_at <= $1
         ORDER BY due_at, created_at LIMIT $2 FOR UPDATE SKIP LOCKED
         """
 
-    /// Like ``dueIntents``, without the kinds of `MailIntent.Subject.anonymousKinds`, for times at which their sending is paused.
+    /// Like ``dueIntents``, but without the kinds of `MailIntent.Subject.anonymousKinds`. It is used while the sending of these kinds is
+    /// paused.
     private static let dueConfirmations: PostgresStatement = """
         SELECT id FROM mail_intent WHERE NOT is_fresh AND state <> 'failed' AND due_at <= $1
             AND kind NOT IN ('password_reset', 'registration', 'verification')
         ORDER BY due_at, created_at LIMIT $2 FOR UPDATE SKIP LOCKED
         """
 
-    /// The networks with new requests after a given one, in order, found by steps through the index.
+    /// Returns the networks with new requests, in order, beginning after a given network. Each step of the recursion reads the next network
+    /// from the index.
     private static let networks: PostgresStatement = """
         WITH RECURSIVE turn(network) AS (
             (SELECT network FROM mail_intent WHERE is_fresh AND network > $1 ORDER BY network LIMIT 1)
@@ -199,17 +210,19 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
         SELECT network FROM turn WHERE network IS NOT NULL LIMIT $2
         """
 
-    /// The oldest new requests of networks, up to the limit. Without an order, so that no more rows are locked.
+    /// Locks the oldest new request of each given network, up to a limit. The statement has no `ORDER BY`, because sorting would lock more
+    /// rows than the limit.
     private static let oldest: PostgresStatement = """
         SELECT intent.id, turn.network, turn.place FROM unnest($1) WITH ORDINALITY AS turn(network, place) CROSS JOIN LATERAL (
             SELECT id FROM mail_intent WHERE is_fresh AND network = turn.network AND id <> ALL($3) ORDER BY created_at, id LIMIT 1 FOR UPDATE SKIP LOCKED
         ) intent LIMIT $2
         """
 
-    /// Locks new requests, one of each network per round, until there are enough or no more.
+    /// Locks new requests in rounds. Each round takes one request of each network. The rounds end when there are enough requests, or no
+    /// more requests.
     ///
-    /// Networks whose claimed emails were released come first, so that they don't lose their turn. Then follow those after the network that
-    /// was last in turn.
+    /// Networks whose claimed emails were released come first, so that they don't lose their turn. After them come the networks after the
+    /// last network that had a turn.
     /// - Parameters:
     ///   - wanted: The number of requests.
     ///   - turns: The turns, which are advanced.
@@ -225,8 +238,8 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
             let returned = Array(turns.returned.prefix(missing))
             turns.returned.removeFirst(returned.count)
             var networks = returned
-            // First the networks after the last one, then those from the start. A few more than needed, because other servers may have
-            // locked the requests of some.
+            // The networks after the last turn come first, then those from the start of the order. A few more networks than needed are
+            // read, because other servers may have locked the requests of some networks.
             for start in [turns.last, nil] where networks.count < missing + 4 {
                 var found = try await transaction.execute(Self.networks, [.text(start ?? ""), .integer(missing + 4)]).rows
                     .map { try $0.value(0) as String }
@@ -262,7 +275,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
         if let found { turns.withLock { $0.returned.append(found) } }
     }
 
-    /// Releases up to 500 emails whose servers are not registered any more. Leases without a server (commands) are not affected.
+    /// Releases up to 500 emails whose servers are no longer registered. Leases of commands, which have no server, are not affected.
     ///
     /// A server is registered while it renews its row: see ``PostgresPresence``. So the emails of a crashed server are sent after ten
     /// seconds instead of at the end of their leases.
@@ -371,7 +384,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
 
 extension PostgresMailIntentQueue: MailQueueInspection {
     /// Returns emails for operators, oldest first, including failed ones. The recipient of a confirmation is the present address of its
-    /// account; it is `nil` if the account is gone.
+    /// account. The recipient is `nil` if the account was removed.
     ///
     /// The list contains addresses, so don't log it.
     /// - Parameter limit: The largest number of emails.
@@ -400,7 +413,8 @@ extension PostgresMailIntentQueue: MailQueueInspection {
         }
     }
 
-    /// Makes postponed emails, and optionally failed ones, due now, and ends a pause of the senders on all servers.
+    /// Makes postponed emails due now, and optionally failed emails too. The call also ends a pause in which the senders of all servers
+    /// wait for the email server.
     ///
     /// Claimed emails are not changed, because a server may be sending them.
     /// - Parameters:

@@ -7,7 +7,8 @@ import PostgresDriver
 /// A store of reset tokens in PostgreSQL.
 ///
 /// Only the digests of tokens are stored. A token belongs to the address that it was sent to, so it becomes invalid if the account gets
-/// another address. Consuming a token locks the row of its account first, so of two resets at the same time only one succeeds.
+/// another address. A reset locks the row of the account before it consumes a token. So if two resets of an account happen at the same
+/// time, only one of them succeeds.
 public struct PostgresResetTokenStore: ResetTokenStore {
     private let database: PostgresDatabase
     private let emailKeys: EmailKeys
@@ -15,14 +16,14 @@ public struct PostgresResetTokenStore: ResetTokenStore {
     /// Creates the store. Does no I/O.
     /// - Parameters:
     ///   - database: The database, with the tables of ``PostgresSchema``.
-    ///   - emailKeys: The keys of addresses, the same as those of ``PostgresAccountRepository``.
+    ///   - emailKeys: The secret under which the database stores addresses. Pass the same value as to ``PostgresAccountRepository``.
     public init(_ database: PostgresDatabase, emailKeys: EmailKeys) {
         (self.database, self.emailKeys) = (database, emailKeys)
     }
 
     /// Adds a token and removes the oldest unused ones of the account beyond `liveLimit`, in one transaction and one round trip.
     ///
-    /// A token whose digest exists already is not added again, so the operation can be repeated.
+    /// If a token with the same digest exists already, nothing is added, so the operation can be repeated.
     /// - Parameters:
     ///   - token: The token, as a digest.
     ///   - liveLimit: The number of unused tokens that stay, including the new one; at least 1.
@@ -43,7 +44,7 @@ public struct PostgresResetTokenStore: ResetTokenStore {
                         .time(token.expiresAt),
                     ]
                 ),
-                // While a secret is replaced, the account may have only the key of the previous one.
+                // While a secret is replaced, the account may have only the key of the previous secret.
                 (
                     """
                     INSERT INTO account_email (email_key, account_id)
@@ -64,13 +65,13 @@ public struct PostgresResetTokenStore: ResetTokenStore {
         try await database.execute("DELETE FROM reset_token WHERE digest = $1", [digest.value])
     }
 
-    /// Removes the unused tokens that are older than the given one, except the newest `liveLimit` including it.
+    /// Removes unused tokens that are older than the given token. The newest `liveLimit` tokens stay, including the given token.
     public func prune(olderThan token: StoredResetToken, liveLimit: Int) async throws {
         try await database.execute(Self.pruning, Self.pruningValues(token, liveLimit))
     }
 
-    /// Removes the unused tokens of an account up to a time, except the newest ones. Of tokens of the same time, the given digest is the
-    /// newest.
+    /// Removes unused tokens of an account up to a time, except the newest ones. If several tokens have the same time, the token with the
+    /// given digest counts as the newest.
     private static let pruning: PostgresStatement = """
         DELETE FROM reset_token WHERE account_id = $1 AND consumed_at IS NULL AND created_at <= $2 AND digest NOT IN (
             SELECT digest FROM reset_token WHERE account_id = $1 AND consumed_at IS NULL AND created_at <= $2
@@ -83,8 +84,8 @@ public struct PostgresResetTokenStore: ResetTokenStore {
         [.uuid(token.accountID.rawValue), .time(token.createdAt), token.digest.value, .integer(liveLimit)]
     }
 
-    /// Returns a valid token and its account, with one statement; `nil` if it is unknown, used or expired, or if its account may not be
-    /// reset.
+    /// Returns a valid token and its account, with one statement. Returns `nil` if the token is unknown, used or expired, or if the
+    /// password of its account may not be reset.
     ///
     /// It changes nothing, so an email scanner that opens a link doesn't consume it.
     public func find(_ digest: TokenDigest, at now: Date) async throws -> (token: StoredResetToken, account: Account)? {
@@ -101,7 +102,7 @@ public struct PostgresResetTokenStore: ResetTokenStore {
         }
     }
 
-    /// A token belongs to the address that it was sent to.
+    /// The condition that a token is valid. A token is valid only while its account has the address to which the token was sent.
     private static let live =
         "SELECT " + Account.columns + """
             , reset_token.created_at, reset_token.expires_at
@@ -138,7 +139,8 @@ public struct PostgresResetTokenStore: ResetTokenStore {
     /// Returns whether a token exists, is unused and has expired. The time that the statement takes doesn't depend on the existence of the
     /// token.
     public func hasExpired(_ digest: TokenDigest, at now: Date) async throws -> Bool {
-        // If the token doesn't exist, the query reads the next one, if any, so that the time doesn't disclose whether it exists.
+        // If the token doesn't exist, the query reads the token after it in the index. So the time of the query doesn't disclose whether
+        // the token exists.
         let found: Bool? = try await database.first(
             """
             SELECT digest = $1 AND consumed_at IS NULL AND expires_at <= $2
@@ -155,8 +157,8 @@ public struct PostgresResetTokenStore: ResetTokenStore {
     /// the confirmation email, and finishes the idempotency key of the current request if that is in the same database. The id of the
     /// confirmation identifies the reset: a repetition after a lost response returns `true`.
     ///
-    /// Three round trips in the usual case: lock and consume, change, commit. The account's row is locked first, so of two concurrent
-    /// confirmations of any of its tokens exactly one succeeds.
+    /// The usual case takes three round trips: lock and consume, change, commit. The account's row is locked first. So if two requests use
+    /// tokens of one account at the same time, exactly one of them succeeds.
     /// - Parameters:
     ///   - digest: The digest of the token.
     ///   - passwordHash: The hash of the new password.
@@ -237,7 +239,7 @@ public struct PostgresResetTokenStore: ResetTokenStore {
     }
 }
 
-/// A store of the tokens of "this was not me" in PostgreSQL. Only digests are stored.
+/// A store of the tokens of "this was not me" links in PostgreSQL. Only digests are stored.
 ///
 /// Each confirmation email of a password reset contains one such token, which is valid until its expiry or its use.
 public struct PostgresAccountLockTokenStore: AccountLockTokenStore {
@@ -282,10 +284,11 @@ public struct PostgresAccountLockTokenStore: AccountLockTokenStore {
                 AND account.state IN ('active', 'frozen') AND account.purge_at IS NULL
             """
 
-    /// Consumes a token and locks its account, in one transaction: ends all sessions and consumes the account's reset tokens, so that a
-    /// password reset needs a new link.
+    /// Consumes a token and locks its account, in one transaction. The transaction also ends all sessions and consumes the account's reset
+    /// tokens, so that a password reset needs a new link.
     ///
-    /// The operation can be repeated after a lost response: its attempt has an id, which the consumed token stores.
+    /// The consumed token stores a random id of the call. If the response of the commit was lost, the repeated transaction finds this id
+    /// and returns `true`.
     /// - Parameters:
     ///   - digest: The digest of the token.
     ///   - now: The time of the lock.
@@ -318,7 +321,7 @@ public struct PostgresAccountLockTokenStore: AccountLockTokenStore {
             try await transaction.execute(
                 PostgresSessionStore.endAll(of: account) + [
                     ("UPDATE account SET state = 'frozen', epoch = epoch + 1 WHERE id = $1", [.uuid(account)]),
-                    // An intruder may have a sent reset link and could unlock the account with it.
+                    // An intruder may have received a reset link that is still valid, and could unlock the account with this link.
                     (PostgresResetTokenStore.consumeOthers, [.time(now), .uuid(account)]),
                 ]
             )

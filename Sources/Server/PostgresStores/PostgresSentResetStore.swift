@@ -5,8 +5,8 @@ import RateLimiting
 
 /// A store of the emails that clients without an account have requested and that were sent recently, in PostgreSQL.
 ///
-/// One row lock serializes the decisions of all servers, so the bounds hold exactly across servers. A server makes one decision per reset
-/// email. The rows contain no address: only the ids of the email and the account.
+/// Each decision locks the same row, so the servers decide one after the other, and the bounds hold exactly across all servers. A server
+/// makes one decision per reset email. The rows contain the ids of the email and the account, and no address.
 public struct PostgresSentResetStore: SentResetStore {
     private let database: PostgresDatabase
 
@@ -17,9 +17,9 @@ public struct PostgresSentResetStore: SentResetStore {
 
     /// Reserves the sending of an email, if the bounds allow it.
     ///
-    /// The bound of the account is checked first. The overall bound admits its burst within the corresponding part of the window: 100
-    /// emails per hour with a burst of 10 means 10 emails within each 6 minutes. A repetition with the same intent replaces its reservation
-    /// and doesn't count twice.
+    /// The bound of the account is checked first. The overall bound is applied to a part of its window. For example, 100 emails per hour
+    /// with a burst of 10 means at most 10 emails within any 6 minutes. A repetition with the same intent replaces its reservation and
+    /// doesn't count twice.
     ///
     /// - Parameters:
     ///   - intent: The id of the email, which identifies its reservation.
@@ -27,8 +27,8 @@ public struct PostgresSentResetStore: SentResetStore {
     ///   - bounds: The bounds of the account and of all emails. A missing bound is not checked.
     ///   - now: The time of the decision.
     /// - Throws: `StoreFailure`.
-    /// - Returns: `.reserved`; `.accountExceeded` if the account got its emails; `.later` with the time at which the overall bound has room
-    ///   again.
+    /// - Returns: `.reserved`; `.accountExceeded` if the bound of the account is reached; `.later` with the time from which the overall
+    ///   bound admits another email.
     public func reserve(
         _ intent: MailIntent.ID,
         for account: Account.ID?,
@@ -52,7 +52,7 @@ public struct PostgresSentResetStore: SentResetStore {
                 if !sent.rows.isEmpty { return .accountExceeded }
             }
             if let bound = bounds.overall {
-                // A paced policy admits its burst in that part of the window.
+                // The burst is a part of the quota. It is admitted within the same part of the window.
                 let span = bound.window / .seconds(1) * Double(bound.burst) / Double(bound.quota)
                 let sent = try await transaction.execute(
                     """
@@ -78,7 +78,7 @@ public struct PostgresSentResetStore: SentResetStore {
         }
     }
 
-    /// Removes a reservation whose email was not sent, so that it doesn't count.
+    /// Removes the reservation of an email that was not sent, so that the bounds no longer count this email.
     public func cancel(_ intent: MailIntent.ID) async throws {
         try await database.execute("DELETE FROM sent_reset WHERE intent_id = $1", [.uuid(intent)])
     }

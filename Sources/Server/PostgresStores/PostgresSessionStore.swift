@@ -6,8 +6,9 @@ import Synchronization
 
 /// A store of sessions in PostgreSQL.
 ///
-/// Opening a session locks the row of its account, and rotating a token locks its session. So a session that is opened while a reset
-/// commits does not survive the reset, and of two rotations, the second one sees the result of the first.
+/// To open a session, the store locks the row of its account. To rotate a token, it locks the session. So a session that is opened while a
+/// password reset commits does not survive the reset. If two requests rotate one token at the same time, the second rotation sees the
+/// result of the first.
 public struct PostgresSessionStore: SessionStore {
     private let database: PostgresDatabase
 
@@ -16,10 +17,10 @@ public struct PostgresSessionStore: SessionStore {
         self.database = database
     }
 
-    /// Opens a session with its first refresh token, if the account is active and not deleted and still has the epoch at which its password
-    /// was checked.
+    /// Opens a session with its first refresh token. The account must be active and not deleted, and its epoch must not have changed since
+    /// its password was checked.
     ///
-    /// One statement in the usual case. A repetition with the same session and token, after a lost response, returns `true`.
+    /// The usual case takes one statement. A repetition with the same session and token, after a lost response, returns `true`.
     ///
     /// - Parameters:
     ///   - session: The session, with an id that the caller created.
@@ -56,13 +57,15 @@ public struct PostgresSessionStore: SessionStore {
 
     /// Replaces a refresh token in one transaction with three round trips: lock and read, write, commit.
     ///
-    /// Each token stores its parent, the token that it replaced. A presented token that was already used is accepted again within the
-    /// repeat window, as long as none of its successors was used: the client's earlier response was probably lost. After that, the token
-    /// counts as stolen, and the session ends. As soon as one of several successors is used, the others become unusable.
+    /// Each token stores its parent, which is the token that it replaced. If a client presents a used token again, its earlier response was
+    /// probably lost. So the store accepts the token within the repeat window, as long as no successor of the token was used. Otherwise,
+    /// the token counts as stolen, and the session ends. If a token was replaced several times, the first use of one successor makes the
+    /// other successors unusable.
     ///
     /// - Parameters:
     ///   - presented: The digest of the token that the client has sent.
-    ///   - next: The digest of its successor, which the caller created. It identifies a repetition of this call.
+    ///   - next: The digest of the token that replaces it. The caller created this token. A repetition of this call is recognized by this
+    ///     digest.
     ///   - now: The time of the refresh.
     ///   - rules: The limits of age and the repeat window.
     /// - Throws: `StoreFailure`.
@@ -104,8 +107,8 @@ public struct PostgresSessionStore: SessionStore {
             } else {
                 changes.append(("UPDATE refresh_token SET used_at = $1 WHERE digest = $2", [.time(now), presented.value]))
                 if parent != nil {
-                    // Only one of two responses to the same refresh can be in use. The time is earlier than the window, so that none of the
-                    // tokens can be repeated.
+                    // The siblings of a used token also become used: the client received several tokens for one refresh and uses only one
+                    // of them. Their time of use is before the repeat window, so that no sibling is accepted again.
                     let used = time - rules.repeatWindow / .seconds(1) - 1
                     changes.append(
                         (
@@ -132,7 +135,8 @@ public struct PostgresSessionStore: SessionStore {
         }
     }
 
-    /// Must run before the token is read, because a statement sees what was committed before it began.
+    /// Locks the session of a token. This statement must run before the token is read: a statement sees only changes that were committed
+    /// before it began, so a single statement could read the token as it was before the lock.
     private static let lockSession: PostgresStatement = """
         SELECT session.id FROM session WHERE id = (SELECT session_id FROM refresh_token WHERE digest = $1) FOR UPDATE
         """
@@ -244,7 +248,7 @@ public struct PostgresSessionStore: SessionStore {
         }
     }
 
-    /// Returns a statement that locks the row of an account, so that no session of it opens until the end of the transaction.
+    /// Returns a statement that locks the row of an account, so that no session of the account opens before the end of the transaction.
     private static func lockAccount(_ account: UUID) -> (PostgresStatement, [PostgresValue]) {
         ("SELECT id FROM account WHERE id = $1 FOR UPDATE", [.uuid(account)])
     }
@@ -256,13 +260,13 @@ public struct PostgresSessionStore: SessionStore {
         try await !database.execute("SELECT 1 FROM session WHERE id = $1", [.uuid(id.rawValue)]).rows.isEmpty
     }
 
-    /// Removes up to 500 sessions that expired more than a week ago, and up to 500 used tokens that are older than the idle limit. A reuse
-    /// of such a token can't be detected any more, but it is refused like an unknown one.
+    /// Removes up to 500 sessions that expired more than a week ago, and up to 500 used tokens that are older than the idle limit. After
+    /// that, the store can't detect the reuse of a removed token. It refuses the token like an unknown token.
     /// - Returns: Whether there may be more.
     @discardableResult
     public func sweep(at now: Date, rules: SessionRules) async throws -> Bool {
         let idle = now.addingTimeInterval(-(rules.idleLimit / .seconds(1)))
-        // An expired session stays for a week, so that its client gets `AUTH_SESSION_EXPIRED`.
+        // Expired sessions are stored for a week. During this time, their clients receive `AUTH_SESSION_EXPIRED`.
         let forgotten = idle.addingTimeInterval(-7 * 86_400)
         let hasSessions = try await database.transaction { transaction in
             let old = try await transaction.execute(

@@ -7,10 +7,11 @@ import Idempotency
 
 /// A store of the links, the former addresses and the devices of accounts in SQLite. It also removes accounts.
 ///
-/// Only the digests of links are stored. SQLite executes one write at a time, so changes of one account are applied one after the other,
-/// and a check of an address can't be outdated when the account is written.
+/// Only the digests of links are stored. SQLite executes one write at a time. So changes of one account are applied one after the other,
+/// and no other change can take an address between the check of the address and the write of the account.
 ///
-/// Overwriting removed rows is a setting of the whole database, so ``scrub()`` only truncates the write-ahead log.
+/// SQLite overwrites the bytes of removed rows itself, because `secure_delete` is on for the whole database. ``scrub()`` only has to remove
+/// these bytes from the write-ahead log.
 public struct SQLiteAccountRecordStore: AccountRecordStore {
     private let database: SQLiteDatabase
 
@@ -47,7 +48,7 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
         }
     }
 
-    /// Returns an unexpired link and the record of its account, both of one commit.
+    /// Returns an unexpired link and the record of its account. Both are read in one snapshot, so they match each other.
     public func find(_ digest: TokenDigest, at now: Date) async throws -> (link: StoredLink, record: AccountRecord?)? {
         try await database.read { database in
             let row = try database.firstRow(
@@ -78,7 +79,8 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     ///   - id: The account.
     ///   - now: The time at which links and former addresses must be unexpired.
     ///   - body: Changes the record. It runs at most once, on the writer's thread, so it must be short.
-    /// - Throws: The error of the closure; `AccountError.emailExists`; `LostIdempotencyKey`; `StoreFailure`. Then nothing is changed.
+    /// - Throws: The error of the closure; `AccountError.emailExists`; `LostIdempotencyKey`; `StoreFailure`. If the method throws, nothing
+    ///   is changed.
     public func change<Value: Sendable>(
         _ id: Account.ID,
         at now: Date,
@@ -127,7 +129,7 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
         }
     }
 
-    /// Stores the family of a device. A family that is stored already costs a lookup and no write.
+    /// Stores the family of a device, such as `iPhone` or `Firefox on Linux`. If the family is stored already, the method only reads.
     /// - Throws: `StoreFailure`, also if the account doesn't exist (foreign key).
     /// - Returns: Whether the account has other families, but not this one.
     public func noteDevice(family: String, of id: Account.ID, at now: Date) async throws -> Bool {
@@ -196,7 +198,7 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     /// - Complexity: O(*n*) in the deleted accounts whose time has come and the unverified accounts that are older than `unverifiedSince`.
     public func purgeCandidates(at now: Date, unverifiedSince: Date?, limit: Int) async throws -> [PurgeCandidate] {
         try await database.read { database in
-            // Without the names of the indexes, SQLite would read all accounts in the order of their ids.
+            // `INDEXED BY` is required: otherwise, SQLite would read all accounts in the order of their ids.
             try Row.fetchAll(
                 database,
                 sql: """
@@ -224,7 +226,8 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     /// The condition that the grace time of a deleted account has passed.
     private static let isDeleted = "purge_at <= :now"
 
-    /// The condition that an account was never verified and not used since a time. It holds for no account if the time is `NULL`.
+    /// The condition that the address of an account was never verified, and that the account was not used since `cutoff`. If `cutoff` is
+    /// `NULL`, the condition is true for no account.
     private static let isUnused = """
         purge_at IS NULL AND is_verified = 0 AND created_at < :cutoff AND (active_at IS NULL OR active_at < :cutoff)
             AND NOT EXISTS (SELECT 1 FROM session WHERE account_id = account.id AND refreshed_at >= :cutoff)
@@ -234,7 +237,8 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
         ["now": now.timeIntervalSince1970, "cutoff": unverifiedSince?.timeIntervalSince1970]
     }
 
-    /// Removes accounts that still are candidates, all in one transaction. Other writes wait for it, so pass at most some hundred.
+    /// Removes the accounts that are still candidates, all in one transaction. Other writes wait for this transaction, so pass at most a
+    /// few hundred ids.
     ///
     /// The foreign keys remove the sessions, tokens, links, former addresses, devices, audit events and sent emails of an account.
     public func purge(_ ids: [Account.ID], at now: Date, unverifiedSince: Date?, isForced: Bool) async throws -> [Account.ID] {
@@ -250,7 +254,8 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
                     arguments: arguments + ["id": id.description]
                 )
                 guard let found else { continue }
-                // Not the addresses that it wanted to change to, and no expired ones: they may be those of other users.
+                // Emails to the present address and to unexpired former addresses are removed. Expired addresses, and addresses to which
+                // the account wanted to change, may belong to other users, so emails to them stay.
                 addresses.insert(found)
                 addresses.formUnion(
                     try String.fetchAll(

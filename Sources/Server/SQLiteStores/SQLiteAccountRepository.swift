@@ -47,8 +47,9 @@ public struct SQLiteAccountRepository: AccountRepository {
         try account.insert(into: database, at: account.createdAt)
     }
 
-    /// Changes the state of an account, and ends all its sessions and removes its tokens unless the new state is active. A change
-    /// increments the epoch, so that sign-ins which checked the password before open no session.
+    /// Changes the state of an account. If the new state isn't active, the method also ends all sessions of the account and removes its
+    /// tokens. A change increments the epoch of the account. A sign-in that checked the password before the change therefore can't open a
+    /// session after it.
     ///
     /// - Parameters:
     ///   - state: The new state. The present state changes nothing.
@@ -119,7 +120,7 @@ public struct SQLiteAccountRepository: AccountRepository {
         }
     }
 
-    /// Returns all accounts, oldest first. They are all in memory at once; meant for exports and tests.
+    /// Returns all accounts, oldest first. All of them are in memory at once, so use this method only for exports and tests.
     public func accounts() async throws -> [Account] {
         try await database.read { database in
             try Row.fetchAll(database, sql: "SELECT \(Account.columns) FROM account ORDER BY created_at, id").map(
@@ -128,7 +129,8 @@ public struct SQLiteAccountRepository: AccountRepository {
         }
     }
 
-    /// Replaces a password hash, unless the password was changed since the old hash was read. Does not change the epoch, so sessions stay.
+    /// Replaces a password hash, unless the password was changed since the old hash was read. The epoch of the account doesn't change, so
+    /// its sessions stay open.
     ///
     /// - Parameters:
     ///   - id: The account.

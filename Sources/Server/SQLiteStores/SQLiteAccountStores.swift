@@ -6,15 +6,15 @@ import GRDB
 /// Use it for servers on one machine; for several machines, use `PostgresAccountStores` of `PostgresStores`. Lookups run on the calling
 /// thread and take some microseconds; writes wait until the shared commit is on disk.
 ///
-/// All stores share the writes' transactions: a burst of requests costs one commit, not one for each.
+/// Concurrent writes of all stores share one transaction. So a burst of requests costs one commit instead of one commit for each request.
 ///
 /// ```swift
 /// let database = try SQLiteDatabase(path: "/var/lib/notes/accounts.sqlite")
 /// let stores = SQLiteAccountStores(database)
 /// ```
 ///
-/// A commit survives a crash of the process and of the machine. Several processes may use the same file; pass `locks` and `holder` then, so
-/// that the emails of a stopped server are sent at once.
+/// A commit survives a crash of the process and of the machine. Several processes may use the same file. If they do, pass `locks` and
+/// `holder`, so that the other servers send the emails of a stopped server immediately.
 public struct SQLiteAccountStores: AccountStores {
     /// The accounts.
     public let accounts: any AccountRepository
@@ -56,7 +56,7 @@ public struct SQLiteAccountStores: AccountStores {
     }
 }
 
-/// A store of the decoys' spans in SQLite: a table that is replaced as a whole, so that all processes use the same decoys.
+/// A store of the decoys' spans in SQLite. A change replaces the whole table, so all processes use the same decoys.
 public struct SQLiteDecoyStore: DecoyStore {
     private let database: SQLiteDatabase
 

@@ -4,7 +4,8 @@ import GRDB
 
 /// A store of audit events in SQLite. Events of an account are removed with the account.
 ///
-/// Of events with the same time, the one that was appended last is the newest: SQLite assigns ids in the order of the inserts.
+/// If several events have the same time, the event that was appended last is the newest, because SQLite assigns ids in the order of the
+/// inserts.
 public struct SQLiteAuditStore: AuditStore {
     private let database: SQLiteDatabase
 
@@ -34,8 +35,10 @@ public struct SQLiteAuditStore: AuditStore {
         }
     }
 
-    /// Returns the newest events of an account, newest first. Events of a kind that a later version added are skipped, so the result may
-    /// have fewer events than the limit although there are more.
+    /// Returns the newest events of an account, newest first.
+    ///
+    /// A later version of the server may have stored events of a kind that this version doesn't know. These events are read and then
+    /// skipped. So a result with fewer than `limit` events doesn't mean that there are no older events.
     ///
     /// - Parameters:
     ///   - account: The account.
@@ -60,8 +63,8 @@ public struct SQLiteAuditStore: AuditStore {
         }
     }
 
-    /// Removes up to 500 old events, and up to 500 events of each of 50 pairs of account and kind with more than `limit` events, the oldest
-    /// first.
+    /// Removes up to 500 old events. Also removes the oldest events of accounts with more than `limit` events of one kind: per call, up to
+    /// 500 events for each of up to 50 pairs of account and kind.
     ///
     /// - Parameters:
     ///   - before: The time before which events are removed.
@@ -71,7 +74,7 @@ public struct SQLiteAuditStore: AuditStore {
     /// - Complexity: A read of the index over all events, which delays no writer.
     @discardableResult
     public func sweep(before: Date, limit: Int) async throws -> Bool {
-        // Found by a read instead of a write, because there may be many events.
+        // A separate read finds these pairs, so that other writes don't wait while SQLite counts many events.
         let crowded = try await database.read { database in
             try Row.fetchAll(
                 database,

@@ -17,9 +17,9 @@ import RateLimiting
 /// A route whose data is in the same database can finish its key in the transaction of its work; see
 /// `IdempotentRequest.finish(with:in:)`.
 ///
-/// A repetition of a known request costs one read. Any other claim, and each `finish` and `release`, is a write transaction; concurrent
-/// writes share one transaction and one synchronization with the disk. Triggers maintain the number of bytes for each client, for each
-/// network and for each half of the capacity. So the check of the `IdempotencyBounds` reads at most three rows.
+/// The claim of a key that is already running or finished costs one read. Any other claim, and each `finish` and `release`, is a write;
+/// concurrent writes share one transaction and one synchronization with the disk. Triggers maintain the number of bytes for each client,
+/// for each network and for each half of the capacity. So the check of the `IdempotencyBounds` reads at most three rows.
 public struct SQLiteIdempotencyStore: IdempotencyStore {
     private let file: SQLiteDatabase
     private let bounds: IdempotencyBounds
@@ -71,7 +71,7 @@ public struct SQLiteIdempotencyStore: IdempotencyStore {
         }
     }
 
-    /// Finishes a running key. The update names the claim, so it changes no row if the claim has lost the key.
+    /// Finishes a running key. The update has the id of the claim in its condition, so it changes no row if the claim has lost the key.
     ///
     /// The response has an encrypted body, or is `nil` if it is not stored.
     /// - Returns: Whether the claim had the key and the key was running.
@@ -160,7 +160,7 @@ extension SQLiteIdempotencyStore {
         try database.sweep("idempotency_key", by: "digest", where: "ends_at <= ?", now)
     }
 
-    /// Reads the bytes that count for the client, its network and its half of the capacity. Triggers of the schema maintain them.
+    /// Reads the bytes that the client, its network and its half of the capacity use. Triggers of the schema maintain these sums.
     private static func usage(of claim: IdempotencyClaim, in database: Database) throws -> IdempotencyUsage {
         func size(of owner: KeyDigest) throws -> Int {
             let sql = "SELECT size FROM idempotency_usage WHERE owner = ?"
@@ -174,7 +174,7 @@ extension SQLiteIdempotencyStore {
         return IdempotencyUsage(owner: try size(of: claim.client), network: try claim.network.map(size), pool: pool ?? 0)
     }
 
-    /// Returns the time until the first finished key of the client expires; 60 s if it has none.
+    /// Returns the time until the first finished key of the client expires; 60 s if the client has no finished key.
     private static func wait(of claim: IdempotencyClaim, at time: Double, in database: Database) throws -> Duration {
         let expiry = try Double.fetchOne(
             database,

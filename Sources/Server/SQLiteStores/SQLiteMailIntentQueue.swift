@@ -6,23 +6,28 @@ import Synchronization
 
 /// A queue of emails in SQLite.
 ///
-/// A claim is a lease: a row in the state `taken`, with the name of the server's lock and the end of the lease. It ends by settling,
-/// postponing or abandoning the email, by its end time, or as soon as the server's lock is free (``releaseAbandoned(at:)``). All changes of
-/// a claimed row check the end of the lease, so a server whose lease has ended can't change the row of the next holder.
+/// A server claims an email for a limited time, the lease. The row then has the state `taken`, the name of the server's lock and the end of
+/// the lease. A lease ends
+/// - when the server settles, postpones or abandons the email,
+/// - at its end time, or
+/// - when another server finds that the server's lock is free (``releaseAbandoned(at:)``).
+///
+/// All changes of a claimed row check the end of the lease. So a server whose lease has ended can't change a row that another server has
+/// claimed meanwhile. An exception is ``settle(_:)``.
 ///
 /// New requests of clients without an account are taken in turn by network, so that a flood of requests from one network doesn't delay
 /// those of others. Retries and emails to accounts are taken by their due time.
 ///
-/// Several workers and several processes can share a queue. New emails have `is_fresh = 1`, a computed column over which an index orders
-/// them by network, so that a claim reads one row per email.
+/// Several workers and several processes can share a queue. The computed column `is_fresh` is 1 for new requests. An index orders these
+/// requests by network, so a claim reads one row per email.
 public final class SQLiteMailIntentQueue: MailIntentQueue {
     /// The open database.
     private let database: SQLiteDatabase
-    /// The locks of the servers on this database; `nil` if leases end at their time only.
+    /// The locks of the servers on this database; `nil` if leases only end at their end time.
     private let locks: ServerLocks?
-    /// The lock of this server, which its leases name.
+    /// The lock of this server. Leases of this server store the name of the lock.
     private let holder: ServerLock?
-    /// The turns of networks in this process; other processes have their own.
+    /// The networks' turns for new requests. Each process has its own turns in memory.
     private let turns = Mutex(MailTurns())
 
     /// Creates the queue.
@@ -30,7 +35,7 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     ///   - database: The open database.
     ///   - locks: The locks of the servers on this database, with which the leases of stopped servers are released. Without them, leases
     ///     end at their time.
-    ///   - holder: The lock of this server, which its leases name.
+    ///   - holder: The lock of this server. Leases of this server store the name of the lock.
     public init(_ database: SQLiteDatabase, locks: ServerLocks? = nil, holder: ServerLock? = nil) {
         (self.database, self.locks, self.holder) = (database, locks, holder)
     }
@@ -55,7 +60,8 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     ///   - limit: The largest number of emails.
     ///   - now: The time of the queue.
     ///   - leaseEnd: The end of the lease. It identifies the lease in all later calls.
-    ///   - includesResets: Whether reset emails may be sent now; if not, only confirmations are claimed.
+    ///   - includesResets: Whether emails that clients without an account requested, such as reset emails, may be sent now. If not, only
+    ///     emails to accounts are claimed.
     /// - Returns: The emails in the order in which they should be sent.
     /// - Throws: `StoreFailure`. A corrupt row is skipped and its error only thrown if there is no other row.
     public func claim(limit: Int, at now: Date, leaseEnd: Date, includesResets: Bool) async throws -> [MailIntent] {
@@ -70,7 +76,7 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
         return try await database.write { [self] database in
             var claimed: [MailIntent] = []
             var damage: (any Error)?
-            // All changes of the turns run on the writer's queue, so they don't interleave.
+            // Only the writer's queue changes the turns, so two claims never change them at the same time.
             var turns = self.turns.withLock { $0 }
             defer { self.turns.withLock { $0 = turns } }
             while claimed.count < limit {
@@ -91,7 +97,7 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
         }.get()
     }
 
-    /// The statement that finds due emails, except reset requests that were never tried.
+    /// Returns the statement that finds due emails, except new requests of clients without an account.
     /// - Parameter includesResets: Whether reset emails are included, or only confirmations, while the sending of resets is paused.
     private static func dueIntents(_ includesResets: Bool) -> String {
         """
@@ -103,10 +109,11 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     /// The kinds that clients without an account can request, as a list of texts in SQL.
     private static let anonymousKinds = MailIntent.Subject.anonymousKinds.map { "'\($0)'" }.joined(separator: ", ")
 
-    /// Claims one intent. Due intents and new intents alternate.
+    /// Claims one email. Calls alternate between due emails (retries and emails to accounts) and new requests of clients without an
+    /// account.
     ///
-    /// The networks whose emails were returned come first, then the network after the last one in turn, and at the end of the index the
-    /// first one again.
+    /// For new requests, the networks whose claimed emails were released come first. Then follows the network after the last network that
+    /// had a turn. After the last network in the index, the first one follows.
     /// - Parameters:
     ///   - turns: The turns, which are advanced.
     ///   - includesResets: Whether reset emails are included.
@@ -173,7 +180,7 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
 
     /// Releases the emails of servers whose locks are free. Without locks, it does nothing.
     ///
-    /// Each lock of a holder is tried once; the emails of one holder are released in one transaction.
+    /// The method tries the lock of each server that has leases once, and releases all emails of one server in one transaction.
     /// - Parameter now: The time at which the emails become due.
     /// - Throws: `StoreFailure`.
     /// - Returns: The number of released emails.
@@ -316,7 +323,8 @@ extension SQLiteMailIntentQueue: MailQueueInspection {
         }
     }
 
-    /// Makes postponed emails, and optionally failed ones, due now, and ends a pause of the senders of all processes.
+    /// Makes postponed emails due now, and optionally failed emails too. The call also ends a pause in which the senders of all processes
+    /// wait for the email server.
     ///
     /// Claimed emails are not changed, because a server may be sending them.
     /// - Parameters:

@@ -43,13 +43,13 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
         }
     }
 
-    /// Removes the unused tokens that are older than the given one, except the newest `liveLimit` including it.
+    /// Removes unused tokens that are older than the given token. The newest `liveLimit` tokens stay, including the given token.
     public func prune(olderThan token: StoredResetToken, liveLimit: Int) async throws {
         try await database.write { try Self.prune(olderThan: token, liveLimit: liveLimit, in: $0) }
     }
 
-    /// Removes the unused tokens of an account up to the time of a token, except the newest ones. Of tokens with the same time, the given
-    /// one is the newest.
+    /// Removes unused tokens of an account that are not newer than the given token. The newest `liveLimit` of them stay. If several tokens
+    /// have the same time, the given token counts as the newest.
     private static func prune(olderThan token: StoredResetToken, liveLimit: Int, in database: Database) throws {
         try database.executeCached(
             sql: """
@@ -62,7 +62,8 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
         )
     }
 
-    /// Returns a valid token and its account; `nil` if it is unknown, used or expired, or if its account may not be reset.
+    /// Returns a valid token and its account. Returns `nil` if the token is unknown, used or expired, or if the password of its account may
+    /// not be reset.
     ///
     /// It changes nothing, so an email scanner that opens a link doesn't consume it.
     public func find(_ digest: TokenDigest, at now: Date) async throws -> (token: StoredResetToken, account: Account)? {
@@ -121,7 +122,8 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
     /// token.
     public func hasExpired(_ digest: TokenDigest, at now: Date) async throws -> Bool {
         try database.lookUp { database in
-            // If the token doesn't exist, the query reads the next one, if any, so that the time doesn't disclose whether it exists.
+            // If the token doesn't exist, the query reads the token after it in the index. So the time of the query doesn't disclose
+            // whether the token exists.
             try database.first(
                 sql: """
                     SELECT digest = ?1 AND consumed_at IS NULL AND expires_at <= ?2
@@ -192,7 +194,7 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
     }
 }
 
-/// A store of the tokens of "this was not me" in SQLite. Only digests are stored.
+/// A store of the tokens of "this was not me" links in SQLite. Only digests are stored.
 ///
 /// Each confirmation email of a password reset contains one such token, which is valid until its expiry or its use.
 public struct SQLiteAccountLockTokenStore: AccountLockTokenStore {
@@ -235,8 +237,8 @@ public struct SQLiteAccountLockTokenStore: AccountLockTokenStore {
         }
     }
 
-    /// Consumes a token and locks its account, in one transaction: ends all sessions and consumes the account's reset tokens, so that a
-    /// password reset needs a new link.
+    /// Consumes a token and locks its account, in one transaction. The transaction also ends all sessions and consumes the account's reset
+    /// tokens, so that a password reset needs a new link.
     ///
     /// Of several calls at the same time, one returns `true`.
     /// - Parameters:
@@ -263,7 +265,7 @@ public struct SQLiteAccountLockTokenStore: AccountLockTokenStore {
                 sql: "UPDATE account SET state = 'frozen', epoch = epoch + 1 WHERE id = ?",
                 arguments: [account]
             )
-            // An intruder may have a sent reset link and could unlock the account with it.
+            // An intruder may have received a reset link that is still valid, and could unlock the account with this link.
             try database.execute(
                 sql: "UPDATE reset_token SET consumed_at = ? WHERE account_id = ? AND consumed_at IS NULL",
                 arguments: [now.timeIntervalSince1970, account]

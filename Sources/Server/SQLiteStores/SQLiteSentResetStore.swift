@@ -16,9 +16,9 @@ public struct SQLiteSentResetStore: SentResetStore {
     /// Reserves the sending of an email, if the bounds allow it. Each decision is a write, so the decisions of all processes are
     /// serialized and the bounds hold exactly.
     ///
-    /// The bound of the account is checked first. The overall bound admits its burst within the corresponding part of the window: 100
-    /// emails per hour with a burst of 10 means 10 emails within each 6 minutes. A repetition with the same intent replaces its reservation
-    /// and doesn't count twice.
+    /// The bound of the account is checked first. The overall bound is applied to a part of its window. For example, 100 emails per hour
+    /// with a burst of 10 means at most 10 emails within any 6 minutes. A repetition with the same intent replaces its reservation and
+    /// doesn't count twice.
     ///
     /// - Parameters:
     ///   - intent: The id of the email, which identifies its reservation.
@@ -26,8 +26,8 @@ public struct SQLiteSentResetStore: SentResetStore {
     ///   - bounds: The bounds of the account and of all emails. A missing bound is not checked.
     ///   - now: The time of the decision.
     /// - Throws: `StoreFailure`.
-    /// - Returns: `.reserved`; `.accountExceeded` if the account got its emails; `.later` with the time at which the overall bound has room
-    ///   again.
+    /// - Returns: `.reserved`; `.accountExceeded` if the bound of the account is reached; `.later` with the time from which the overall
+    ///   bound admits another email.
     public func reserve(
         _ intent: MailIntent.ID,
         for account: Account.ID?,
@@ -47,7 +47,7 @@ public struct SQLiteSentResetStore: SentResetStore {
                 if sent != nil { return .accountExceeded }
             }
             if let bound = bounds.overall {
-                // A paced policy admits its burst in that part of the window.
+                // The burst is a part of the quota. It is admitted within the same part of the window.
                 let span = bound.window / .seconds(1) * Double(bound.burst) / Double(bound.quota)
                 let sent = try database.firstRow(
                     sql: """
@@ -67,7 +67,7 @@ public struct SQLiteSentResetStore: SentResetStore {
         }
     }
 
-    /// Removes a reservation whose email was not sent, so that it doesn't count.
+    /// Removes the reservation of an email that was not sent, so that the bounds no longer count this email.
     public func cancel(_ intent: MailIntent.ID) async throws {
         try await database.write { database in
             try database.executeCached(

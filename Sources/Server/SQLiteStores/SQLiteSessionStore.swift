@@ -5,8 +5,8 @@ import Idempotency
 
 /// A store of sessions in SQLite.
 ///
-/// SQLite executes one write at a time, so a session that is opened while a reset commits does not survive the reset, and of two rotations,
-/// the second one sees the result of the first.
+/// SQLite executes one write at a time. So a session that is opened while a password reset commits does not survive the reset. If two
+/// requests rotate one token at the same time, the second rotation sees the result of the first.
 public struct SQLiteSessionStore: SessionStore {
     private let database: SQLiteDatabase
 
@@ -15,8 +15,8 @@ public struct SQLiteSessionStore: SessionStore {
         self.database = database
     }
 
-    /// Opens a session with its first refresh token, if the account is active and not deleted and still has the epoch at which its password
-    /// was checked.
+    /// Opens a session with its first refresh token. The account must be active and not deleted, and its epoch must not have changed since
+    /// its password was checked.
     ///
     /// - Parameters:
     ///   - session: The session, with a new id.
@@ -42,13 +42,14 @@ public struct SQLiteSessionStore: SessionStore {
 
     /// Replaces a refresh token.
     ///
-    /// Each token stores its parent, the token that it replaced. A presented token that was already used is accepted again within the
-    /// repeat window, as long as none of its successors was used: the client's earlier response was probably lost. After that, the token
-    /// counts as stolen, and the session ends. As soon as one of several successors is used, the others become unusable.
+    /// Each token stores its parent, which is the token that it replaced. If a client presents a used token again, its earlier response was
+    /// probably lost. So the store accepts the token within the repeat window, as long as no successor of the token was used. Otherwise,
+    /// the token counts as stolen, and the session ends. If a token was replaced several times, the first use of one successor makes the
+    /// other successors unusable.
     ///
     /// - Parameters:
     ///   - presented: The digest of the token that the client has sent.
-    ///   - next: The digest of its successor, which the caller created.
+    ///   - next: The digest of the token that replaces it. The caller created this token.
     ///   - now: The time of the refresh.
     ///   - rules: The limits of age and the repeat window.
     /// - Throws: `StoreFailure`.
@@ -162,14 +163,14 @@ public struct SQLiteSessionStore: SessionStore {
         }
     }
 
-    /// Removes up to 500 sessions that expired more than a week ago, and up to 500 used tokens that are older than the idle limit. A reuse
-    /// of such a token can't be detected any more, but it is refused like an unknown one.
+    /// Removes up to 500 sessions that expired more than a week ago, and up to 500 used tokens that are older than the idle limit. After
+    /// that, the store can't detect the reuse of a removed token. It refuses the token like an unknown token.
     /// - Returns: Whether there may be more.
     @discardableResult
     public func sweep(at now: Date, rules: SessionRules) async throws -> Bool {
         let idle = now.addingTimeInterval(-(rules.idleLimit / .seconds(1)))
         return try await database.write { database in
-            // An expired session stays for a week, so that its client gets `AUTH_SESSION_EXPIRED`.
+            // Expired sessions are stored for a week. During this time, their clients receive `AUTH_SESSION_EXPIRED`.
             let forgotten = idle.addingTimeInterval(-7 * 86_400)
             let hasSessions = try database.sweep("session", by: "id", where: "refreshed_at < ?", forgotten)
             let hasTokens = try database.sweep("refresh_token", by: "digest", where: "used_at < ?", idle)
@@ -180,7 +181,7 @@ public struct SQLiteSessionStore: SessionStore {
 
 extension SQLiteSessionStore {
     /// Adds a token to a session.
-    /// - Parameter parent: The token that it replaces; `nil` for the first one.
+    /// - Parameter parent: The token that it replaces; `nil` for the first token of a session.
     private static func insert(
         _ digest: TokenDigest,
         session: StoredSession.ID,
@@ -193,7 +194,8 @@ extension SQLiteSessionStore {
         )
     }
 
-    /// Marks a token as used, and its siblings with it: only one of two responses to the same refresh can be in use.
+    /// Marks a token and its siblings as used. Siblings are tokens that replaced the same parent. The client uses only one of them, so the
+    /// others must become unusable.
     ///
     /// - Parameters:
     ///   - digest: The token.
@@ -213,7 +215,7 @@ extension SQLiteSessionStore {
             arguments: [time, digest.bytes]
         )
         guard let parent else { return }
-        // Earlier than the window, so that none of them can be repeated.
+        // This time is before the repeat window, so that no sibling is accepted again.
         try database.executeCached(
             sql: "UPDATE refresh_token SET used_at = ? WHERE parent = ? AND digest <> ?",
             arguments: [time - rules.repeatWindow / .seconds(1) - 1, parent, digest.bytes]

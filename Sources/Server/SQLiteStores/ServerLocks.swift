@@ -31,7 +31,7 @@ public struct ServerLocks: Sendable {
         )
         while true {
             let name = UUID().uuidString.lowercased()
-            // The file gets its final name after it is locked, so that no other server considers it abandoned.
+            // The file receives its final name only after it is locked. Otherwise, another server could find it unlocked and remove it.
             let draft = folder.appending(path: ".\(name)").path
             let descriptor = open(draft, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
             guard descriptor >= 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
@@ -47,8 +47,8 @@ public struct ServerLocks: Sendable {
 
     /// Returns whether a server runs, and removes the file of a stopped server. If the state can't be determined, the server counts as
     /// running.
-    /// - Parameter name: The name of a lock, as a lease stores it. A text that is not a UUID counts as held, so that no other file is
-    ///   removed.
+    /// - Parameter name: The name of a lock, as a lease stores it. A name that is not a UUID counts as held, so that the method never
+    ///   removes another file.
     func isHeld(_ name: String) -> Bool {
         guard UUID(uuidString: name) != nil else { return true }
         return isLocked(path(name))
@@ -60,7 +60,7 @@ public struct ServerLocks: Sendable {
         for name in names { _ = isLocked(folder.appending(path: name).path) }
     }
 
-    /// Whether a process holds the lock of a file. If none does, the file is removed.
+    /// Returns whether a process holds the lock of a file. If no process holds the lock, the file is removed.
     ///
     /// A file that doesn't exist is not locked. A file that can't be opened counts as locked.
     private func isLocked(_ path: String) -> Bool {
@@ -78,7 +78,7 @@ public struct ServerLocks: Sendable {
 
 /// A lock that this process holds until the value is released. It is not inherited by programs that the process starts.
 ///
-/// Its release removes the file before it closes the descriptor, so that no abandoned file stays after a graceful stop.
+/// When the lock is released, the file is removed before the descriptor is closed. So a graceful stop leaves no file behind.
 public final class ServerLock: Sendable {
     /// The name of the lock, which leases store.
     public let name: String

@@ -2,16 +2,17 @@ public import Foundation
 import GRDB
 public import RateLimiting
 
-/// The time of due times, leases and grace windows. It advances as fast as the wall clock, and steps of the wall clock do not change it.
+/// A clock for due times, leases and grace windows. Its time advances as fast as the wall clock, but doesn't jump when the wall clock is
+/// set.
 ///
-/// Within one boot, it is the boot's clock plus a constant in the database, so that all processes on the database agree, even after a
-/// restart of a process.
+/// Until the next reboot, the time is the machine's boot clock plus a constant that the database stores. So all processes on the database
+/// have the same time, even after a restart of a process.
 ///
-/// After a reboot, it continues from its last recorded value, plus the advance of the wall clock since then. If the wall clock was set back
-/// meanwhile, it continues from the last value plus a minute. It never runs backwards.
+/// After a reboot, the time continues from its last recorded value, plus the time by which the wall clock has advanced since then. If the
+/// wall clock was set back meanwhile, the time continues from the last value plus a minute. The time never runs backwards.
 ///
-/// It starts as the wall clock of the first server, and deviates from it by later adjustments of the wall clock. Use it for durations, and
-/// the wall clock for dates that a user reads.
+/// When the first server starts, the time equals its wall clock. Later, the two differ by the adjustments of the wall clock. So use this
+/// clock for durations, and the wall clock for dates that a user reads.
 public struct SteadyTime: Sendable {
     private let database: SQLiteDatabase
     /// The time at which the boot's clock was zero.
@@ -35,8 +36,8 @@ public struct SteadyTime: Sendable {
         { [origin, snapshot] in Date(timeIntervalSince1970: Double(origin + snapshot().bootNanoseconds) / 1e9) }
     }
 
-    /// Stores the current time, from which it continues after a reboot. Call it periodically: after a reboot with a wall clock that was set
-    /// back, the time since the last call is lost.
+    /// Records the current time. After a reboot, the clock continues from the recorded time. Call it periodically: after a reboot with a
+    /// wall clock that was set back, the time since the last call is lost.
     /// - Throws: `StoreFailure`.
     public func keep() async throws {
         let now = snapshot()
@@ -49,7 +50,8 @@ public struct SteadyTime: Sendable {
         }
     }
 
-    /// A reboot is assumed to take at least this long. No grace window outlasts it.
+    /// The assumed minimum duration of a reboot, in nanoseconds. It is longer than any grace window, so no grace window lasts until after a
+    /// reboot.
     private static let shortestBoot: Int64 = 60_000_000_000
 
     /// Returns the origin of this boot: the stored one, or a new one that is stored.
@@ -77,7 +79,7 @@ public struct SteadyTime: Sendable {
         return steady - now.bootNanoseconds
     }
 
-    /// The newest time in the tables: the current time is not earlier. Two lookups in indexes.
+    /// Returns the newest time in the tables, with two lookups in indexes. The current time can't be earlier than this time.
     private static func newestStamp(in database: Database) throws -> Int64 {
         let intent = try Double.fetchOne(database, sql: "SELECT MAX(created_at) FROM mail_intent") ?? 0
         let use = try Double.fetchOne(database, sql: "SELECT MAX(used_at) FROM refresh_token WHERE used_at IS NOT NULL") ?? 0

@@ -13,9 +13,10 @@ public struct CopyFailure: Error, Hashable, CustomStringConvertible, Sendable {
         self.description = description
     }
 
-    /// The failure of a copy whose progress in PostgreSQL was changed by another process. The other copy continues.
+    /// The failure of a copy that finds that another process has changed the progress in PostgreSQL. This copy ends, and the copy of the
+    /// other process continues.
     static let concurrent = CopyFailure("another copy writes to the PostgreSQL database; wait for its end")
-    /// The failure of a copy from a sealed database that was not sealed by a copy into this PostgreSQL database.
+    /// The failure of a copy whose SQLite database is already sealed by a copy into another PostgreSQL database.
     static let movedElsewhere = CopyFailure(
         "the data was moved to another PostgreSQL database; to go back to SQLite, use --undo"
     )

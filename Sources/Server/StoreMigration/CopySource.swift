@@ -5,16 +5,16 @@ import SQLiteStores
 
 /// The SQLite database of a running server. The copy opens it in addition to the server.
 ///
-/// Triggers log the keys of changed rows. They run in the server's transactions, so the server needs no change, and the log has exactly the
-/// committed changes. The log only has keys: a pass reads the rows themselves from its snapshot. So a row that changed several times is
-/// copied once per pass.
+/// Triggers log the keys of changed rows in the transactions of the server. So the server needs no change, and the log contains exactly the
+/// committed changes. The log contains only keys; the copy reads the rows themselves from a snapshot. A row that changed several times is
+/// therefore copied once per pass over the log.
 struct CopySource: Sendable {
     /// The connection for reads. Each pass reads one snapshot with it.
     let reader: DatabaseQueue
     /// The connection for starting, sealing and ending the copy.
     let writer: DatabaseQueue
 
-    /// Opens two connections. If the database is locked by the server, a statement retries every 0.5 ms, at most 60,000 times.
+    /// Opens two connections. If the server has locked the database, a statement tries again every 0.5 ms, at most 60,000 times (30 s).
     /// - Parameter file: The SQLite database.
     /// - Throws: GRDB's `DatabaseError`.
     init(_ file: URL) throws {
@@ -22,7 +22,7 @@ struct CopySource: Sendable {
         configuration.label = "holdfast.copy"
         // A pass holds a transaction open while it writes to PostgreSQL.
         configuration.allowsUnsafeTransactions = true
-        // A busy server's writers leave gaps that are shorter than the delays of SQLite's own timeout.
+        // SQLite's own timeout waits for longer between two attempts than a busy server leaves the database unlocked.
         configuration.busyMode = .callback { attempt in
             usleep(500)
             return attempt < 60_000
@@ -31,7 +31,8 @@ struct CopySource: Sendable {
         writer = try DatabaseQueue(path: file.path, configuration: configuration)
     }
 
-    /// A row that was added, changed or removed. The log doesn't distinguish the three: the pass reads whether the row exists.
+    /// The key of a row that was added, changed or removed. The log doesn't distinguish the three cases: the copy reads from its snapshot
+    /// whether the row exists.
     struct Change: Hashable, Sendable {
         /// The index of the table in ``SourceTable/all``.
         let table: Int
@@ -41,9 +42,9 @@ struct CopySource: Sendable {
 
     // MARK: - The log
 
-    /// Starts the log of changes, unless there is one already. After the return, every change of a copied table is logged.
-    /// - Returns: The random name of the log. If it differs from the name that the progress has, changes were not logged in between, and
-    ///   the copy must begin again.
+    /// Starts the log of changes, unless the log exists already. When the method returns, every change of a copied table is logged.
+    /// - Returns: The random name of the log. If the stored progress has another name, the log was removed and created again. Changes in
+    ///   between are missing from the log, so the copy must begin again.
     /// - Throws: GRDB's `DatabaseError`.
     func startLog() async throws -> String {
         try await writer.writeWithoutTransaction { database in
@@ -76,10 +77,11 @@ struct CopySource: Sendable {
         }
     }
 
-    /// The logged statements, and whether the key is in the new or the old row. The stores never change a primary key.
+    /// The kinds of statements that triggers log, and whether the trigger reads the key from the new or the old row. The stores never
+    /// change a primary key, so the new row of an `UPDATE` has the same key as the old row.
     private static let changes = [("INSERT", "NEW"), ("UPDATE", "NEW"), ("DELETE", "OLD")]
 
-    /// Removes the triggers and the tables of the log. Missing ones are no error, so it can be repeated.
+    /// Removes the triggers and the tables of the log. If they don't exist, the method does nothing.
     private static func removeLog(_ database: Database) throws {
         for table in SourceTable.all {
             for (change, _) in changes {
@@ -108,8 +110,8 @@ struct CopySource: Sendable {
     /// Whether the database is sealed, which means that servers on SQLite refuse writes.
     func isSealed() async throws -> Bool { try await reader.writeWithoutTransaction(SQLiteSeal.isClosed) }
 
-    /// Returns the random name that the database got when it was created. It identifies the data, also after the file was moved or
-    /// restored.
+    /// Returns the random name that the database received when it was created. The name identifies the data, even after the file was moved
+    /// or restored.
     func installation() async throws -> String {
         try await reader.writeWithoutTransaction { try String.fetchOne($0, sql: "SELECT name FROM installation") ?? "" }
     }
@@ -118,7 +120,8 @@ struct CopySource: Sendable {
 
     /// Runs a closure that reads one snapshot of the database.
     ///
-    /// Writers continue meanwhile. But SQLite can't reuse the write-ahead log, so its file grows while the closure runs.
+    /// Servers can write while the closure runs. But during this time, SQLite can't reuse the space of the write-ahead log, so the file of
+    /// the log grows.
     /// - Parameter body: The closure. It must not use the snapshot after it returns.
     /// - Returns: The result of the closure.
     /// - Throws: The error of the closure, or GRDB's `DatabaseError`.
@@ -179,7 +182,7 @@ struct SourceSnapshot: Sendable {
     }
 
     /// Returns the next changes of the log.
-    /// - Parameter number: The number of the last change that was handled; 0 for the first call.
+    /// - Parameter number: The number of the last change that a previous call returned; 0 for the first call.
     /// - Returns: Up to 500 changes without duplicate rows, and the number of the last one. If there are no more changes, the list is
     ///   empty.
     func changes(after number: Int64) async throws -> (changes: [CopySource.Change], last: Int64) {
@@ -202,7 +205,8 @@ struct SourceSnapshot: Sendable {
         }
     }
 
-    /// Returns the current rows of changes, in the same order. The element is `nil` if the row was removed.
+    /// Returns the rows that have changed, as the snapshot contains them, in the order of `changes`. An element is `nil` if its row was
+    /// removed.
     func rows(of changes: [CopySource.Change]) async throws -> [SourceRow?] {
         try await queue.writeWithoutTransaction { database in
             try changes.map { change in
@@ -219,7 +223,7 @@ struct SourceSnapshot: Sendable {
     ///   - table: The table.
     ///   - key: The key of the last row of the previous page; empty for the first page.
     ///   - limit: The largest number of rows.
-    /// - Returns: The rows. Less than `limit` rows mean that there are no more.
+    /// - Returns: The rows. If there are fewer than `limit` rows, this page is the last one.
     func page(of table: SourceTable, after key: [KeyPart], limit: Int) async throws -> [SourceRow] {
         try await queue.writeWithoutTransaction { database in
             let arguments = key.map(\.databaseValue) + [limit.databaseValue]

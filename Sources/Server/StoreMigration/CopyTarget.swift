@@ -5,8 +5,8 @@ import PostgresStores
 
 /// The progress of a copy. PostgreSQL stores it in the transactions that write the rows, so the next copy can continue after a crash.
 ///
-/// Each transaction replaces exactly the progress that it started from. So two copies that write to one database detect each other: the
-/// transaction of the second one finds another value and fails.
+/// Each transaction replaces the stored progress only if it still equals the progress from which the transaction started. So if two copies
+/// write to one database, one of them finds an unexpected progress, and its transaction fails.
 struct CopyProgress: Codable, Equatable, Sendable {
     /// The random name of the SQLite database that is copied.
     let installation: String
@@ -14,14 +14,15 @@ struct CopyProgress: Codable, Equatable, Sendable {
     let log: String
     /// The number of completely copied tables, which is the index of the next table in ``SourceTable/all``.
     var table = 0
-    /// The key of the last copied row of the next table; empty if none of its rows has been copied.
+    /// The key of the last copied row in the table with the index ``table``; empty if no row of this table has been copied.
     var key: [KeyPart] = []
-    /// The number of copied rows, without the rows that were copied again.
+    /// The number of copied rows. Rows that were copied again after a change are not counted.
     var copied = 0
     /// The number of the last replayed change.
     var change: Int64 = 0
 
-    /// The progress as text. Its members are sorted, so that equal values have equal texts: a transaction compares the stored text.
+    /// The progress as JSON with sorted members. Equal values have equal texts, so a transaction can compare the stored text with the
+    /// expected one.
     var json: String {
         get throws {
             let encoder = JSONEncoder()
@@ -58,12 +59,12 @@ struct CopyTarget: Sendable {
         return progress
     }
 
-    /// Returns the name of the change log of the completed copy. A caller compares it with the log of SQLite, to detect that the data was
-    /// moved to this database and not to another one.
+    /// Returns the name of the change log from which a completed copy was made. The caller compares this name with the name of the log in
+    /// SQLite: if they are equal, the data was moved to this database and not to another one.
     /// - Returns: `nil` if no copy was completed.
     func completedLog() async throws -> String? { try await value("copied") }
 
-    /// Returns a shared value; `nil` if there is no such row. The table `shared_value` has facts of the whole installation.
+    /// Returns a shared value; `nil` if there is no such row. The table `shared_value` contains single values of the whole installation.
     private func value(_ name: String) async throws -> String? {
         try await database.execute("SELECT value FROM shared_value WHERE name = $1", [.text(name)]).rows.first?.value(0)
     }
@@ -74,8 +75,8 @@ struct CopyTarget: Sendable {
     /// Begins a copy: empties the tables and stores the initial progress, in one transaction.
     /// - Parameters:
     ///   - progress: The initial progress.
-    ///   - old: The progress of an earlier copy of the same installation whose log of changes was removed. `nil` if there is no earlier
-    ///     copy.
+    ///   - old: The stored progress of an earlier copy of the same installation. This progress is useless because its log of changes was
+    ///     removed. `nil` if there is no earlier copy.
     /// - Throws: ``CopyFailure/concurrent`` if another copy has begun.
     func begin(_ progress: CopyProgress, replacing old: CopyProgress?) async throws {
         let (json, oldJSON) = (try progress.json, try old?.json)
@@ -101,13 +102,13 @@ struct CopyTarget: Sendable {
         }
     }
 
-    /// Empties all copied tables in one statement. An interrupted copy of another log may have left rows.
+    /// Empties all copied tables in one statement. An earlier copy that was interrupted may have left rows.
     private static let emptying: PostgresStatement = """
         TRUNCATE account, account_email, session, refresh_token, reset_token, freeze_token, mail_intent, sent_reset, audit_event,
             idempotency_key, idempotency_usage, account_link, former_address, account_device, purged_account, purge_event
         """
 
-    /// Completes the copy, in one transaction. Servers may use the database from now on. A repetition changes nothing.
+    /// Marks the copy as complete, in one transaction. From then on, servers on PostgreSQL can start. A repeated call changes nothing.
     /// - Parameter progress: The stored progress of the copy.
     func complete(_ progress: CopyProgress) async throws {
         let json = try progress.json
@@ -122,10 +123,11 @@ struct CopyTarget: Sendable {
 
     // MARK: - Rows
 
-    /// Replaces rows, compares them with the rows that PostgreSQL then has, and stores the progress, in one transaction.
+    /// Replaces rows and stores the progress, in one transaction. Before the commit, reads the rows again and compares them with the
+    /// expected rows.
     ///
-    /// A repetition after a lost reply changes nothing: the stored progress may be the old or the new one, and rows are replaced by equal
-    /// rows.
+    /// The driver repeats a transaction whose response was lost. A repetition changes nothing: it accepts the new progress as well as the
+    /// old one, and replaces rows by equal rows.
     /// - Parameters:
     ///   - removed: The keys of rows that are removed first.
     ///   - rows: The rows that are added.
@@ -161,7 +163,7 @@ struct CopyTarget: Sendable {
     }
 
     /// Writes the data that is copied as a whole: the decoys, the time of the last retry and the keys of access tokens, which stay
-    /// encrypted. It also computes the sums of the idempotency keys' sizes. A repetition replaces the data.
+    /// encrypted. Also computes the sums of the sizes of the idempotency keys. A repeated call replaces the data.
     /// - Parameter snapshot: The snapshot of SQLite.
     func writeSmallTables(_ snapshot: SourceSnapshot) async throws {
         let small = try await snapshot.smallTables()

@@ -12,7 +12,7 @@ public struct RowChecksum: Hashable, Sendable {
     /// The sum, modulo 2^64, of the first 64 bits of each row's SHA-256.
     public private(set) var sum: UInt64 = 0
 
-    /// Adds a row. The length of each column is hashed, too. So bytes that move from one column to the next change the hash.
+    /// Adds a row. The hash includes the length of each column, so bytes that move from one column to the next change the hash.
     /// - Parameter columns: The values of the columns in PostgreSQL's binary format; `nil` is `NULL`.
     mutating func add(_ columns: [[UInt8]?]) {
         var bytes: [UInt8] = []

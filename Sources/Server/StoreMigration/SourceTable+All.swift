@@ -10,8 +10,8 @@ extension SourceTable {
         accountLinks, formerAddresses, accountDevices, purgedAccounts, purgeEvents,
     ]
 
-    /// Accounts. Each account also becomes a row of `account_email`, which has the address as a key under the secret of PostgreSQL's
-    /// servers. While this secret is replaced, the previous key isn't copied.
+    /// Accounts. Each account also becomes a row of `account_email`, whose key is an HMAC of the address under the secret of the servers on
+    /// PostgreSQL. While this secret is being replaced, only the key of the present secret is written.
     private static let accounts = SourceTable(
         name: "account",
         key: ["id"],
@@ -125,7 +125,7 @@ extension SourceTable {
     private static let resetTokens = SourceTable(
         name: "reset_token",
         key: ["digest"],
-        // Tokens of early versions have no address; they belong to the account's address.
+        // Tokens that an early version stored have no address. They were sent to the present address of the account.
         columns: """
             account_id, coalesce(reset_token.email_key, account.email_key), reset_token.created_at, expires_at, consumed_at
             """,
@@ -234,7 +234,8 @@ extension SourceTable {
         ]
     )
 
-    /// The reset emails that were sent recently. They limit how often links are sent to an account, and to all accounts together.
+    /// The reset emails that were sent recently. Servers count these rows to limit how often links are sent to an account, and to all
+    /// accounts together.
     private static let sentResets = SourceTable(
         name: "sent_reset",
         key: ["intent_id"],
@@ -296,8 +297,8 @@ extension SourceTable {
 
     /// Returns an event's key in PostgreSQL.
     ///
-    /// The id is a UUID of version 7 (RFC 9562 §5.7) with the time in milliseconds and the number of SQLite, so events of the same time
-    /// keep their order. It is derived and not random, so that a repeated copy finds the same row.
+    /// The id is a UUID of version 7 (RFC 9562 §5.7). It consists of the time in milliseconds and the number of the event in SQLite, so
+    /// events of the same time keep their order. The id has no random part, so that a repeated copy finds the same row.
     @Sendable private static func eventKey(_ row: SourceRow) throws -> [PostgresValue] {
         let number: Int64 = try row.value(0)
         let time: Double = try row.value(2)

@@ -4,24 +4,26 @@ import PostgresDriver
 import PostgresStores
 import SQLiteStores
 
-/// A table of SQLite that is copied row by row, and its target tables. Only ``all`` has code for single tables; the rest of the copy works
-/// with these descriptions.
+/// The description of a SQLite table that is copied row by row, and of its target tables in PostgreSQL. All tables are listed in ``all``;
+/// the rest of the copy has no code for single tables.
 ///
 /// A new table of SQLite needs an entry in ``all``, and its target tables must be added to the statement that empties PostgreSQL before a
-/// copy. `SQLiteSeal.tables` must have the table, too. A test fails if a table or column of SQLite is neither copied nor listed as an
-/// exception.
+/// copy. `SQLiteSeal.tables` must have the table, too. A test fails for each table or column of SQLite that is not copied, unless the test
+/// lists it as an exception.
 struct SourceTable: Sendable {
     /// The name of the table. The names of its triggers contain it.
     let name: String
     /// The columns of the primary key. Rows are read in the order of these columns.
     let key: [String]
-    /// Columns that PostgreSQL needs in addition to find the row. The log has them, because a removed row can't be read any more.
+    /// Further columns that are needed to find the row in PostgreSQL. The log of changes contains their values, because a removed row can't
+    /// be read any more.
     var moreKey: [String] = []
     /// The columns that are read after those of the key.
     let columns: String
     /// The `FROM` clause: the table, and the tables that are joined for further columns.
     let origin: String
-    /// The tables of PostgreSQL that have a row for each row of this one. There is one, and for accounts two.
+    /// The tables of PostgreSQL that have one row for each row of this table. Accounts have two target tables, and all other tables have
+    /// one.
     let targets: [TargetTable]
 
     /// The columns in the log of changes, at most three.
@@ -36,7 +38,7 @@ struct SourceTable: Sendable {
 
     /// Returns the query for a page of rows in the order of the key. Its parameters are the key of the last row and the largest number of
     /// rows.
-    /// - Parameter isFirst: Whether the page is the first one. Its query has no key as a parameter.
+    /// - Parameter isFirst: Whether the page is the first one. The query of the first page has only the number of rows as a parameter.
     func page(isFirst: Bool) -> String {
         let columns = key.map { "\(name).\($0)" }.joined(separator: ", ")
         let marks = key.map { _ in "?" }.joined(separator: ", ")
@@ -49,8 +51,8 @@ struct SourceTable: Sendable {
 
 /// A table of PostgreSQL, the statements of the copy, and the conversion of rows from SQLite.
 ///
-/// ``row`` and ``page`` read the columns in the same order, in which ``values`` returns them. So the copy can compare a written row with
-/// the expected one, byte by byte.
+/// ``row`` and ``page`` read the columns in the order in which ``values`` returns them. So the copy can compare a written row with the
+/// expected row, byte by byte.
 struct TargetTable: Sendable {
     /// The name of the table.
     let name: String
@@ -60,9 +62,10 @@ struct TargetTable: Sendable {
     let removal: PostgresStatement
     /// Selects the row of ``key``, for the comparison after a write.
     let row: PostgresStatement
-    /// Selects the rows after a key, in the order of their first columns. The parameters are these columns and the number of rows.
+    /// Selects the rows after a key. The key consists of the first columns of the row. The parameters are the values of these columns and
+    /// the largest number of rows.
     let page: PostgresStatement
-    /// Values that are less than the key of any row. The first page begins after them.
+    /// The key after which the first page begins. It is less than the key of any row.
     let start: [PostgresValue]
     /// Counts the rows.
     let count: PostgresStatement
@@ -73,8 +76,8 @@ struct TargetTable: Sendable {
     var key: @Sendable (SourceRow) throws -> [PostgresValue] = { [try $0.uuid(0)] }
 }
 
-/// A row of SQLite, or a key of the log, whose columns are converted to values of PostgreSQL. Columns are found by their position in the
-/// query: first the logged key, then ``SourceTable/columns``.
+/// A row of SQLite, or a key from the log of changes. Its methods convert columns to values of PostgreSQL. A column has the index that it
+/// has in the query: first the columns of the logged key, then ``SourceTable/columns``.
 struct SourceRow {
     /// The name of the table, for errors.
     let table: String
@@ -86,14 +89,14 @@ struct SourceRow {
     func key(_ count: Int) -> [KeyPart] { columns.prefix(count).map(KeyPart.init) }
 
     /// Returns a UUID that is stored as text.
-    /// - Throws: ``CopyFailure`` if it is none.
+    /// - Throws: ``CopyFailure`` if the column contains no UUID.
     func uuid(_ column: Int) throws -> PostgresValue {
         guard let text = String.fromDatabaseValue(columns[column]), let id = UUID(uuidString: text) else { throw unreadable }
         return .uuid(id)
     }
 
     /// Returns a UUID that is stored as text, or `NULL`.
-    /// - Throws: ``CopyFailure`` if it is another text.
+    /// - Throws: ``CopyFailure`` if the column contains neither a UUID nor `NULL`.
     func optionalUUID(_ column: Int) throws -> PostgresValue { columns[column].isNull ? .null : try uuid(column) }
 
     /// Returns a text that can't be `NULL`.
@@ -143,7 +146,7 @@ enum KeyPart: Codable, Hashable, Sendable {
     /// A number with a fraction.
     case real(Double)
 
-    /// Creates the part of a key. Keys are never `NULL`; such a value would become empty bytes.
+    /// Creates a part of a key from a value of SQLite. Parts of keys are never `NULL`; `NULL` would become an empty sequence of bytes.
     init(_ value: DatabaseValue) {
         self =
             switch value.storage {

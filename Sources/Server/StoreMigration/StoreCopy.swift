@@ -22,8 +22,8 @@ import SQLiteStores
 /// Requests that only read are served during the whole copy. Writes wait for the final pass, for at most four seconds at a time. After the
 /// final pass, the server on SQLite refuses writes as busy until servers on PostgreSQL take over.
 ///
-/// Memory doesn't depend on the size of the data. A copy may be killed or canceled at any time; the next one continues it. Rate limits are
-/// not copied. ``undo(_:)`` returns to SQLite.
+/// The memory that a copy needs doesn't depend on the size of the data. A copy can be killed or canceled at any time; the next copy
+/// continues it. Rate limits are not copied. To return to SQLite, use ``undo(_:)``.
 ///
 /// A copy that ended early leaves this state:
 ///
@@ -39,7 +39,8 @@ public struct StoreCopy: Sendable {
         case copied(Int, of: Int)
         /// The number of rows so far that changed during the copy and were copied again.
         case replayed(Int)
-        /// The number of rows whose checksums were computed, and the number of all rows. After the last such event, the final pass begins.
+        /// The number of rows whose checksums were computed, and the number of all rows. When the two numbers are equal, the final pass
+        /// begins.
         case compared(Int, of: Int)
     }
 
@@ -47,9 +48,10 @@ public struct StoreCopy: Sendable {
     public struct Table: Sendable {
         /// The name.
         public let name: String
-        /// The checksums of the same state on both sides, computed while the server was writing. They are equal: otherwise the copy fails.
+        /// The checksums of the table in SQLite and in PostgreSQL, for the same state of the data. They were computed while the server was
+        /// still writing. They are always equal, because a copy with different checksums fails.
         public let source, target: RowChecksum
-        /// The number of rows in PostgreSQL when the copy ended, including those that were added during the copy.
+        /// The number of rows in PostgreSQL when the copy ended, including rows that were added during the copy.
         public internal(set) var rows: Int
     }
 
@@ -70,22 +72,24 @@ public struct StoreCopy: Sendable {
     private let file: URL
     /// The PostgreSQL database.
     private let target: CopyTarget
-    /// The keys under which PostgreSQL's servers store addresses. They are needed to convert accounts and reset tokens.
+    /// The secret under which the servers on PostgreSQL store addresses. The copy needs it to convert accounts and reset tokens.
     private let emailKeys: EmailKeys
 
     /// Creates a copy. Nothing is opened before ``check()`` or ``run(_:)``.
     /// - Parameters:
     ///   - file: The SQLite database.
     ///   - target: The connections to the PostgreSQL database.
-    ///   - emailKeys: The keys of addresses. They must be those of the servers on PostgreSQL, which otherwise don't find the accounts.
+    ///   - emailKeys: The secret under which the servers on PostgreSQL store addresses. With another secret, these servers don't find the
+    ///     copied accounts.
     public init(from file: URL, to target: PostgresDatabase, emailKeys: EmailKeys) {
         (self.file, self.target, self.emailKeys) = (file, CopyTarget(database: target), emailKeys)
     }
 
-    /// The longest time for the final pass. A longer pass is canceled and repeated, and writes continue in between. Tests change it.
+    /// The longest time for the final pass, during which writes wait. A longer pass is canceled and repeated later, so that servers can
+    /// write in between. Tests change this value.
     var longestPause = Duration.seconds(4)
-    /// The final pass begins when at most this number of changes is left. It bounds the time for which writes wait: 1,000 changes are two
-    /// transactions of PostgreSQL.
+    /// The largest number of logged changes with which the final pass begins. The final pass writes 1,000 changes in two transactions, so
+    /// this number limits the time for which writes wait.
     private static let fewChanges: Int64 = 1_000
     /// The number of rows in one transaction of PostgreSQL. After a crash, at most this number of rows is copied again.
     private static let batchSize = 500
@@ -104,7 +108,7 @@ public struct StoreCopy: Sendable {
         return try await reporting { try await CopySource(file).undo() }
     }
 
-    /// Checks whether the copy is possible. It changes nothing, and can be repeated.
+    /// Checks whether the copy is possible. The check changes nothing.
     /// - Returns: The number of rows that would be copied, for each table of SQLite.
     /// - Throws: ``CopyFailure`` with the reason, such as a damaged source or a target that has accounts; `StoreFailure` if a database
     ///   fails.
@@ -165,8 +169,8 @@ public struct StoreCopy: Sendable {
         return try await Self.reporting { try await copy(report) }
     }
 
-    /// Runs all steps under the lock. Each step detects what an earlier copy has already done: the seal, the progress in PostgreSQL, and
-    /// the name of the log of changes.
+    /// Runs all steps under the lock. Each step detects what an earlier copy has already done. The steps use the seal, the progress in
+    /// PostgreSQL, and the name of the log of changes for this.
     private func copy(_ report: @escaping @Sendable (Event) -> Void) async throws -> Report? {
         try await requirePresentTables()
         try await PostgresSchema.migrate(target.database)
@@ -213,13 +217,13 @@ public struct StoreCopy: Sendable {
         try await source.withSnapshot { try await $0.lastChange() } - pass.progress.change
     }
 
-    /// Runs passes, the last one with the write lock held.
+    /// Copies the logged changes in passes. The final pass holds the write lock and seals SQLite.
     ///
     /// A final pass that takes longer than ``longestPause`` is canceled, and its transaction on SQLite is rolled back, so that writes
     /// continue. The rows that it has written to PostgreSQL stay, so the next pass has less to do. After 20 attempts, the copy fails.
     /// - Parameters:
     ///   - source: The SQLite database.
-    ///   - pass: The state of the copy. It only changes if the final pass succeeds, or to the progress that PostgreSQL stores.
+    ///   - pass: The state of the copy. After a canceled final pass, only its progress is updated, to the progress that PostgreSQL stores.
     ///   - tables: The compared tables, which get their final numbers of rows.
     ///   - report: Called with the progress.
     /// - Returns: The time for which writes waited in the successful final pass.
@@ -247,7 +251,8 @@ public struct StoreCopy: Sendable {
                 (pass, tables) = result
                 return pause
             } catch is PauseTooLong {
-                // Written rows stay written, so the next final pass is shorter.
+                // The canceled pass has already written some rows to PostgreSQL. The next final pass continues after them, so it is
+                // shorter.
                 guard let progress = try await target.progress() else { throw CopyFailure.concurrent }
                 pass.progress = progress
             }
@@ -275,7 +280,8 @@ public struct StoreCopy: Sendable {
         }
     }
 
-    /// Compares the checksums of all tables with a snapshot whose state PostgreSQL has. Both sides are read at the same time.
+    /// Compares the checksums of all tables in PostgreSQL with those of a snapshot of SQLite. The caller must have copied all changes of
+    /// this snapshot. Both databases are read at the same time.
     /// - Throws: ``CopyFailure`` with the first table that differs.
     /// - Complexity: O(number of rows).
     private func compare(_ snapshot: SourceSnapshot, _ report: @escaping @Sendable (Event) -> Void) async throws -> [Table] {
@@ -306,9 +312,10 @@ public struct StoreCopy: Sendable {
         return checksums
     }
 
-    /// Returns the checksums that the rows of a table of SQLite have in PostgreSQL, one for each target.
+    /// Returns the checksums that the rows of a SQLite table must have in PostgreSQL, one for each target table.
     ///
-    /// The rows are converted in the same way as for a copy, so a difference shows that PostgreSQL stores something else.
+    /// The rows are converted in the same way as for a copy. So if a checksum of PostgreSQL differs, PostgreSQL stores other data than the
+    /// copy wrote.
     /// - Parameters:
     ///   - table: The table of SQLite.
     ///   - snapshot: The snapshot to read.
@@ -342,8 +349,8 @@ public struct StoreCopy: Sendable {
     }
 }
 
-/// The state of a copy: writes rows to PostgreSQL and advances the progress. It is a value, so that the state before a failed final pass
-/// can be restored.
+/// The state of a copy, with the methods that write rows to PostgreSQL and advance the progress. The type is a structure, so that the
+/// caller can restore the state from before a failed final pass.
 private struct CopyPass: Sendable {
     /// The PostgreSQL database.
     let target: CopyTarget
@@ -378,7 +385,7 @@ private struct CopyPass: Sendable {
         }
     }
 
-    /// Copies the rows that have changed since the current progress, in the state of a snapshot, and compares them with PostgreSQL.
+    /// Copies the rows that have changed since the current progress, and compares them with PostgreSQL. The rows are read from a snapshot.
     /// - Parameters:
     ///   - snapshot: The snapshot of SQLite.
     ///   - report: Called after each transaction, which has at most 500 changes.
@@ -409,7 +416,7 @@ private struct CopyPass: Sendable {
         }
     }
 
-    /// Converts a row to the rows of all its targets, in the order of the targets.
+    /// Converts a row of SQLite to one row for each target table, in the order of ``SourceTable/targets``.
     /// - Throws: ``CopyFailure`` if a column has an unexpected type.
     private func targetRows(_ row: SourceRow, _ table: SourceTable) throws -> [TargetRow] {
         try table.targets.map { TargetRow(table: $0, values: try $0.values(row, emailKeys)) }
@@ -419,7 +426,8 @@ private struct CopyPass: Sendable {
 /// An error that reports that the final pass took longer than ``StoreCopy/longestPause``.
 private struct PauseTooLong: Error {}
 
-/// Runs a closure, and cancels it after a time. It returns only when the closure has returned, even after the deadline.
+/// Runs a closure, and cancels it after a time. The function returns only when the closure has returned, even if this is later than the
+/// deadline.
 /// - Parameters:
 ///   - limit: The longest time for the closure.
 ///   - body: The closure. It must react to cancellation.

@@ -11,7 +11,7 @@ extension AccountStoreCheck {
     /// account's state.
     public static let accounts = accountsAsStored + accountsAdded + accountStates
 
-    /// Checks that each field survives a round trip, once for each state of an account.
+    /// Checks that a store returns each field of an account exactly as it was stored, with one check for each state of an account.
     ///
     /// The values contain a non-ASCII domain, an emoji, quotes and a semicolon. A store fails if it builds SQL from strings or uses a
     /// narrow text encoding.
@@ -35,7 +35,7 @@ extension AccountStoreCheck {
         }
     }
 
-    /// Checks of inserts (single, in bulk and concurrent), of lookups, of the order of the list, and of rehashing.
+    /// Checks of single, bulk and concurrent inserts, of lookups, of the order of the list, and of replaced password hashes.
     ///
     /// Common causes of failures:
     /// - *Refuses a taken address*: the unique index compares bytes instead of the normalized address.
@@ -44,7 +44,7 @@ extension AccountStoreCheck {
     ///   about a taken address; otherwise, two of the fifty inserts succeed.
     /// - *Adds none of many accounts if one has a taken id*: the bulk insert isn't one transaction.
     /// - *Replaces a hash unless the password has changed meanwhile*: the update doesn't compare the old hash. A sign-in with an outdated
-    ///   hash would then overwrite a new password. The epoch stays unchanged, because a rehash must not end sessions.
+    ///   hash would then overwrite a new password. The epoch must stay unchanged, because a replaced hash must not end sessions.
     private static let accountsAdded: [AccountStoreCheck] = [
         check("Finds nothing by another address or id") { stores in
             try await stores.addAccount()
@@ -136,7 +136,8 @@ extension AccountStoreCheck {
     /// links stay invalid when the account becomes active again, so a store must delete or mark them, and not only check the state when
     /// they are used.
     ///
-    /// A change to the current state is a no-op that returns `true`. An unknown account returns `false`.
+    /// If the account already has the new state, the store changes nothing and returns `true`. If the account is unknown, the store returns
+    /// `false`.
     private static let accountStates: [AccountStoreCheck] =
         [Account.State.suspended, .inactive].map { state in
             check("Ends sessions and links of an account that becomes \(state.rawValue), and raises its epoch") { stores in
@@ -188,8 +189,8 @@ extension AccountStoreCheck {
     /// Checks of `DecoyStore`: all processes read the same spans, and concurrent changes are applied one after another without a lost
     /// update.
     ///
-    /// The closure of `renewDecoys` is a read-modify-write cycle. A store needs a transaction with a write lock, or must repeat the closure
-    /// after a conflict. The closure must therefore have no side effects.
+    /// `renewDecoys` reads the spans, calls a closure that returns the new spans, and writes them. A store must either lock the spans
+    /// before it reads them, or repeat the closure after a conflict. The closure therefore has no side effects.
     public static let decoys: [AccountStoreCheck] = [
         AccountStoreCheck("decoys", "Stores decoys, and returns the same to every process") { stores in
             let (store, other) = (stores.decoys, stores.others.decoys)

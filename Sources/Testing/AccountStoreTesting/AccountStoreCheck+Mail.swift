@@ -22,10 +22,11 @@ extension AccountStoreCheck {
         AccountStoreCheck("intents", rule, body)
     }
 
-    /// Returns the intent of a password reset for the address `Ana<number>@example.com`, without a network.
+    /// Returns an intent to send the email of a password reset to `Ana<number>@example.com`. The network of the client that requested it is
+    /// unknown.
     /// - Parameters:
-    ///   - number: The number in the address, by which a check distinguishes intents.
-    ///   - seconds: The time of the request, in seconds after the start of a test's time.
+    ///   - number: The number in the address. Checks use different numbers to tell intents apart.
+    ///   - seconds: The creation time of the intent, in seconds after the fixed start time of the checks.
     private static func intent(_ number: Int = 0, after seconds: TimeInterval = 0) throws -> MailIntent {
         MailIntent(
             subject: .passwordReset(try EmailAddress("Ana\(number)@example.com")),
@@ -34,11 +35,11 @@ extension AccountStoreCheck {
         )
     }
 
-    /// Returns the intent of a password reset that was requested from a network.
+    /// Returns an intent to send the email of a password reset, which a client in a given network requested.
     /// - Parameters:
     ///   - network: The network of the client; `nil` if it is unknown.
-    ///   - number: The number in the address. It is also the time of the request, in units of 1/1,024 s: exact in binary, so that a store
-    ///     that rounds to milliseconds or microseconds still keeps the order.
+    ///   - number: The number in the address. The creation time is this number of 1/1,024 s. This unit is exact in binary and nearly a
+    ///     millisecond, so a store that rounds times to milliseconds or microseconds keeps the order.
     private static func intent(_ network: String?, _ number: Int) throws -> MailIntent {
         MailIntent(
             subject: .passwordReset(try EmailAddress("a\(number)@example.com")),
@@ -52,14 +53,14 @@ extension AccountStoreCheck {
     /// never receive the same intent.
     ///
     /// Common causes of failures:
-    /// - *Returns intents as they were added*: the store keeps only the normalized address, or loses the origin.
+    /// - *Returns intents as they were added*: the store stores only the normalized address, or doesn't store the origin.
     /// - *Gives each of a hundred intents to one of forty concurrent workers*: the store selects and updates in two statements without a
     ///   lock. In PostgreSQL, use `for update skip locked`; in SQLite, use one writing transaction.
     /// - *Returns a request from a clock that was ahead without delay*: the store treats the creation time as the due time. A new intent is
     ///   due immediately, even if its creation time is in the future.
     /// - *Removes a settled intent, and only it*: the store identifies an intent by its contents instead of its id.
-    /// - *Returns the time of the oldest intent that is due*: claimed and abandoned intents are counted. The time is a metric for the delay
-    ///   of emails, so it must include only intents that a worker could send now.
+    /// - *Returns the time of the oldest intent that is due*: the store includes claimed or abandoned intents. The time is a metric for the
+    ///   delay of emails, so it must include only intents that a worker could send now.
     private static let claims: [AccountStoreCheck] = [
         check("Returns intents as they were added, with the typed address") { stores in
             let reset = try intent()
@@ -164,15 +165,17 @@ extension AccountStoreCheck {
     /// The end of the lease identifies its holder. The store must ignore calls with an earlier end, because another worker may have claimed
     /// the intent since.
     ///
-    /// A lease that ends without a result is not a failure of the email: the worker may have crashed. Only `postpone` and `abandon`
-    /// increment the number of failures.
+    /// If a lease ends without a result, the worker may have crashed. This doesn't count as a failure of the email: only `postpone` and
+    /// `abandon` increment the number of failures.
     ///
     /// An abandoned intent is a dead letter. It stays visible for operators until its time, but workers don't receive it, and `count`
     /// excludes it.
     ///
     /// Common causes of failures:
-    /// - *Hides a taken intent until its lease ends*: the comparison with the end is exclusive. At its end, the lease is over.
-    /// - *Returns a postponed intent at its time*: the store returns the intent at the end of its lease, or resets the failures.
+    /// - *Hides a taken intent until its lease ends*: the store treats the lease as running at its end time. At this time, the lease is
+    ///   already over.
+    /// - *Returns a postponed intent at its time*: the store returns the intent at the end of the old lease instead of its due time, or
+    ///   resets the number of failures.
     /// - *Ignores the holder of a lease that has passed to another*: the update compares only the id.
     /// - *Never returns or counts an abandoned intent*: the store marks the state, but `claim` compares only the due time.
     private static let leases: [AccountStoreCheck] = [
@@ -236,15 +239,18 @@ extension AccountStoreCheck {
 
     /// Checks of the order in which reset requests are claimed.
     ///
-    /// The networks take turns, oldest request first. A network with many requests therefore delays the others by one email per turn only.
-    /// Requests without a known network are a network too. New requests and due intents, such as confirmations and retries, alternate.
+    /// The store takes one request of each network in turn, and within a network the oldest request first. So a network with many requests
+    /// delays the requests of other networks by only one email per turn. Requests from unknown networks together count as one network. The
+    /// store alternates between new requests and due intents, such as confirmations and retries.
     ///
-    /// A returned intent keeps its turn: `release` makes it the next one, without a failure. With `includesResets: false`, `claim` returns
-    /// only confirmations; a worker uses this while the limit of all reset emails is exhausted.
+    /// An intent that a worker returns with `release` is the next one to be claimed, and its number of failures doesn't change. With
+    /// `includesResets: false`, `claim` returns only confirmations. A worker uses this value while the limit of all reset emails is
+    /// exhausted.
     ///
     /// Common causes of failures:
     /// - *Takes reset requests in turn by network*: the store orders by time only, or doesn't continue after the last network.
-    /// - *Takes a returned intent next*: the store returns the intent to the end of its network, or accepts a release under another lease.
+    /// - *Takes a returned intent next*: the store adds the intent behind the other intents of its network, or accepts a release from a
+    ///   worker whose lease has ended.
     /// - *Alternates new and due intents*: one of the two kinds always comes first.
     private static let turns: [AccountStoreCheck] = [
         check("Takes reset requests in turn by network, the oldest of each") { stores in
@@ -295,9 +301,9 @@ extension AccountStoreCheck {
 
     /// Checks of the tools of an operator: the list of emails with their states, and a retry on demand.
     ///
-    /// A retry makes pending intents due. It includes abandoned intents only on request, and never changes an intent that a worker holds,
-    /// so that no email is sent twice.  The list shows the recipient of a confirmation by its account, whose address is not stored in the
-    /// queue.
+    /// A retry makes pending intents due. It includes abandoned intents only if the operator requests this, and never changes an intent
+    /// that a worker has claimed, so that no email is sent twice. For a confirmation, the queue stores only the account, so the list must
+    /// look up the address of the account.
     private static let inspections: [AccountStoreCheck] = [
         check("Makes pending and, on demand, failed intents due on a retry, but none in flight") { stores in
             let intents = try (0..<4).map { try intent($0, after: TimeInterval($0)) }
@@ -337,15 +343,15 @@ extension AccountStoreCheck {
         },
     ]
 
-    /// Checks of `SentResetStore`: several attempts for an email count once, the limit for all emails is paced, and concurrent calls never
-    /// exceed a limit.
+    /// Checks of `SentResetStore`: several attempts for one email count once, the limit for all emails is spread evenly over its window,
+    /// and concurrent calls never exceed a limit.
     ///
-    /// A reservation is identified by the id of the intent, so that a retry after a crash doesn't use a second unit. The window of an
-    /// account slides: a unit becomes available exactly when its email leaves the window, even if a sweep has run. Cancellation returns the
-    /// unit of an email that was never sent.
+    /// The id of the intent identifies a reservation, so a retry after a crash doesn't count a second time. The window of an account is a
+    /// sliding window: the account can receive another email exactly when an earlier email leaves the window, even if a sweep has run. To
+    /// cancel a reservation, the caller states that the email was never sent, so the email no longer counts.
     ///
     /// Common causes of failures:
-    /// - *Counts several tries of an email once*: each call adds a row, or a repetition doesn't replace the time of the first.
+    /// - *Counts several tries of an email once*: each call adds a row, or a repeated call doesn't replace the time of the first call.
     /// - *Paces all emails*: the store counts in the whole window. A policy of 100 per minute with a burst of 10 admits 10 per 6 s.
     /// - *Reserves 10 of 40 concurrent emails*: the store counts and inserts in two steps without a lock.
     public static let sentResets: [AccountStoreCheck] = [
@@ -408,11 +414,12 @@ extension AccountStoreCheck {
     /// Checks of `AuditStore`: the order of events, events of unknown accounts, and the sweep, which limits the events of each kind
     /// separately.
     ///
-    /// Events with the same time are returned in the order in which they were appended, newest first, so a store needs a sequence number
-    /// besides the time. Events of unknown accounts are skipped without an error, because an account can be deleted while its events are
-    /// pending in memory.
+    /// The newest event is returned first. If several events have the same time, the event that was appended last counts as the newest, so
+    /// a store needs a sequence number in addition to the time. Events of unknown accounts are skipped without an error, because an account
+    /// can be removed while its events are pending in memory.
     ///
-    /// The separate limits preserve rare events, such as a password reset, when an attacker causes hundreds of failed sign-ins.
+    /// Because each kind has its own limit, rare events, such as a password reset, stay stored even if an attacker causes hundreds of
+    /// failed sign-ins.
     ///
     /// Common causes of failures:
     /// - *Skips events of unknown accounts*: a foreign key refuses the whole batch.

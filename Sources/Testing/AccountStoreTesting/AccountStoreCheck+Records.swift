@@ -8,7 +8,7 @@ extension AccountStoreCheck {
     /// Checks of `AccountRecordStore`: links, changes of an account with its links, reserved addresses, devices, and the removal of
     /// accounts.
     ///
-    /// A store has only the digests of links. No check can therefore require that it returns a token itself.
+    /// A store contains only the digests of tokens, so the checks compare digests and never tokens.
     public static let records = links + changes + reservations + activations + devices + purgeCandidates + purges
 
     /// Returns a check whose description begins with `records:`.
@@ -22,8 +22,8 @@ extension AccountStoreCheck {
         AccountStoreCheck("records", rule, body)
     }
 
-    /// Checks of `insert`, `find`, `record` and `discard`. Lookups don't consume a link, because email scanners open links. A link expires
-    /// at the instant of its expiry.
+    /// Checks of `insert`, `find`, `record` and `discard`. A lookup must not consume a link, because email scanners open links. At exactly
+    /// its expiry, a link is already expired.
     private static let links: [AccountStoreCheck] = [
         check("Returns a link with the record of its account until it expires, also repeatedly") { stores in
             let account = try await stores.addAccount("Ana@example.com")
@@ -96,7 +96,7 @@ extension AccountStoreCheck {
     ///
     /// Common causes of failures:
     /// - *Applies forty concurrent changes one after another*: the store reads the account without a lock.
-    /// - *Changes nothing if the closure throws, or if an intent can't be added*: the effects are a second transaction.
+    /// - *Changes nothing if the closure throws, or if an intent can't be added*: the store applies the effects in a second transaction.
     /// - *Gives an address to one of twenty accounts*: the store reads the address before it writes. Only a unique constraint can decide.
     private static let changes: [AccountStoreCheck] =
         [
@@ -293,7 +293,7 @@ extension AccountStoreCheck {
     ///
     /// Common causes of failures:
     /// - *Adds no account with an address while another account releases it*: the store reads the former addresses before it claims the
-    ///   address. The concurrent change then commits between the two.
+    ///   address. The other account's change then commits between these two steps, and the store doesn't see the reservation.
     private static let reservations: [AccountStoreCheck] = [
         check("Refuses to add an account with a former address of another until it expires") { stores in
             let account = try await stores.addAccount("Ana@example.com")
@@ -451,8 +451,8 @@ extension AccountStoreCheck {
         },
     ]
 
-    /// Checks of `noteDevice` and `devices`. Only the second and later families of an account are new: the first one is that of the
-    /// registration, or of the first sign-in after an upgrade.
+    /// Checks of `noteDevice` and `devices`. The first family of an account never counts as new, because it is stored at the registration,
+    /// or at the first sign-in after an upgrade. All further families count as new.
     private static let devices: [AccountStoreCheck] = [
         check("Reports each family of devices once, except the first one of an account") { stores in
             let (ana, ben) = (try await stores.addAccount(), try await stores.addAccount("ben@example.com"))
@@ -557,8 +557,8 @@ extension AccountStoreCheck {
     /// Checks of `purge`, which removes an account with everything that is stored about it, and of the list of removed accounts.
     ///
     /// Common causes of failures:
-    /// - *Removes an account with all its data*: a table without a foreign key is missing in the list of the store. The check observes only
-    ///   what the stores return; search the tables and files for the address and the name, too.
+    /// - *Removes an account with all its data*: a table without a foreign key is missing in the list of the store. The check can only
+    ///   observe data that the stores return. So also search the tables and files of the database for the address and the name.
     /// - *Removes each account once, of ten concurrent callers*: the store reads the accounts before it locks them.
     private static let purges: [AccountStoreCheck] = [
         check("Removes an account with all its data, and no other account's") { stores in
@@ -709,7 +709,7 @@ private struct FullAccount {
         try await stores.audit.append([AuditEvent(kind: .signedIn, accountID: account.id, time: .after(1), origin: .current)])
     }
 
-    /// Requires that all data is stored, except what a change of the account ends.
+    /// Requires that all data is stored, except sessions and links that a change of the account has ended.
     func requirePresent(in stores: any AccountStores) async throws {
         try require(try await stores.accounts.account(id: account.id), equals: account, "The account")
         try require(await session.isAlive, "The session is alive")
@@ -775,7 +775,7 @@ private struct FullAccount {
 }
 
 extension AccountStores {
-    /// Changes the address of an account, and stores its present one as a former one.
+    /// Changes the address of an account, and stores the replaced address as a former address.
     /// - Parameters:
     ///   - account: The account.
     ///   - email: The new address.

@@ -37,8 +37,9 @@ extension AccountStoreCheck {
 
     /// Checks that a session opens only for an active account, and only in the epoch in which the caller verified the password.
     ///
-    /// The store must compare state and epoch in the statement that inserts the session. A separate check allows a race: a password reset
-    /// between the two would leave a session that was opened with the old password. A refused session must leave no usable token.
+    /// The store must compare state and epoch in the statement that inserts the session. With a separate check, a password reset could
+    /// commit between the check and the insert, so that a session with the old password would stay open. After a refusal, the token of the
+    /// session must be unusable.
     private static let sessionBegins: [AccountStoreCheck] = [
         check("Opens a session only in the epoch of the caller, and only for an active account") { stores in
             let account = try await stores.addAccount()
@@ -69,8 +70,9 @@ extension AccountStoreCheck {
 
     /// Checks of the rotation of tokens and of the two limits: 30 days without a refresh, and 90 days since the sign-in.
     ///
-    /// A session that exactly reaches a limit is still refreshed. An expired session returns `expired` once, which ends it; later uses
-    /// return `refused`. Reuse of a token ends only its own session, and not the sessions of other devices.
+    /// A session whose age exactly equals a limit can still be refreshed. The first use of an expired session returns `expired` and ends
+    /// the session; later uses return `refused`. The reuse of a token ends only the session of this token, and not the sessions of other
+    /// devices.
     private static let rotations: [AccountStoreCheck] =
         [
             withSession("Returns the next token for a token, repeatedly") { opened in
@@ -124,9 +126,10 @@ extension AccountStoreCheck {
 
     /// Checks of a second use of a token.
     ///
-    /// A second use within 10 s of the first is a repeat of a request whose response was lost. It returns another successor, because the
-    /// store has only digests and can't return the first successor again. Both successors are valid until one of them is used. Then the
-    /// client has received that one, and a later use of any other means that the token was stolen: it ends the session.
+    /// A second use within 10 s of the first use counts as the repetition of a request whose response was lost. The store has only digests
+    /// and can't return the first successor again, so it accepts another successor. Both successors are valid until a client uses one of
+    /// them, which shows that the client has received this successor. After that, the use of another successor means that the token was
+    /// stolen, and ends the session.
     ///
     /// Common causes of failures:
     /// - *Ends the session on an early repeat if a successor was used*: the store compares only the time, not the use of the successors.
@@ -204,10 +207,10 @@ extension AccountStoreCheck {
             }
         }
 
-    /// Checks of the end of a session by any token of its family, including tokens that were used before.
+    /// Checks that any token of a session ends the session, including tokens that were used before.
     ///
-    /// A client can sign out with an old token after a lost response. A store that compares only current tokens would leave that session
-    /// open. A second call and an unknown token are not errors.
+    /// If the response to a refresh was lost, the client signs out with an old token. A store that compares only the current token would
+    /// leave this session open. A second call and an unknown token are not errors.
     private static let sessionEnds: [AccountStoreCheck] = [
         withSession("Ends a session by its token, even twice") { opened in
             try require(await opened.isAlive, "The session is alive")
@@ -292,12 +295,12 @@ extension AccountStoreCheck {
     /// Checks that a sweep removes expired sessions a week after their expiry, and used tokens after the idle limit, but nothing that a
     /// client can still use.
     ///
-    /// The week lets the server report an expired session as expired instead of unknown. A sweep works in batches and returns whether there
-    /// is more to remove, so the checks call it until it returns `false`.
+    /// During this week, the server can report an expired session as expired instead of unknown. A sweep works in batches and returns
+    /// whether there is more to remove, so the checks call it until it returns `false`.
     ///
     /// Common causes of failures:
     /// - *Sweeps sessions a week after their expiry*: the store measures from the sign-in instead of the last refresh.
-    /// - *Sweeps tokens whose use exceeds the idle limit*: the store removes all tokens of a session, or never removes used ones, so that
+    /// - *Sweeps tokens whose use exceeds the idle limit*: the store removes all tokens of a session, or never removes used tokens, so that
     ///   the table grows with each refresh.
     private static let sessionSweeps: [AccountStoreCheck] = [
         check("Sweeps sessions a week after their expiry, and no others") { stores in

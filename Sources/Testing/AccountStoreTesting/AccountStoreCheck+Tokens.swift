@@ -6,7 +6,7 @@ import Foundation
 extension AccountStoreCheck {
     /// Checks of `ResetTokenStore`: lookup and expiry, the single use of a token, and the removal of old tokens.
     ///
-    /// A store has only the digests of tokens. No check can therefore require that it returns a token itself.
+    /// A store contains only the digests of tokens, so the checks compare digests and never tokens.
     public static let resetTokens = lookups + confirmations + tokenRemovals
 
     /// Returns a check whose description begins with `resetTokens:`.
@@ -22,9 +22,9 @@ extension AccountStoreCheck {
 
     /// Checks of `find`, `insert` and `hasExpired`.
     ///
-    /// Lookups don't consume a token, because email scanners open links. A token expires exactly an hour after its creation: it is refused
-    /// at that instant. `hasExpired` returns `true` only for an unused token, so that the page of a used link doesn't offer the same
-    /// explanation as that of an expired one.
+    /// A lookup must not consume a token, because email scanners open links. Exactly an hour after its creation, a token is already
+    /// expired. `hasExpired` returns `true` only for an unused token, so that the pages of expired links and of used links can show
+    /// different explanations.
     private static let lookups: [AccountStoreCheck] =
         [
             check("Finds a live token with its account repeatedly") { stores in
@@ -93,8 +93,8 @@ extension AccountStoreCheck {
     /// Common causes of failures:
     /// - *Changes nothing if the intent can't be added*: the intent is inserted in a second transaction. A crash between the two would
     ///   change a password without an email to the owner.
-    /// - *Accepts one of fifty concurrent confirms*: the store reads the token and deletes it later. The deletion itself must decide who
-    ///   wins. The check has twenty rounds, because a race may not show in the first one.
+    /// - *Accepts one of fifty concurrent confirms*: the store reads the token and deletes it later. The statement that consumes the token
+    ///   must itself decide which call succeeds. The check has twenty rounds, because the fault may not appear in the first round.
     /// - *Accepts one of an account's tokens if they are confirmed concurrently*: the store locks the token instead of the account.
     /// - *Finds and consumes no token of an account that is suspended*: the store doesn't compare the state of the account, or consumes the
     ///   token before it does.
@@ -242,16 +242,16 @@ extension AccountStoreCheck {
 
     /// Checks of `prune`, `discard`, `sweep` and the limit of live tokens per account.
     ///
-    /// A link that a user has received must survive the removal of a newer one whose email failed. Therefore `prune` compares with a token
-    /// and not with the newest one.
+    /// If the email with the newest link fails, an older link that the user has received must stay valid. Therefore, `prune` compares with
+    /// the token of a delivered link, and not with the newest token.
     ///
     /// Common causes of failures:
     /// - *Keeps a delivered link when an older one is pruned*: `prune` counts newer tokens, whose emails may never arrive.
-    /// - *Keeps the last of several tokens that were created at the same instant*: the store orders by time alone. The token of the call is
-    ///   the newest of its instant.
+    /// - *Keeps the last of several tokens that were created at the same instant*: the store orders by time alone. Among the tokens of one
+    ///   instant, the token that is passed to the call counts as the newest.
     /// - *Sweeps expired tokens, and nothing else*: the store removes a token at its expiry. `hasExpired` must still find it at that
     ///   instant.
-    /// - *Keeps the newest of an account's tokens*: the limit counts the tokens of all accounts, or used ones.
+    /// - *Keeps the newest of an account's tokens*: the limit counts the tokens of all accounts, or used tokens.
     private static let tokenRemovals: [AccountStoreCheck] =
         [
             check("Keeps a delivered link when an older one is pruned and a newer one discarded") { stores in
@@ -307,8 +307,8 @@ extension AccountStoreCheck {
     /// Checks of `AccountLockTokenStore`, whose tokens are in the "this was not me" links of emails.
     ///
     /// A token locks its account once, raises the epoch, and ends sessions and links in the same transaction. A password reset unlocks the
-    /// account. A token of a suspended or inactive account is invalid: a locked account can be unlocked by a reset, so the lock would undo
-    /// the suspension.
+    /// account. A token of a suspended or inactive account is invalid. Otherwise, a lock would replace the suspension, and a password reset
+    /// would then unlock the account.
     ///
     /// The descriptions begin with `freezeTokens`, after the table `freeze_token` of the SQL stores.
     public static let accountLockTokens: [AccountStoreCheck] = [
@@ -385,7 +385,7 @@ extension AccountStoreCheck {
             try await stores.accountLockTokens.insert(old, account: account.id, expiresAt: .after(10))
             try await stores.accountLockTokens.insert(young, account: account.id, expiresAt: .after(60))
             while try await stores.accountLockTokens.sweep(at: .after(11)) {}
-            // Uses a time before its expiry, so that only its removal hides it.
+            // The time is before the expiry, so the token can only be missing because it was removed.
             try require(
                 try await stores.accountLockTokens.find(old, at: .after(1)),
                 equals: nil,

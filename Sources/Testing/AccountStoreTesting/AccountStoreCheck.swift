@@ -24,9 +24,9 @@ import Foundation
 ///
 /// The checks of one kind of store are in ``accounts``, ``sessions``, ``resetTokens``, ``accountLockTokens``, ``records``, ``intents``,
 /// ``sentResets``, ``audit``, ``decoys`` and ``signingKeys``. Their documentation lists the common causes of failures, for the author of a
-/// new store. They all need the stores of accounts as well.
+/// new store. All of these checks also use the store of accounts.
 ///
-/// Each check needs its own empty database, so create one quickly, for example as a copy of a template or as a schema.
+/// Each check needs its own empty database. If creating one is slow, copy a template database, or use a new schema of one database.
 public struct AccountStoreCheck: Sendable, CustomStringConvertible {
     /// The store and the rule, such as `sessions: Refuses an unknown token`.
     public let description: String
@@ -57,14 +57,14 @@ public struct AccountStoreCheck: Sendable, CustomStringConvertible {
     public static let all =
         accounts + sessions + resetTokens + accountLockTokens + records + intents + sentResets + audit + decoys + signingKeys
 
-    /// Runs the check on stores, which must be new and empty. It leaves its data in them.
+    /// Runs the check on stores, which must be new and empty. After the check, they contain the data of the check.
     ///
-    /// To repeat a check, create new stores. The functions of the stores that a check calls may throw errors of the database; the check
-    /// passes them on unchanged, because they are no statement about the rule.
+    /// To repeat a check, create new stores. If a store throws an error of its database, the check throws this error unchanged, because
+    /// such an error doesn't show whether the store follows the rule.
     /// - Parameters:
     ///   - stores: The stores.
-    ///   - others: Additional stores on the same data, as another process has them. Checks of concurrency then use both. Without them,
-    ///     these checks use `stores` for all calls.
+    ///   - others: Additional stores on the same data, which represent another process. Checks of concurrency distribute their calls over
+    ///     both. With `nil`, these checks use `stores` for all calls.
     /// - Throws: ``Violation`` if the stores violate the rule; errors of the stores.
     public func run(_ stores: any AccountStores, sharedWith others: (any AccountStores)? = nil) async throws {
         do {
@@ -108,7 +108,7 @@ func require<Value: Equatable>(
 /// Requires that a condition holds.
 /// - Parameters:
 ///   - condition: The condition.
-///   - rule: The rule that is broken otherwise, as a sentence: "insert returns true". It is only evaluated for a failure.
+///   - rule: The rule that a failure breaks, as a sentence: "insert returns true". It is only evaluated for a failure.
 ///   - line: The line of the check.
 ///   - file: The file of the check.
 /// - Throws: ``Difference`` if the condition is `false`.
@@ -119,7 +119,7 @@ func require(_ condition: Bool, _ rule: @autoclosure () -> String, line: Int = #
 
 /// Requires that an operation throws. Any error is accepted, because each database has its own.
 /// - Parameters:
-///   - rule: The rule that is broken otherwise, as a sentence: "insert throws for a taken id".
+///   - rule: The rule that a failure breaks, as a sentence: "insert throws for a taken id".
 ///   - line: The line of the check.
 ///   - file: The file of the check.
 ///   - operation: The operation, which must throw.

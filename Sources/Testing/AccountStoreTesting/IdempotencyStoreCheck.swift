@@ -57,8 +57,8 @@ public struct IdempotencyStoreCheck: Sendable, CustomStringConvertible {
     /// Checks of the states of a key: free, running until its lease ends, and finished until it expires.
     ///
     /// A response must return byte for byte: the sample has a NUL byte, a non-ASCII letter and two fields with the same name. The largest
-    /// response is encrypted before it is stored, which needs more bytes than the plain one. A key can be finished without a response, for
-    /// a response that is too large to store; a repetition must then not run the request again.
+    /// response is encrypted before it is stored, which needs more bytes than the plain one. If a response is too large to store, the key
+    /// is finished without a response. A repetition must not run the request again in this case either.
     private static let states: [IdempotencyStoreCheck] = [
         .init("Returns the response of a finished key as it was, until the key expires") { store in
             let answer = try answer()
@@ -114,8 +114,8 @@ public struct IdempotencyStoreCheck: Sendable, CustomStringConvertible {
 
     /// Checks of the relation between a key, its request and its client.
     ///
-    /// The fingerprint decides whether a request is the same, in every state of the key. A claim that lost its key after its lease must
-    /// change nothing: it must not finish the key, and must not release it. Two clients can use the same key for different requests.
+    /// In every state of the key, the fingerprint decides whether two requests are the same. If another claim has taken the key after the
+    /// end of a lease, the earlier claim must neither finish nor release the key. Two clients can use the same key for different requests.
     ///
     /// Common causes of failures:
     /// - *Ignores a claim that was too slow*: `finish` and `release` compare only the digest of the key, and not the id of the claim.
@@ -158,8 +158,8 @@ public struct IdempotencyStoreCheck: Sendable, CustomStringConvertible {
     /// Checks of a full store.
     ///
     /// A store never removes a key before it expires, because a repetition would then run the request again. It refuses new keys instead,
-    /// with the delay until the next key expires. So that one client can't fill the store, accounts, addresses and networks have shares of
-    /// the bytes.
+    /// with the delay until the next key expires. Each account, address and network has a share of the bytes, so that one client can't fill
+    /// the store.
     ///
     /// Common causes of failures:
     /// - *Refuses a key beyond an account's share*: the store removes the oldest key instead.
@@ -211,7 +211,7 @@ public struct IdempotencyStoreCheck: Sendable, CustomStringConvertible {
         .init("Keeps room for others from an attacker with 400 addresses", IdempotencyBounds(bytes: 4 << 20)) { store in
             let victim = IdempotencyOwner.address("victim", network: "home")
             try await store.answer(try .sample("mine", owner: victim), with: try answer())
-            // In each of 200 networks, two addresses take all they can.
+            // In each of 200 networks, two addresses store keys until the store refuses them.
             for number in 0..<400 {
                 let owner = IdempotencyOwner.address("junk-\(number)", network: "network-\(number / 2)")
                 for key in 0..<100 {
@@ -263,7 +263,8 @@ public struct IdempotencyStoreCheck: Sendable, CustomStringConvertible {
 }
 
 extension IdempotencyClaim {
-    /// The secret of all samples of the process. Claims of two processes therefore have different digests, also for the same key.
+    /// The secret of all samples of the process. The secret is random. So claims of two processes have different digests, even for the same
+    /// key.
     private static let secret = IdempotencySecret()
 
     /// Returns a claim of `POST /orders` by an account. All samples of a process use the same secret.

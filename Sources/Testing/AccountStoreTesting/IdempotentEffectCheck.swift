@@ -4,11 +4,11 @@ import ErrorContract
 import Foundation
 public import Idempotency
 
-/// A check of one mutation of an account by a request with an idempotency key, where the stores of accounts and of keys share a database.
-/// The stores must commit the change and the response of the key in one transaction, or neither.
+/// A check of a request that changes an account and has an idempotency key. The stores of accounts and of keys share a database, so they
+/// must commit the change and the response of the key in one transaction.
 ///
 /// Each check makes the same four steps:
-/// 1. A request whose key has passed to another request must throw `LostIdempotencyKey` and change nothing.
+/// 1. If another request has taken the key, the request must throw `LostIdempotencyKey` and change nothing.
 /// 2. A request that has its key must make the change and finish the key.
 /// 3. A repetition of the request must return the stored response.
 /// 4. If the mutation can be repeated and finds nothing left to change, the key must not be finished with the response of a success.
@@ -23,8 +23,8 @@ public import Idempotency
 /// }
 /// ```
 ///
-/// Only stores that share a database can pass. A server whose keys are in another database must finish a key after the change, and accepts
-/// that a crash between the two repeats the change.
+/// Only stores that share a database can pass. If the keys are in another database, the server must finish a key after the change. After a
+/// crash between these two steps, a repetition of the request makes the change again.
 public struct IdempotentEffectCheck: Sendable, CustomStringConvertible {
     /// The rule, as a sentence that begins with `idempotency:`.
     public let description: String

@@ -2,7 +2,7 @@ public import AccountCore
 import Dispatch
 import Synchronization
 
-/// Password hashing for tests: it takes no time, and a hash is the password after a number, such as `1:secret`.
+/// Password hashing for tests. It takes no time, and a hash consists of a number and the password, such as `1:secret`.
 ///
 /// A test can read the hashed and verified passwords, hold calls until it releases them, and make passwords fail. Use it instead of
 /// Argon2id, which allocates 19 MiB for each call; use a real algorithm if a test measures time or memory.
@@ -43,7 +43,7 @@ public final class PlainHashing: PasswordHashing {
         (self.generation, self.acceptsAll) = (generation, acceptsAll)
     }
 
-    /// The passwords whose hashing has begun, in order. The first is that of a gate's decoy.
+    /// The passwords whose hashing has begun, in order. If a `HashingGate` uses this hashing, the first password is that of its decoy.
     public var hashed: [String] { state.withLock(\.hashed) }
     /// The verifications that have begun, in order.
     public var verified: [(password: String, hash: String)] { state.withLock(\.verified) }
@@ -52,12 +52,13 @@ public final class PlainHashing: PasswordHashing {
     /// The largest number of calls at one time.
     public var peak: Int { state.withLock(\.peak) }
 
-    /// Holds each call that begins from now on until ``release(_:)``. A held call blocks its thread, like a real hash does.
+    /// Makes each call that begins from now on wait until ``release(_:)`` admits it. A waiting call blocks its thread, like the computation
+    /// of a real hash.
     ///
     /// Use it to test what a server does while all of its hashing threads are busy. Calls that have begun before are not affected.
     public func hold() { state.withLock { $0.isHeld = true } }
 
-    /// Lets a number of held calls end. Unused permits let later held calls pass.
+    /// Lets a number of waiting calls continue. If fewer calls are waiting, the remaining permits apply to later calls.
     ///
     /// A semaphore wakes the calls, in an order that is not specified.
     /// - Parameter count: The number of calls; at least 0.
@@ -86,7 +87,8 @@ public final class PlainHashing: PasswordHashing {
     public func verify(_ password: String, against hash: String) -> Bool {
         begin { $0.verified.append((password, hash)) }
         defer { state.withLock { $0.running -= 1 } }
-        // Compares code points, like real hashes: Swift's strings are equal if their letters are.
+        // The bytes are compared, as real hashes do. Swift's strings would also be equal if they represent the same letters with different
+        // code points.
         return acceptsAll || hash.drop { $0 != ":" }.dropFirst().utf8.elementsEqual(password.utf8)
     }
 

@@ -10,11 +10,11 @@ public import RateLimiting
 /// }
 /// ```
 ///
-/// The checks compare delays and resets exactly, some to the microsecond. So the store must take its time from the clock of the test and
+/// The checks compare delays and resets exactly, some to the microsecond. So the store must read the time from the clock of the test and
 /// not from the database.
 ///
-/// A store may delay other work, such as its sweep, but not the decisions: no check waits in real time. The suite doesn't cover the
-/// capacity of a store, or the sweep of expired usage, because both are implementation details of a store.
+/// A store may do other work later, such as its sweep, but it must decide immediately: no check waits in real time. The suite doesn't cover
+/// the capacity of a store, or the sweep of expired usage, because both are implementation details of a store.
 public struct RateLimitStoreCheck: Sendable, CustomStringConvertible {
     /// The rule, as a sentence that begins with `limits:`. A parameterized test shows it as the name of the test case.
     public let description: String
@@ -37,8 +37,8 @@ public struct RateLimitStoreCheck: Sendable, CustomStringConvertible {
     /// Runs the check on a store, which must be new and empty, and have the ``rules`` of the check.
     /// - Parameters:
     ///   - store: The store.
-    ///   - other: Another store on the same data, as another process has it. Checks of concurrency then use both.
-    ///   - wait: Lets time pass. Time must not pass otherwise, so use a manual clock.
+    ///   - other: Another store on the same data, which represents another process. Checks of concurrency then use both.
+    ///   - wait: Advances the clock of the store. Only this closure may advance the clock, so use a manual clock.
     /// - Throws: `AccountStoreCheck.Violation` if the store violates the rule; errors of the store.
     public func run(
         _ store: any RateLimitStore,
@@ -118,8 +118,8 @@ extension RateLimitStoreCheck {
     private static let address = RateLimitPolicy.requests(3, per: .seconds(3_600), name: "address")
     /// 5 requests in 10 minutes for all clients together.
     private static let everybody = RateLimitPolicy.requests(5, per: .seconds(600), name: "everybody")
-    /// 10 requests a minute by the strict GCRA, of which at most 5 at once. So that no window of a minute contains more than 10, a unit
-    /// returns every 10 s and not every 6 s.
+    /// A policy of 10 requests a minute by the strict GCRA, with a burst of 5. No window of a minute may contain more than 10 requests,
+    /// including the burst. So after the burst, only 5 units return within a minute, which is one unit every 10 s and not every 6 s.
     private static let paced = RateLimitPolicy.requests(
         10,
         per: .seconds(60),
@@ -142,8 +142,8 @@ extension RateLimitStoreCheck {
     /// Three rules that decide together. The third one is not visible to clients.
     private static let joint = [RateLimitRule(account), RateLimitRule(address), RateLimitRule(everybody, isVisible: false)]
 
-    /// Checks of joint decisions: all policies admit a request, or none counts it. Of several refusals, the one with the longest delay is
-    /// reported.
+    /// Checks of joint decisions. Either all policies admit a request, or no policy counts it. If several policies refuse the request, the
+    /// store reports the refusal with the longest delay.
     ///
     /// Common causes of failures:
     /// - *Decides all or nothing*: the store counts one policy before it has checked the next one, and doesn't undo it.
@@ -327,8 +327,8 @@ extension RateLimitStoreCheck {
 
     /// Checks of refunds: each refundable policy returns its units at most once, and only while they are in the window.
     ///
-    /// A charge is a part of the result of an admission. Refused requests and checks have none. A refund after the window must return
-    /// nothing, because the units belong to later requests by then.
+    /// The result of an admission contains a charge. Refused requests and checks without a request have no charge. A refund after the
+    /// window must return nothing, because at this time, the units have already become available to later requests.
     ///
     /// Common causes of failures:
     /// - *Refunds a charge once*: the store subtracts units without a record of the charge.

@@ -53,7 +53,7 @@ extension ErrorLabModel {
         if isSignedIn {
             tokens = try await open(.valid)
             steps.append(.signedIn)
-            // The result is no longer the one that the scenario specifies.
+            // After a sign-in, the results differ from those that the scenario specifies.
             trial.isCompared = false
         } else if tokens == nil {
             tokens = try await open(trial.scenario.credentials)
@@ -63,7 +63,7 @@ extension ErrorLabModel {
         return reply
     }
 
-    /// Makes calls until one succeeds, or until an error can't be resolved. Each result is compared with the expected one.
+    /// Makes calls until a call succeeds, or until an error can't be resolved. Each result is compared with the expected result.
     private func succeed(_ trial: inout LabTrial) async throws(APIError) -> LabSuccess {
         while true {
             do throws(APIError) {
@@ -147,7 +147,7 @@ extension ErrorLabModel {
 /// A scenario that is running, with its progress.
 struct LabTrial {
     let scenario: LabScenario
-    /// Whether results are compared with the expected ones; not after an additional sign-in.
+    /// Whether results are compared with the expected results. After an additional sign-in, they are not compared.
     var isCompared = true
     /// The number of retries after a delay.
     var repeats = 0
@@ -165,7 +165,7 @@ struct LabTrial {
         self.sentBefore = sentBefore
     }
 
-    /// Compares the result of a call with the one that the scenario specifies.
+    /// Compares the result of a call with the result that the scenario specifies.
     ///
     /// - Parameter sent: The number of requests for the scenario that the client sent in this run.
     mutating func compare(sent: Int, _ read: (LabExpectation) -> [String]) {
@@ -214,7 +214,7 @@ enum LabFollowUp: Hashable, Sendable {
     /// 1, 2 and 4 seconds for the first three retries.
     private static func backoff(_ progress: Progress) -> Duration { .seconds(1 << min(progress.repeats, 10)) }
 
-    /// Returns the step for a delay: the run ends if it is too long or too many retries have failed.
+    /// Returns the step for a delay. The run ends if the delay is too long, or if too many retries have failed.
     private static func wait(_ delay: Duration?, _ progress: Progress) -> LabFollowUp {
         guard let delay, delay <= progress.maximumWait, progress.repeats < maximumRepeats else { return .end }
         return .wait(delay)

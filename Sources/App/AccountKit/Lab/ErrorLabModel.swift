@@ -13,13 +13,15 @@ import Timekeeping
 /// #endif
 /// ```
 ///
-/// A scenario runs through a client like the app's own. Pass the middleware that the app uses; ``LabRun/exchanges`` then contains the
-/// requests that it retried. If ``followsAdvice`` is set, the model acts on errors that the middleware did not handle, by their retry
-/// class: it waits and retries, refreshes the lab's session, or requests that the user sign in. A canceled run leaves the model unchanged.
+/// The model makes the calls of a scenario with its own client. Pass the middleware of the app's client, so that this client behaves like
+/// the app's client. ``LabRun/exchanges`` contains all requests, including those that the middleware retried.
+///
+/// Some errors remain that the middleware did not handle. If ``followsAdvice`` is `true`, the model handles them according to their retry
+/// class: it waits and retries, refreshes the lab's session, or asks the user to sign in. A canceled run leaves the model unchanged.
 @Observable
 @MainActor
 public final class ErrorLabModel: StandardScreenModel {
-    /// The states of the screen.
+    /// The states of the screen. In the description of a state, an arrow (→) precedes the states that can follow.
     public enum State: Sendable {
         /// No scenario has run yet. → `running`
         case idle
@@ -29,7 +31,7 @@ public final class ErrorLabModel: StandardScreenModel {
         case finished(LabRun)
     }
 
-    /// The scenarios: the built-in ones until ``load()`` has loaded those of the server.
+    /// The scenarios. They are the built-in scenarios until ``load()`` has loaded the scenarios of the server.
     public internal(set) var scenarios: [LabScenario]
     /// The reason why the server's scenarios could not be loaded.
     public internal(set) var loadFailure: APIError?
@@ -41,9 +43,9 @@ public final class ErrorLabModel: StandardScreenModel {
     var presentation: ErrorPresentation? {
         didSet { if presentation != nil { signals.countAlert() } }
     }
-    /// Whether the model follows the retry class of an error. If not, each run is a single call.
+    /// Whether the model retries according to the retry class of an error. If `false`, each run is a single call.
     public var followsAdvice = true
-    /// The maximum delay before a retry. A longer one ends the run.
+    /// The maximum delay before a retry. If the server requests a longer delay, the run ends.
     public var maximumWait = Duration.seconds(10)
 
     let client: APIClient
@@ -64,7 +66,7 @@ public final class ErrorLabModel: StandardScreenModel {
     ///   - timeout: The maximum duration of a call, unless its scenario specifies another one.
     ///   - root: The path at which the lab is mounted.
     ///   - clock: The clock of delays.
-    ///   - wallClock: The local time, on which `ErrorPresentation.Action.retryAt(_:)` is based.
+    ///   - wallClock: Returns the local time, from which the model computes the time of `ErrorPresentation.Action.retryAt(_:)`.
     ///   - newSession: Creates names of sessions: letters, digits and `._-`, at most 64.
     public init<C: Clock>(
         baseURL: URL,
@@ -93,7 +95,8 @@ public final class ErrorLabModel: StandardScreenModel {
         super.init(language: language, catalogue: client.catalogue, wallClock: wallClock)
     }
 
-    /// Loads the server's scenarios, which may include its own codes. The built-in ones remain if the request fails.
+    /// Loads the server's scenarios, which may include codes of the server's own catalogue. If the request fails, the built-in scenarios
+    /// remain.
     public func load() async {
         do throws(APIError) {
             let listing: LabListing = try await client.get(root + LabPath.scenarios, context: LabRecorder.context)
@@ -105,7 +108,7 @@ public final class ErrorLabModel: StandardScreenModel {
         }
     }
 
-    /// Runs a scenario in a new session. Ignored while another one runs.
+    /// Runs a scenario in a new session. Does nothing while another scenario runs.
     public func run(_ scenario: LabScenario) async {
         guard !isRunning else { return }
         session = newSession()

@@ -4,8 +4,8 @@ import ResilientHTTP
 import Synchronization
 import Timekeeping
 
-/// Records the requests of the lab's calls. As the innermost middleware, it receives each retry of the others. It is thread-safe, because a
-/// canceled run may still end while the next one records.
+/// Records the requests of the lab's calls. It must be the innermost middleware, so that it also receives the requests that other
+/// middleware retries. It is thread-safe, because the last request of a canceled run may end after the next run has started.
 final class LabRecorder: ClientMiddleware {
     /// The name of the calls that are recorded.
     static let context = "error_lab"

@@ -3,8 +3,8 @@ public import Foundation
 
 /// The table of the links that an app knows. It converts a URL to the app's value.
 ///
-/// Web links of the app's hosts and links of its custom scheme are parsed alike. Web links must use https; http is only
-/// accepted for this machine.
+/// The same rules apply to web links of the app's hosts and to links of its custom scheme. Web links must use https; http is only accepted
+/// for this machine.
 ///
 /// ```swift
 /// let reader = LinkReader<AppLink>(
@@ -41,8 +41,8 @@ public struct LinkReader<Link: Sendable>: Sendable {
     ///   - scheme: The app's custom scheme, if it has one.
     ///   - resetLink: Creates the app's value for a reset link, which never requires a session; `nil` if the app has no reset
     ///     screen.
-    ///   - accountLink: Creates the app's value for a link of the account server's emails, which never requires a session; `nil` if the
-    ///     app has no screens for them. A reset link is passed to `resetLink` if both are present.
+    ///   - accountLink: Creates the app's value for a link in an email of the account server, which never requires a session; `nil` if the
+    ///     app has no screens for these links. If `resetLink` is also present, it receives the reset links.
     ///   - routes: The app's other links. The first route whose path and required parameters match is used.
     /// - Precondition: No two routes have the same pattern.
     public init(
@@ -77,7 +77,8 @@ public struct LinkReader<Link: Sendable>: Sendable {
         return nil
     }
 
-    /// Returns the app's value for a link of the account server; `nil` for another link, and for one without a screen.
+    /// Returns the app's value for a link of the account server. Returns `nil` for any other link, and for a link that the app has no
+    /// screen for.
     private func accountLink(_ url: URL, _ path: [String]) throws(LinkRefusal) -> Link? {
         guard makeResetLink != nil || makeAccountLink != nil else { return nil }
         let link: AccountLink
@@ -95,7 +96,8 @@ public struct LinkReader<Link: Sendable>: Sendable {
         return makeAccountLink?(link)
     }
 
-    /// Returns the segments of the path, of which the host of a custom scheme is the first, and the query with its escapes.
+    /// Returns the segments of the path, and the query without removing its percent encoding. In a link with a custom scheme, the host is
+    /// the first segment.
     private func pathAndQuery(of url: URL) throws(LinkRefusal) -> (path: [String], query: String?) {
         guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true), parts.user == nil, parts.password == nil,
             let linkScheme = parts.scheme?.lowercased(), let host = parts.host?.lowercased() ?? (parts.path.isEmpty ? "" : nil)
@@ -117,7 +119,7 @@ public struct LinkReader<Link: Sendable>: Sendable {
 
 /// The reason why a link that opened the app is not followed.
 public enum LinkRefusal: Error, Hashable, Sendable {
-    /// The link is not the app's: it has another host or scheme, is a web link without TLS, or contains a user.
+    /// The link doesn't belong to the app: it has another host or scheme, is a web link without TLS, or contains a user name.
     case foreign
     /// The named parameter occurs twice.
     case doubledParameter(String)

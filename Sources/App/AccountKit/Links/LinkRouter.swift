@@ -1,10 +1,10 @@
 public import Foundation
 public import Observation
 
-/// Receives the links that open the app, and passes each to the app once, when the app can follow it.
+/// Receives the links that open the app. It passes each link to the app once, as soon as the app can open it.
 ///
-/// A link that requires a session and arrives while no user is signed in is held; ``signedIn()`` returns it. Only the latest
-/// link is held, because it is what the user requested last.
+/// If a link requires a session and no user is signed in, the router stores the link until ``signedIn()`` returns it. Only the latest such
+/// link is stored, because it is the one that the user opened last.
 ///
 /// ```swift
 /// switch try router.open(url) {
@@ -20,7 +20,7 @@ public final class LinkRouter<Link: Sendable> {
     public enum Outcome: Sendable {
         /// The app must follow the link now.
         case follow(Link)
-        /// The link is held until a user signs in. The app must ask for the sign-in.
+        /// The router stores the link until a user signs in. The app must show its sign-in screen.
         case held
     }
 
@@ -52,19 +52,19 @@ public final class LinkRouter<Link: Sendable> {
 
     /// Reports that a user has signed in.
     ///
-    /// - Returns: The link that waited for it. It is returned once.
+    /// - Returns: The stored link; `nil` if there is none. Each link is returned only once.
     public func signedIn() -> Link? {
         isSignedIn = true
         defer { heldLink = nil }
         return heldLink
     }
 
-    /// Reports that the session has ended. Links that require a session are held from now on.
+    /// Reports that the session has ended. From now on, the router stores links that require a session until the next sign-in.
     public func signedOut() {
         isSignedIn = false
     }
 
-    /// Removes the held link, such as when the user leaves the sign-in screen.
+    /// Removes the stored link. Call it, for example, when the user leaves the sign-in screen.
     public func dropHeldLink() {
         heldLink = nil
     }

@@ -1,16 +1,16 @@
 import Observation
 import Timekeeping
 
-/// The time after an accepted request in which a screen sends no other one.
+/// The time after an accepted request during which a screen sends no further request.
 ///
-/// It prevents that a user who waits for an email requests several ones. It is independent of the server's own limit.
+/// It prevents a user who is waiting for an email from requesting several emails. It is independent of the server's rate limits.
 @Observable
 @MainActor
 final class Cooldown {
     /// The length: 60 s.
     nonisolated static let length = Duration.seconds(60)
 
-    /// The seconds until the end, 0 if there is no cooldown; updated by ``run()``.
+    /// The seconds until the end; 0 if there is no cooldown. ``run()`` updates the value.
     private(set) var secondsLeft = 0
     private let clock: MonotonicClock
     @ObservationIgnored private var end: Duration?
@@ -24,8 +24,8 @@ final class Cooldown {
         update()
     }
 
-    /// Updates ``secondsLeft`` once per second, and returns when it is 0. If the task is canceled, it returns as well and can be called
-    /// again; the cooldown continues.
+    /// Updates ``secondsLeft`` once per second, and returns when it is 0. If the task is canceled, the method returns early, but the
+    /// cooldown continues. Call the method again to continue the updates.
     func run() async {
         update()
         while secondsLeft > 0, let end {
@@ -38,8 +38,8 @@ final class Cooldown {
         }
     }
 
-    /// Updates the seconds by the clock, and ends the cooldown at 0. The value is only assigned if it changes, so that views are not
-    /// updated in vain.
+    /// Updates the seconds by the clock, and ends the cooldown at 0. The value is only assigned if it changes, because each assignment
+    /// updates the views.
     func update() {
         let left = end.map { max(0, ($0 - clock.now).wholeSecondsRoundedUp) } ?? 0
         if left == 0 { end = nil }

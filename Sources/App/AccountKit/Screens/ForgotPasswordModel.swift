@@ -17,7 +17,7 @@ import Timekeeping
 @Observable
 @MainActor
 public final class ForgotPasswordModel: StandardScreenModel {
-    /// The states of the screen.
+    /// The states of the screen. In the description of a state, an arrow (→) precedes the states that can follow.
     public enum State: Hashable, Sendable {
         /// The user edits the form. → `requesting`, `failed`
         case editing
@@ -30,7 +30,8 @@ public final class ForgotPasswordModel: StandardScreenModel {
         case failed(ErrorPresentation)
     }
 
-    /// The time between an accepted request and the next one: 60 s. It prevents that a user who waits for an email requests several ones.
+    /// The time between an accepted request and the next one: 60 s. It prevents a user who is waiting for an email from requesting several
+    /// emails.
     public static let cooldown = Cooldown.length
 
     /// The typed address.
@@ -41,7 +42,7 @@ public final class ForgotPasswordModel: StandardScreenModel {
     public private(set) var state = State.editing {
         didSet { if case .failed = state { signals.countAlert() } }
     }
-    /// The seconds until the button is enabled again, 0 if it is; updated by ``runCountdown()``.
+    /// The seconds until the button is enabled again; 0 if it is enabled. ``runCountdown()`` updates the value.
     public var secondsLeft: Int { pause.secondsLeft }
 
     private let client: AccountClient
@@ -50,11 +51,11 @@ public final class ForgotPasswordModel: StandardScreenModel {
 
     /// Creates the model.
     /// - Parameters:
-    ///   - client: The account API; its language is set to the screen's.
+    ///   - client: The account API. The model uses a copy of it with the language of the screen.
     ///   - language: The user's language.
     ///   - email: The initial address.
     ///   - clock: The clock of the cooldown.
-    ///   - wallClock: The local time, on which `ErrorPresentation.Action.retryAt(_:)` is based.
+    ///   - wallClock: Returns the local time, from which the model computes the time of `ErrorPresentation.Action.retryAt(_:)`.
     public init<C: Clock>(
         client: AccountClient,
         language: Language,
@@ -68,7 +69,7 @@ public final class ForgotPasswordModel: StandardScreenModel {
         super.init(language: language, catalogue: client.api.catalogue, wallClock: wallClock)
     }
 
-    /// Requests a link. Ignored while a request is in flight; refused with an alert during the cooldown.
+    /// Requests a link. Does nothing while a request is in flight. During the cooldown, shows an alert with the remaining time instead.
     public func request() async {
         guard state != .requesting else { return }
         failure = nil
@@ -109,7 +110,7 @@ public final class ForgotPasswordModel: StandardScreenModel {
     /// canceled, it returns as well and can be called again; the cooldown continues.
     public func runCountdown() async { await pause.run() }
 
-    /// The same for every address and every server, so that it doesn't reveal whether the account exists.
+    /// The text after a request. It is the same for every address and every server, so it doesn't reveal whether the account exists.
     private var requestedText: String { presenter.text(ContractText.resetRequested) }
 
     override var isInFlight: Bool { state == .requesting }
@@ -156,7 +157,7 @@ extension ForgotPasswordModel {
         state == .requesting ? presenter.text(ScreenText.sendingLink) : cooldownText ?? presenter.text(ContractText.sendLink)
     }
 
-    /// The text about the last accepted request, until it is replaced.
+    /// The text about the last accepted request; `nil` if there is none.
     public var requestedMessage: String? {
         if case .requested(let message) = state { message } else { nil }
     }

@@ -13,7 +13,8 @@ struct Presenter: Sendable {
     /// Returns a text in the user's language.
     func text(_ text: LocalizedText) -> String { catalogue.text(text, in: language) }
 
-    /// Returns the presentation of a failed call. An invalid address is presented as a problem of the form, as if the form had found it.
+    /// Returns the presentation of a failed call. If the server refuses the address, the presentation is the same as for an invalid address
+    /// that the form itself detects.
     func presentation(of error: APIError) -> ErrorPresentation {
         guard error.code != .validationInvalidEmail else { return problem(EmailRefusal.localPart) }
         return error.presentation(in: language, now: wallClock(), catalogue: catalogue)
@@ -90,7 +91,7 @@ struct Presenter: Sendable {
         let texts = error.presentation(in: language, now: wallClock(), catalogue: catalogue).fields
         var isComplete = !texts.isEmpty
         for text in texts {
-            // A form with a single password names it `password`, too.
+            // If the only password of a form is the current password, servers name this field `password`.
             let named = AccountField(wireName: text.field)
             let field = named == .password && !fields.contains(.password) ? .currentPassword : named
             guard let field, fields.contains(field) else {
@@ -130,7 +131,8 @@ extension AccountField {
 }
 
 extension APIError {
-    /// The error of a call without a session. Its 401 can't mean an expired session, so the user isn't asked to sign in.
+    /// The error, adapted to a call without a session. For such a call, a 401 doesn't mean an expired session, so the user isn't asked to
+    /// sign in.
     var withoutSession: APIError {
         guard recovery == .signIn else { return self }
         var refusal = self

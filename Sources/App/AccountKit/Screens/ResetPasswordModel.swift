@@ -7,15 +7,15 @@ import ResilientHTTP
 /// The model of the screen that a reset link opens: it validates the link, then sets a new password.
 ///
 /// A view calls ``open()`` when it appears and shows ``state``. After ``State/succeeded(email:)`` and
-/// ``State/passwordProbablyChanged(_:)`` it shows ``makeSignInModel()``, after ``State/linkExpired(_:)``
-/// ``makeForgotPasswordModel(clock:)``. Its buttons start their actions with `work`. A canceled call leaves the model
-/// unchanged.
+/// ``State/passwordProbablyChanged(_:)``, it shows the screen of ``makeSignInModel()``. After ``State/linkExpired(_:)``, it shows the
+/// screen of ``makeForgotPasswordModel(clock:)``. The buttons of the view start their actions with `work`. If a call is canceled, the model
+/// returns to its earlier state.
 @Observable
 @MainActor
 public final class ResetPasswordModel: StandardScreenModel {
-    /// The states of the screen.
+    /// The states of the screen. In the description of a state, an arrow (→) precedes the states that can follow.
     public enum State: Hashable, Sendable {
-        /// The link that opened the app is not a reset link, or the server can't read it. Final.
+        /// The link that opened the app is not a reset link, or the server doesn't accept its format. Final.
         case linkInvalid(ErrorPresentation)
         /// The link is not validated yet. → `checking`
         case unchecked
@@ -39,8 +39,8 @@ public final class ResetPasswordModel: StandardScreenModel {
         /// The password is changed, and the user can sign in with it. The address is known if the link or the server contained
         /// it. Final.
         case succeeded(email: EmailAddress?)
-        /// The response to an attempt was lost, and a server without idempotency keys refuses the link in the next one. The
-        /// attempt has probably used the link and set the password, so the user is asked to sign in with it. Final.
+        /// The response to an attempt was lost, and a server without idempotency keys refuses the link in the next attempt. The first
+        /// attempt has probably set the password, so the user is asked to sign in with the new password. Final.
         case passwordProbablyChanged(ErrorPresentation)
     }
 
@@ -75,16 +75,16 @@ public final class ResetPasswordModel: StandardScreenModel {
     @ObservationIgnored private var submit = RepeatedSubmit<Password>()
     /// Whether an attempt, with any password, may have used the link.
     @ObservationIgnored private var mayHaveConsumedLink = false
-    /// Whether VoiceOver has announced that the passwords differ, since they last matched.
+    /// Whether VoiceOver has announced that the passwords differ. It is reset when the passwords match.
     @ObservationIgnored private var hasAnnouncedMismatch = false
 
     /// Creates the model.
     /// - Parameters:
     ///   - link: The link that opened the app, or `nil` if it could not be parsed as a reset link.
-    ///   - client: The account API; its language is set to the screen's.
+    ///   - client: The account API. The model uses a copy of it with the language of the screen.
     ///   - language: The user's language.
     ///   - rules: The rules that a password must satisfy before it is sent.
-    ///   - wallClock: The local time, on which `ErrorPresentation.Action.retryAt(_:)` is based.
+    ///   - wallClock: Returns the local time, from which the model computes the time of `ErrorPresentation.Action.retryAt(_:)`.
     public init(
         link: ResetLink?,
         client: AccountClient,
@@ -100,7 +100,7 @@ public final class ResetPasswordModel: StandardScreenModel {
         if link == nil { state = .linkInvalid(presenter.linkInvalid) }
     }
 
-    /// Validates the link. Ignored after the result is known, and while the request is in flight.
+    /// Validates the link. Does nothing if the link was already validated, or while the request is in flight.
     public func open() async {
         switch state {
         case .unchecked, .checkFailed: break
@@ -122,7 +122,7 @@ public final class ResetPasswordModel: StandardScreenModel {
         }
     }
 
-    /// Sets the new password. Ignored unless the form is shown, and while the request is in flight.
+    /// Sets the new password. Does nothing if the form isn't shown, or while the request is in flight.
     public func submit() async {
         guard isSubmitEnabled, let link else { return }
         failure = nil
@@ -180,7 +180,8 @@ public final class ResetPasswordModel: StandardScreenModel {
         return password == confirmation ? nil : (presenter.problem(ContractText.passwordsDiffer), .confirmation)
     }
 
-    /// Announces once that the passwords differ, when the second one is as long as the first. While it is shorter, the two always differ.
+    /// Announces once that the passwords differ. The announcement waits until the second password is as long as the first, because a
+    /// shorter password always differs.
     private func announceMismatch() {
         guard passwordsMatch == false else {
             hasAnnouncedMismatch = false
@@ -191,7 +192,7 @@ public final class ResetPasswordModel: StandardScreenModel {
         signals.announce(matchProblem)
     }
 
-    /// Shows the result of a failed validation: an invalid link, an expired one, or an alert.
+    /// Shows the result of a failed validation: the page for an invalid link, the page for an expired link, or an alert.
     private func refuseLink(_ error: APIError) {
         if error.isAbandoned {
             state = .unchecked
@@ -286,12 +287,12 @@ public final class ResetPasswordModel: StandardScreenModel {
 }
 
 extension APIError {
-    /// Whether the server reports that a link can't be used. Older servers do so without the contract's code.
+    /// Whether the error means that the link can't be used. Older servers report this without the code of the contract.
     fileprivate var isDeadLink: Bool {
         code == .authResetTokenInvalid || [.badRequest, .unauthorized, .notFound].contains(kind)
     }
 
-    /// Whether the server sent no code, so that the code is the local one for the status.
+    /// Whether the server sent no code. In this case, the client has derived the code from the status.
     fileprivate var isCodeless: Bool { [.badRequest, .unauthorized, .notFound].contains(code) }
 }
 
@@ -357,7 +358,7 @@ extension ResetPasswordModel {
     /// Whether the two fields are equal; `nil` while the second one is empty.
     public var passwordsMatch: Bool? { confirmation.isEmpty ? nil : password == confirmation }
 
-    /// The line under the second field while it differs from the first.
+    /// The line under the second field; `nil` while the second password is empty or equals the first.
     public var matchProblem: String? {
         passwordsMatch == false ? presenter.text(ContractText.passwordsDiffer) : nil
     }

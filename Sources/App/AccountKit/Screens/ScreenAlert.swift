@@ -1,6 +1,6 @@
 public import ErrorContract
 
-/// An alert of a screen with an identity: a second failure is a different alert, even with the same text.
+/// An alert of a screen with an id. A second failure has another id, so it is a different alert even if the text is the same.
 public struct ScreenAlert: Identifiable, Hashable, Sendable {
     /// The number of the alert among those of its model.
     public let id: Int
@@ -28,8 +28,9 @@ public struct ScreenAlert: Identifiable, Hashable, Sendable {
 
 /// Presents the alerts of a screen one after the other.
 ///
-/// SwiftUI loses an alert that is set while another one closes. The queue therefore delays a new alert until the view calls ``didClose()``,
-/// after an update in which it showed no alert. A dismissal contains the id of its alert, so a late one has no effect on the next alert.
+/// If an alert is set while another alert closes, SwiftUI doesn't show it. So the queue delays a new alert until the view calls
+/// ``didClose()``, after an update in which it showed no alert. A dismissal contains the id of its alert, so if it arrives late, it doesn't
+/// close the next alert.
 package struct AlertQueue: Hashable, Sendable {
     /// The alert that is presented, or was presented last. Its texts remain while it disappears.
     package private(set) var content: ScreenAlert?
@@ -40,7 +41,8 @@ package struct AlertQueue: Hashable, Sendable {
 
     package init() {}
 
-    /// Follows the model: presents its alert after closing an earlier one, and closes an alert that the model no longer has.
+    /// Updates the queue from the model. If the model has a new alert, the queue first closes the earlier alert and then presents the new
+    /// one. If the model has no alert, the queue closes the current one.
     package mutating func follow(_ alert: ScreenAlert?) {
         guard let alert, alert.id != content?.id else {
             next = nil
@@ -55,12 +57,12 @@ package struct AlertQueue: Hashable, Sendable {
         }
     }
 
-    /// Closes an alert that the user dismissed. Ignored if another one is presented.
+    /// Closes an alert that the user dismissed. Does nothing if another alert is presented.
     package mutating func dismiss(_ id: ScreenAlert.ID) {
         if content?.id == id { close() }
     }
 
-    /// Presents the next alert, after the view was updated without the earlier one.
+    /// Presents the next alert. Call it after the view was updated without the earlier alert.
     package mutating func didClose() {
         guard isClosing else { return }
         isClosing = false

@@ -24,7 +24,7 @@ public protocol ScreenModel: AnyObject, Observable {
     var focusRequest: FocusRequest? { get }
     /// The text that VoiceOver should speak. Each change is an announcement.
     var announcement: ScreenAnnouncement? { get }
-    /// Removes an alert. Ignored if the model has another one in the meantime.
+    /// Removes an alert. Does nothing if the model has replaced this alert by another one.
     func dismissAlert(_ id: ScreenAlert.ID)
     /// Performs the action that the user chose in an alert.
     /// - Returns: The action if the app has to perform it, such as contacting support.
@@ -47,9 +47,8 @@ public class StandardScreenModel: ScreenModel {
     public let language: Language
     /// The actions that the screen's buttons start.
     public let work = ScreenWork()
-    /// Checks whether a request took effect whose response was lost. ``perform(_:)`` calls it for
-    /// `ErrorPresentation.Action.checkAgain`, and never sends the request again. If it is `nil`, ``perform(_:)`` returns the
-    /// action.
+    /// Checks whether a request whose response was lost took effect. ``perform(_:)`` calls it for `ErrorPresentation.Action.checkAgain`,
+    /// and never sends the request again. If it is `nil`, ``perform(_:)`` returns the action.
     @ObservationIgnored public var checkAgain: (@MainActor () async -> Void)?
     var signals = ScreenSignals()
     /// The server's messages about fields.
@@ -90,7 +89,7 @@ public class StandardScreenModel: ScreenModel {
     /// Dismisses the alert. Ignored if there is none.
     public func dismissAlert() {}
 
-    /// Dismisses an alert. Ignored if another one replaced it.
+    /// Dismisses an alert. Does nothing if another alert has replaced it.
     public func dismissAlert(_ id: ScreenAlert.ID) {
         if id == signals.alertID { dismissAlert() }
     }
@@ -193,7 +192,7 @@ public struct ScreenAnnouncement: Hashable, Sendable {
     public init(id: Int, text: String) { (self.id, self.text) = (id, text) }
 }
 
-/// Signals of a model to its view. In contrast to a state, each one counts, even if it repeats the last one.
+/// The signals of a model to its view. Unlike a state, a signal has an effect even if it equals the previous signal.
 struct ScreenSignals: Hashable, Sendable {
     private(set) var focusRequest: FocusRequest?
     private(set) var announcement: ScreenAnnouncement?
@@ -226,9 +225,9 @@ struct FieldProblems: Hashable, Sendable {
 
 /// Runs the actions that a user starts on a screen, one at a time.
 ///
-/// A button requests an action with ``start(_:)``, and the root of the screen runs it with ``run()``. The work therefore
-/// continues when the button's row scrolls away, when a list reloads, and when the alert closes whose button started it. It is
-/// canceled when the screen itself disappears.
+/// A button requests an action with ``start(_:)``, and the root of the screen runs it with ``run()``. The action therefore continues when
+/// the row of the button scrolls away, when a list reloads, or when the alert that contains the button closes. The action is canceled when
+/// the screen itself disappears.
 ///
 /// ```swift
 /// Form {
@@ -239,7 +238,7 @@ struct FieldProblems: Hashable, Sendable {
 @Observable
 @MainActor
 public final class ScreenWork {
-    /// The number of the action that is requested or running; `nil` if there is none. The `id` of the screen's `.task`.
+    /// The number of the action that is requested or running; `nil` if there is none. Use it as the `id` of the screen's `.task`.
     public private(set) var request: Int?
     @ObservationIgnored private var action: (@MainActor () async -> Void)?
     @ObservationIgnored private var count = 0
@@ -250,7 +249,7 @@ public final class ScreenWork {
     /// Whether an action is requested or running.
     public var isBusy: Bool { request != nil }
 
-    /// Requests an action. Ignored while another one is requested or running, so that a second press has no effect.
+    /// Requests an action. Does nothing while another action is requested or running, so that a second press has no effect.
     /// - Returns: Whether the action is accepted.
     @discardableResult
     public func start(_ action: @escaping @MainActor () async -> Void) -> Bool {
@@ -261,7 +260,7 @@ public final class ScreenWork {
         return true
     }
 
-    /// Runs the requested action and returns at its end. Returns at once if there is none, or if it is already running.
+    /// Runs the requested action and returns when it ends. Returns immediately if there is no action, or if the action is already running.
     ///
     /// The action runs in the caller's task. If that task is canceled, the action ends and is not run again.
     public func run() async {

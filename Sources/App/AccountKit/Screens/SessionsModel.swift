@@ -6,12 +6,12 @@ import ResilientHTTP
 
 /// The model of the list of the user's sessions.
 ///
-/// A view calls ``load()`` when it appears, and starts ``end(_:)`` and ``endOthers()`` with `work`. The rows stay while the list is loaded
-/// again, and if that fails.
+/// A view calls ``load()`` when it appears, and starts ``end(_:)`` and ``endOthers()`` with `work`. While the list is loaded again, and if
+/// loading fails, the previous rows stay.
 @Observable
 @MainActor
 public final class SessionsModel: StandardScreenModel {
-    /// The states of the screen.
+    /// The states of the screen. In the description of a state, an arrow (→) precedes the states that can follow.
     public enum State: Hashable, Sendable {
         /// The list is not loaded, or it is shown. → `loading`, `ending`
         case idle
@@ -36,10 +36,10 @@ public final class SessionsModel: StandardScreenModel {
 
     /// Creates the model.
     /// - Parameters:
-    ///   - client: The account API; its language is set to the screen's.
+    ///   - client: The account API. The model uses a copy of it with the language of the screen.
     ///   - language: The user's language.
     ///   - timeZone: The time zone of the shown times.
-    ///   - wallClock: The local time, on which `ErrorPresentation.Action.retryAt(_:)` is based.
+    ///   - wallClock: Returns the local time, from which the model computes the time of `ErrorPresentation.Action.retryAt(_:)`.
     public init(
         client: AccountClient,
         language: Language,
@@ -58,13 +58,13 @@ public final class SessionsModel: StandardScreenModel {
         await run(.loading) { () async throws(APIError) in nil }
     }
 
-    /// Ends a session of another device. Ignored while a request is in flight, and for the session of this device.
+    /// Ends a session of another device. Does nothing while a request is in flight, or if the session is that of this device.
     public func end(_ session: SessionDescription) async {
         guard !isInFlight, !session.isCurrent else { return }
         await end(session.id)
     }
 
-    /// Ends all sessions except that of this device. Ignored while a request is in flight.
+    /// Ends all sessions except the session of this device. Does nothing while a request is in flight.
     public func endOthers() async {
         guard !isInFlight else { return }
         await run(.ending(nil)) { [client] () async throws(APIError) in

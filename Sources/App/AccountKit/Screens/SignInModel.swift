@@ -18,7 +18,7 @@ import ResilientHTTP
 @Observable
 @MainActor
 public final class SignInModel: StandardScreenModel {
-    /// The states of the screen.
+    /// The states of the screen. In the description of a state, an arrow (→) precedes the states that can follow.
     public enum State: Hashable, Sendable {
         /// The user edits the form. → `signingIn`, `failed`
         case editing
@@ -56,10 +56,10 @@ public final class SignInModel: StandardScreenModel {
 
     /// Creates the model.
     /// - Parameters:
-    ///   - client: The account API; its language is set to the screen's.
+    ///   - client: The account API. The model uses a copy of it with the language of the screen.
     ///   - language: The user's language.
     ///   - email: The initial address.
-    ///   - wallClock: The local time, on which `ErrorPresentation.Action.retryAt(_:)` is based.
+    ///   - wallClock: Returns the local time, from which the model computes the time of `ErrorPresentation.Action.retryAt(_:)`.
     public init(
         client: AccountClient,
         language: Language,
@@ -71,7 +71,7 @@ public final class SignInModel: StandardScreenModel {
         super.init(language: language, catalogue: client.api.catalogue, wallClock: wallClock)
     }
 
-    /// Whether the button is enabled. It is enabled while fields are empty, too: the alert then says which one is missing.
+    /// Whether the button is enabled. It is also enabled while fields are empty; an alert then reports which field is missing.
     public var isSubmitEnabled: Bool {
         switch state {
         case .editing, .failed: true
@@ -79,7 +79,7 @@ public final class SignInModel: StandardScreenModel {
         }
     }
 
-    /// Signs in. Ignored while a sign-in is in flight, and after it.
+    /// Signs in. Does nothing while a sign-in is in flight, or after the user has signed in.
     ///
     /// Empty fields and malformed addresses are refused without a request. After success, the client's session has the credentials, and
     /// ``state`` is ``State/signedIn(_:)``. If the response is lost, the next attempt with the same input is sent with the same idempotency
@@ -101,7 +101,7 @@ public final class SignInModel: StandardScreenModel {
             return
         }
         guard let secret = try? Password(password) else {
-            // It is longer than any password of an account.
+            // The text is longer than any password of an account, so it can't be right.
             fail(.wrongCredentials)
             return
         }

@@ -27,11 +27,12 @@ public struct Account: Hashable, Sendable, Identifiable {
         case inactive
         /// Disabled by the operator. Only the operator can activate it again.
         case suspended
-        /// Locked by its user, who reported a password change as not theirs. A password reset unlocks it.
+        /// The user has locked the account with the link "this was not me", after a password change that the user had not made. A password
+        /// reset unlocks the account.
         case locked = "frozen"
     }
 
-    /// A value in place of a hash: no password verifies against it, and a reset replaces it.
+    /// The value that is stored instead of a hash if the account has no password. No password matches it, and a password reset replaces it.
     public static let unusablePassword = "!"
 
     /// Identifies the account; never reused.
@@ -46,16 +47,17 @@ public struct Account: Hashable, Sendable, Identifiable {
     public var state: State
     /// The language of the account's emails.
     public var language: Language
-    /// Rises when all earlier access tokens must become invalid: with each password reset and each change of the state. Access tokens
-    /// contain the epoch of their issue.
+    /// A number that increases when all earlier access tokens must become invalid: with each password reset and each change of the state.
+    /// An access token contains the epoch that the account had when the token was issued.
     ///
-    /// A store raises it in the transaction of the change, and a session opens only in the epoch in which the password was checked.
+    /// A store increases the epoch in the transaction of the change. A session is opened only if the epoch is still the same as when the
+    /// password was checked.
     public var epoch: Int
     /// The time of the registration or import.
     public var createdAt: Date
 
-    /// Whether the password may be reset: if the account is active or locked, and not deleted. A reset must not undo a decision of the
-    /// operator.
+    /// Whether the password may be reset. This is the case if the account is active or locked, and not deleted. A suspended or inactive
+    /// account can't be reset, because a reset must not undo a decision of the operator.
     public var isRecoverable: Bool { (state == .active || state == .locked) && purgeAt == nil }
 
     /// Whether the user has proven access to the mailbox of ``email``: the claim `email_verified` of access tokens.

@@ -8,14 +8,15 @@ public struct AccountError: Error, Hashable, Sendable {
     public let code: ErrorCode
     /// The reasons for which a password was refused, with the code `AUTH_WEAK_PASSWORD`.
     public var weaknesses: [PasswordPolicy.Weakness] = []
-    /// A text that is more specific than that of the code.
+    /// A text for the user that is more specific than the standard text of the code; `nil` to show the standard text.
     public var message: LocalizedText?
     /// The time after which a retry makes sense, if it is known.
     public var retryAfter: Duration?
 
     /// The address is taken.
     public static let emailExists = AccountError(code: .authEmailExists)
-    /// The password is wrong, or the account doesn't exist. The error is the same for both, so that it doesn't disclose accounts.
+    /// The password is wrong, or the account doesn't exist. The error is the same in both cases, so it doesn't disclose whether the account
+    /// exists.
     public static let invalidCredentials = AccountError(code: .authInvalidCredentials)
     /// The account is no longer in use.
     public static let inactive = AccountError(code: .authUserInactive)
@@ -61,12 +62,12 @@ public struct AccountError: Error, Hashable, Sendable {
     public static let resetTokenInvalid = AccountError(code: .authResetTokenInvalid)
 
     /// The password is too weak.
-    /// - Parameter weaknesses: The reasons, in the order of the policy. The text for the user is that of the first one.
+    /// - Parameter weaknesses: The reasons, in the order of the policy. The text for the user describes the first reason.
     static func weakPassword(_ weaknesses: [PasswordPolicy.Weakness]) -> AccountError {
         AccountError(code: .authWeakPassword, weaknesses: weaknesses)
     }
 
-    /// Too many passwords are being hashed already.
+    /// Too many passwords are being hashed, so the request is refused.
     /// - Parameter retryAfter: The delay after which there will be capacity for the caller.
     static func busy(retryAfter: Duration) -> AccountError {
         AccountError(code: .serverServiceUnavailable, retryAfter: retryAfter)

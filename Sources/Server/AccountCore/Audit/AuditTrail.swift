@@ -16,7 +16,7 @@ public final class AuditTrail<C: Clock>: AuditNoting, Service where C.Duration =
     /// The largest number of pending events. Further events are discarded; the log reports their number.
     public static var capacity: Int { 10_000 }
 
-    /// The pending events, and the number of those that were discarded.
+    /// The pending events, and the number of discarded events.
     private struct State {
         var events: [AuditEvent] = []
         var lost = 0
@@ -33,7 +33,7 @@ public final class AuditTrail<C: Clock>: AuditNoting, Service where C.Duration =
     /// Creates a trail.
     /// - Parameters:
     ///   - store: The store of the events.
-    ///   - interval: The time between two writes. At most so much time of events is lost if the process is killed.
+    ///   - interval: The time between two writes. If the process is killed, the events of at most this time are lost.
     ///   - clock: The clock of the interval.
     ///   - now: The wall clock.
     ///   - logger: Logs each stored event, and failures.
@@ -72,8 +72,8 @@ public final class AuditTrail<C: Clock>: AuditNoting, Service where C.Duration =
 
     /// Stores all pending events in one transaction, and logs them.
     ///
-    /// If the store fails, the events are stored with the next ones. If there are more than ``capacity`` then, the newest of the failed
-    /// ones are discarded.
+    /// If the store fails, the next call tries to store the events again, together with new events. If more than ``capacity`` events are
+    /// then pending, the newest of the failed events are discarded.
     public func flush() async {
         let (events, lost) = state.withLock { state in
             defer { state = State() }
@@ -89,7 +89,7 @@ public final class AuditTrail<C: Clock>: AuditNoting, Service where C.Duration =
                 "Audit events not stored",
                 metadata: .failure(error, ["count": "\(events.count)"])
             )
-            // Events that came meanwhile follow the failed ones. Events above the capacity are discarded.
+            // The failed events come first, and events that were recorded meanwhile follow. Events above the capacity are discarded.
             state.withLock { state in
                 let room = max(Self.capacity - state.events.count, 0)
                 state.events.insert(contentsOf: events.prefix(room), at: 0)
@@ -100,7 +100,8 @@ public final class AuditTrail<C: Clock>: AuditNoting, Service where C.Duration =
 }
 
 extension AuditEvent {
-    /// The metadata for the log: the account's id, and the id of the request, whose access log line has the rest.
+    /// The metadata for the log: the id of the account and the id of the request. The access log has a line with this request id, which
+    /// contains further details.
     fileprivate var metadata: Logger.Metadata {
         var metadata: Logger.Metadata = ["event": "\(kind.rawValue)", "account.id": "\(accountID)"]
         if let request = origin.requestID { metadata[Logger.requestIDKey] = "\(request)" }

@@ -52,7 +52,7 @@ public enum MailKind: String, Hashable, Sendable, CaseIterable {
     case verifyEmail = "verify_email"
     /// The link that creates the account of a registration.
     case activate
-    /// The response to a registration whose address has an account already, with a reset link.
+    /// The email that is sent if a user registers an address that already has an account. It contains a reset link.
     case accountExists = "account_exists"
     /// The link that confirms a new address.
     case confirmEmail = "confirm_email"
@@ -85,7 +85,8 @@ public struct MailContent: Hashable, Sendable {
     public var kind: MailKind
     /// The address of the recipient.
     public var recipient: EmailAddress
-    /// The name with which the email greets the user; `nil` if the address of the account is not verified.
+    /// The first name in the greeting. It is `nil` if the address of the account is not verified, because anyone could have registered the
+    /// address with any name.
     public var name: FirstName?
     /// The token of the link.
     public var token: ResetToken
@@ -118,9 +119,9 @@ public struct MailContent: Hashable, Sendable {
 
 /// Renders emails. `MailTemplates` of `Pages` implements it with Mustache templates; implement it yourself to render emails in another way.
 public protocol MailRendering: Sendable {
-    /// Renders an email. It is also called for addresses without an account, whose emails are discarded, so it must take the same time for
-    /// all.
-    /// - Throws: An error if the email can't be rendered; then it is retried later.
+    /// Renders an email. The worker also calls this method for addresses without an account and discards the result, so the method must
+    /// take the same time for all addresses.
+    /// - Throws: An error if the email can't be rendered. The worker then tries again later.
     func mail(_ content: MailContent) throws -> Mail
 }
 
@@ -134,7 +135,7 @@ public protocol MailDelivery: Sendable {
     func deliver(_ mail: Mail) async throws
 }
 
-/// An email could not be delivered. Its kind decides whether the email is retried, and whether others are tried meanwhile.
+/// An error of a delivery. Its kind decides whether the worker retries the email, and whether it tries other emails meanwhile.
 public struct MailDeliveryError: Error, Hashable, Sendable {
     /// The scope and duration of a failure.
     public enum Kind: String, Hashable, Sendable {
@@ -142,7 +143,7 @@ public struct MailDeliveryError: Error, Hashable, Sendable {
         case refused
         /// This email failed temporarily.
         case deferred
-        /// All emails fail temporarily: the email server is unreachable or accepts none.
+        /// All emails fail temporarily, because the email server is unreachable or accepts no emails.
         case unavailable
         /// All emails fail until an operator changes a setting, such as a wrong password.
         case misconfigured
@@ -152,7 +153,8 @@ public struct MailDeliveryError: Error, Hashable, Sendable {
     public let kind: Kind
     /// A description without addresses and secrets.
     public let message: String
-    /// Whether the email may have been delivered nevertheless, for example because the connection broke before the last reply.
+    /// Whether the email may have been delivered in spite of the error. For example, the connection broke after the email was sent and
+    /// before the server replied.
     public let mayHaveArrived: Bool
 
     /// Creates an error.

@@ -1,16 +1,20 @@
 import Crypto
 import Foundation
 
-/// The hashes that are verified for addresses without an account, so that the time of a sign-in doesn't disclose whether an account exists.
+/// Chooses the hash that is verified for an address without an account, so that the time of a sign-in doesn't disclose whether an account
+/// exists. Such a hash is a decoy: no password matches it.
 ///
-/// Imported accounts may have hashes that take ten times as long to verify as the server's own. With a single decoy, the time would
-/// disclose which addresses were imported. So addresses without an account get decoys of all costs, in proportion to the numbers of
-/// accounts.
+/// Imported accounts may have hashes that take ten times as long to verify as the server's own. If all addresses without an account had the
+/// same decoy, a slow response would disclose an imported account. So the decoys have different costs. Each cost has the same share of the
+/// addresses without an account as of the accounts.
 ///
-/// A keyed hash maps each address to a fixed point in `0..<1`, and each cost has spans of that range. When users sign in, their hashes are
-/// replaced by the server's own: the spans of other costs shrink, and the addresses in the freed parts change to the server's own cost, as
-/// accounts do. No address changes to another cost or back. If an import adds accounts of a cost, its spans grow into parts that no span
-/// has covered, and into freed parts only if there are no others.
+/// A keyed hash maps each address to a fixed point in `0..<1`. Each cost has parts of this range, its spans. The rest of the range has the
+/// server's own cost.
+///
+/// When a user with an imported hash signs in, the server replaces the hash by one with its own cost. Decoys must imitate this: the spans
+/// of the other costs shrink, so the addresses in the freed parts change to the server's own cost. Apart from this change, an address keeps
+/// its cost. If an import adds accounts of a cost, its spans grow into parts that no span has covered before. They grow into freed parts
+/// only if there is no other space.
 public struct DecoyMix: Hashable, Sendable {
     /// Disjoint parts of `0..<1`. The rest belongs to the server's own cost.
     public private(set) var spans: [DecoySpan]
@@ -30,7 +34,7 @@ public struct DecoyMix: Hashable, Sendable {
     public mutating func follow(_ counts: [String: Int], of total: Int) {
         let total = Double(max(total, counts.values.reduce(0, +), 1))
         var missing: [(decoy: String, width: Double)] = []
-        // Shrink spans first: others may need the freed parts.
+        // Spans shrink before others grow, because growing spans may need the freed parts.
         for decoy in Set(spans.map(\.decoy)).union(counts.keys).sorted() {
             let change = Double(counts[decoy] ?? 0) / total - width(of: decoy)
             if change < -Self.leastWidth { abandon(-change, of: decoy) }

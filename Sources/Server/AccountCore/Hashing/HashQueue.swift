@@ -2,19 +2,22 @@ import Scheduling
 
 /// The reason for hashing a password. It decides the order of the callers.
 public enum HashingPurpose: Hashable, Sendable {
-    /// The client has proven nothing yet: a sign-in or a registration. Such clients take turns by network.
+    /// The client has not proven any right yet, as in a sign-in or a registration. The networks of these clients take turns.
     case attempt
-    /// The client has proven a right, by a reset token or the correct password. Served before all attempts.
+    /// The client has proven a right with a reset token or the correct password. These callers are served before all attempts.
     case entitled
 }
 
-/// Decides which hash is computed next, which waits and which is refused. A value without side effects: time and randomness are arguments.
+/// Decides for each password hash whether it is computed now, waits or is refused. The type has no side effects: the caller passes the time
+/// and random numbers.
 ///
 /// Networks take turns: 60 attempts from one network delay another network's first attempt by one hash. A network can use at most half of
-/// the queue. If the queue is full, a network with few pending attempts takes the place of the last attempt of the network with the most.
-/// The queue holds as many attempts as can be hashed within ``longestWait``, because clients give up on later ones.
+/// the queue. If the queue is full and a network with few pending attempts sends another attempt, this attempt displaces the last attempt
+/// of the network with the most pending attempts. The queue holds as many attempts as can be computed within ``longestWait``, because
+/// clients don't wait longer.
 ///
-/// A refused caller gets a place in a ``VirtualLine``. Half of the queue is reserved for callers that return after their delay.
+/// A refused caller receives a delay, which corresponds to a place in a ``VirtualLine``. Half of the queue is reserved for callers that
+/// return after their delay.
 struct HashQueue<Job> {
     /// A job that is not computed, and the delay for its caller.
     struct Refusal {
@@ -46,7 +49,8 @@ struct HashQueue<Job> {
     private var line = VirtualLine<String?>()
     private var rate: ServiceRate
     private var lastTicket: UInt64 = 0
-    /// Tickets whose jobs have not been entered yet. For `cancelled`, those that were canceled before.
+    /// The tickets whose jobs have not been entered yet. `cancelled` contains the tickets that were canceled before their jobs were
+    /// entered.
     private var pending: Set<UInt64> = []
     private var cancelledEarly: Set<UInt64> = []
 
@@ -73,7 +77,7 @@ struct HashQueue<Job> {
         return lastTicket
     }
 
-    /// Refuses an attempt that would be refused if it were entered now, before other work is done for it.
+    /// Decides whether an attempt that is entered now would be refused. Call this method before other work is done for the attempt.
     /// - Returns: The delay after which the caller should return; `nil` if the attempt may be entered.
     mutating func refuseEarly(from network: String?, at now: Duration, chance: Double) -> Duration? {
         let isExpected = line.isDue(for: network, at: now)
@@ -160,7 +164,8 @@ struct HashQueue<Job> {
     private mutating func place(for network: String?, isExpected: Bool, at now: Duration) -> Place {
         let limit = limit(at: now)
         let room = isExpected ? limit : limit - min(limit / 2, line.due(at: now))
-        // Callers without a network are commands of the operator. Callers that return after their delay are as many as can be served.
+        // Callers without a network are commands of the operator. The number of callers that return after their delay is already limited.
+        // So the bound for one network applies to neither of them.
         guard network == nil || isExpected || attempts.count(of: network) < max(min(limit, width), limit / 2) else {
             return .nowhere
         }

@@ -12,13 +12,13 @@ import Timekeeping
 /// let isRight = try await gate.verify(password, against: hash)
 /// ```
 ///
-/// A hash takes about 16 ms of a core. Without a gate, a burst of sign-ins would occupy all threads of the process. Without a bound on the
-/// queue, all callers would be served too late. A caller beyond the bound is refused with the delay after which there will be capacity for
-/// it. Networks take turns, and callers that have proven a right come first: see ``HashingPurpose``. The network is that of
-/// ``AuditOrigin/current``.
+/// A hash takes about 16 ms of a core. Without a gate, a burst of sign-ins would occupy all threads of the process. If the queue had no
+/// bound, all callers would wait too long. If the queue is full, the gate refuses a caller with the delay after which there will be
+/// capacity for it. Networks take turns, and callers that have proven a right come first; see ``HashingPurpose``. The gate reads the
+/// network of the caller from ``AuditOrigin/current``.
 ///
-/// Create one gate per process, with one thread per processor. A canceled caller leaves the queue; a hash that is being computed is
-/// finished and discarded.
+/// Create one gate per process, with one thread per processor. If a caller is canceled, its job is removed from the queue. If the hash is
+/// already being computed, it is finished and discarded.
 public final class HashingGate: Sendable {
     private let hashing: any PasswordHashing
     private let queue: SharedQueue
@@ -37,7 +37,8 @@ public final class HashingGate: Sendable {
     ///   - longestWait: The longest time that an attempt may wait, by the measured rate.
     ///   - decoyKey: Maps addresses to decoys. Must be the same after a restart.
     ///   - clock: Measures the rate.
-    ///   - chance: Returns a number from 0 up to 1, evenly distributed, that spreads the times at which refused callers return.
+    ///   - chance: Returns an evenly distributed random number from 0 up to, but not including, 1. It spreads the times at which refused
+    ///     callers return.
     /// - Throws: Errors of `hashing` while it creates the decoy for sign-ins without an account.
     public init<C: Clock>(
         hashing: any PasswordHashing,
@@ -61,15 +62,15 @@ public final class HashingGate: Sendable {
 
     deinit { threads.end() }
 
-    /// Returns the hash of a password, after normalization to Unicode's composed form (NFC): keyboards enter the same letters as different
-    /// code points.
+    /// Returns the hash of a password. The password is first normalized to Unicode's composed form (NFC), because keyboards may enter the
+    /// same letter with different code points.
     /// - Throws: ``AccountError`` with the code `SERVER_SERVICE_UNAVAILABLE` if too many callers wait.
     public func hash(_ password: Password, as purpose: HashingPurpose = .attempt) async throws -> String {
         try await run(purpose) { [hashing] in try hashing.hash(password.composed) }
     }
 
-    /// Whether a password has a hash. Without a hash, or with ``Account/unusablePassword``, a decoy is verified, so that the call takes the
-    /// same time as for an account.
+    /// Returns whether a password matches a hash. If the hash is `nil` or ``Account/unusablePassword``, the method verifies a decoy, so
+    /// that the call takes the same time as for an account.
     /// - Parameters:
     ///   - password: The password as the user typed it.
     ///   - hash: The stored hash; `nil` if there is no such account.
@@ -81,13 +82,13 @@ public final class HashingGate: Sendable {
         let checked = usable ?? decoys.withLock { $0.decoy(at: decoyKey.point(of: address)) } ?? decoy
         let matches = try await run(.attempt) { [hashing] in
             hashing.verify(password.composed, against: checked)
-                // Also try the password as it was typed: other systems hash that form.
+                // The password is also tried as the user typed it, because other systems hash it without normalization.
                 || !password.isComposed && hashing.verify(password.rawValue, against: checked)
         }
         return matches && usable != nil
     }
 
-    /// Refuses an attempt that would be refused if it came now, before other work is done for it.
+    /// Throws if an attempt would be refused now. Call this method before other work is done for the attempt.
     /// - Throws: ``AccountError`` with the code `SERVER_SERVICE_UNAVAILABLE`.
     public func requireRoom() throws(AccountError) {
         let network = AuditOrigin.current.client
@@ -98,8 +99,8 @@ public final class HashingGate: Sendable {
     /// Replaces the decoys for addresses without an account.
     public func setDecoys(_ mix: DecoyMix) { decoys.withLock { $0 = mix } }
 
-    /// Returns a hash that no password has and that takes as long to verify as the given one; `nil` if that has the parameters of new
-    /// hashes.
+    /// Returns a decoy: a hash that no password matches, and whose verification takes as long as that of the given hash. Returns `nil` if
+    /// the given hash has the parameters of new hashes.
     public func decoy(like hash: String) -> String? { hashing.decoy(like: hash) }
 
     /// Whether a hash has weaker parameters than new hashes.
@@ -113,8 +114,8 @@ public final class HashingGate: Sendable {
 
     /// Runs work on a hashing thread when it is its turn.
     ///
-    /// The ticket comes before the continuation, so that a cancellation in between finds it. The continuation is resumed exactly once: by
-    /// the computed job, a refusal, a displacement, or the cancellation.
+    /// The ticket is created before the continuation, so that a cancellation between the two steps can name the job. The continuation is
+    /// resumed exactly once: by the computed job, a refusal, a displacement, or the cancellation.
     private func run<Value: Sendable>(_ purpose: HashingPurpose, _ work: @escaping @Sendable () throws -> Value) async throws
         -> Value
     {

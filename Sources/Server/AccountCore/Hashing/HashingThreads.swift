@@ -4,12 +4,13 @@ import Synchronization
 
 /// A fixed number of threads that compute hashes, and one thread that dispatches jobs to them and reports their results.
 ///
-/// The hashing threads have a low priority: if a core has other work, a hash gets a third of what the other work gets. Hashes fill all
-/// cores while passwords arrive, and with normal priority each step of every other request would wait for some milliseconds.
+/// The hashing threads have a low priority: if a core also has other work, a hash gets a third of the time that the other work gets. When
+/// many passwords arrive, hashes occupy all cores. With normal priority, each step of all other requests would then wait for some
+/// milliseconds.
 ///
-/// A hashing thread shares locks only with the dispatching thread. A thread of low priority may hold a lock until it is scheduled again,
-/// and all threads that need the lock would wait. Hashing threads don't resume callers either: new threads inherit the priority, including
-/// those that the system's pool creates when a task is resumed.
+/// A hashing thread shares locks only with the dispatching thread. If the system pauses a thread of low priority while it holds a lock, all
+/// threads that need the lock wait. Hashing threads also don't resume callers: resuming a task can create a thread in the system's pool,
+/// and this thread would inherit the low priority.
 final class HashingThreads: Sendable {
     /// Computes a result, and returns a closure that reports it.
     typealias Job = @Sendable () -> Report

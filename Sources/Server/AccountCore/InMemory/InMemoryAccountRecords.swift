@@ -199,7 +199,8 @@ extension InMemoryState {
     /// Removes an account with everything that is stored about it.
     fileprivate mutating func remove(_ id: Account.ID, at now: Date) {
         guard let account = accounts.removeValue(forKey: id) else { return }
-        // Not the addresses that it wanted to change to, and no expired ones: they may belong to other users.
+        // Emails to the present address and to unexpired former addresses are removed. Expired addresses, and addresses to which the
+        // account wanted to change, may belong to other users.
         let former = (formerAddresses[id] ?? []).filter { $0.expiresAt > now }.map(\.email)
         let emails = Set([account.email] + former)
         addresses[account.email.normalized] = nil

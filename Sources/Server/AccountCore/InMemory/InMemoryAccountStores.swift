@@ -2,10 +2,10 @@ import AccountContract
 import Foundation
 import Synchronization
 
-/// All stores in the memory of one process: for tests, experiments, and as an example for other stores.
+/// Stores that are in the memory of one process. Use them for tests and experiments, and as an example for your own stores.
 ///
-/// One lock guards the state of all stores, so each method is one atomic step, even if it changes several of them. Everything is lost with
-/// the process.
+/// One lock protects the state of all stores, so each method is one atomic step, even if it changes several stores. When the process ends,
+/// all data is lost.
 ///
 /// ```swift
 /// let stores = InMemoryAccountStores()
@@ -59,7 +59,7 @@ public final class InMemoryAccountStores: AccountStores {
     }
 }
 
-/// The state of all stores. A value, so that an operation that fails can restore it.
+/// The state of all stores. The type is a structure, so that a failed operation can restore the state from before.
 struct InMemoryState: Sendable {
     var accounts: [Account.ID: Account] = [:]
     /// The ids of accounts by their normalized addresses.

@@ -9,7 +9,8 @@ struct InMemoryIntent: Sendable {
     var dueAt: Date
     var reason: String?
 
-    /// Whether it is a reset email that was never tried. These are taken in turn by network; all others when they are due.
+    /// Whether it is a reset email that was never tried. The queue takes these emails in turn by network, and all other emails by their due
+    /// time.
     fileprivate var isFresh: Bool { intent.subject.isAnonymous && state == .waiting && intent.failures == 0 }
     fileprivate var network: String { intent.origin.client ?? "" }
 }
@@ -208,7 +209,7 @@ struct InMemorySentResets: SentResetStore {
                 if sent >= bound.quota { return .accountExceeded }
             }
             if let bound = bounds.overall {
-                // A paced policy admits its burst in that part of the window.
+                // The burst is a part of the quota. It is admitted within the same part of the window.
                 let span = bound.window / .seconds(1) * Double(bound.burst) / Double(bound.quota)
                 let sent = others.map(\.sentAt).filter { $0 > now.addingTimeInterval(-span) }.sorted(by: >)
                 if sent.count >= bound.burst { return .later(sent[bound.burst - 1].addingTimeInterval(span)) }

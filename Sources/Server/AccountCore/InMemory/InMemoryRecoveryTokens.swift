@@ -107,7 +107,7 @@ struct InMemoryAccountLockTokens: AccountLockTokenStore {
             state.accountLockTokens[digest]?.isConsumed = true
             state.accounts[account.id]?.state = .locked
             state.accounts[account.id]?.epoch += 1
-            // An intruder may have a sent reset link and could unlock the account with it.
+            // An intruder may have received a reset link that is still valid, and could unlock the account with this link.
             state.consumeResetTokens(of: account.id)
             state.endSessions(of: account.id)
             return true

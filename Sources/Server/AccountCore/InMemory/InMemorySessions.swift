@@ -104,7 +104,7 @@ struct InMemorySessions: SessionStore {
         try await stores.perform("sessions.sweep") { state in
             let idle = now.addingTimeInterval(-(rules.idleLimit / .seconds(1)))
             for (id, found) in state.sessions {
-                // An expired session stays for a week, so that its client gets `AUTH_SESSION_EXPIRED`.
+                // Expired sessions are stored for a week. During this time, their clients receive `AUTH_SESSION_EXPIRED`.
                 if found.refreshedAt < idle.addingTimeInterval(-7 * 86_400) {
                     state.endSession(id)
                     continue
@@ -120,11 +120,12 @@ struct InMemorySessions: SessionStore {
 }
 
 extension InMemorySession {
-    /// Marks a token as used, and its siblings with it: only one of two responses to the same refresh can be in use.
+    /// Marks a token and its siblings as used. Siblings are tokens that replaced the same parent. The client uses only one of them, so the
+    /// others must become unusable.
     fileprivate mutating func use(_ digest: TokenDigest, parent: TokenDigest?, at now: Date, _ rules: SessionRules) {
         tokens[digest]?.usedAt = now
         guard let parent else { return }
-        // Earlier than the window, so that none of them can be repeated.
+        // This time is before the repeat window, so that no sibling is accepted again.
         let killed = now.addingTimeInterval(-(rules.repeatWindow / .seconds(1)) - 1)
         for (sibling, token) in tokens where token.parent == parent && sibling != digest { tokens[sibling]?.usedAt = killed }
     }

@@ -52,14 +52,16 @@ struct MailDrafting: Sendable {
     private func lock(_ kind: MailKind, of id: Account.ID, device: String? = nil, _ intent: MailIntent) async throws -> MailDraft
     {
         guard let account = try await accounts.account(id: id), account.purgeAt == nil else { return .nobody }
-        // A late notice is still useful. But if deliveries have failed for so long, the email will never arrive.
+        // A late notice is still useful, so it is sent even after the lifetime of its link. But if deliveries have failed for all this
+        // time, the email is abandoned.
         guard intent.failures == 0 || !isLate(intent, rules.accountLockLifetime) else { return .expired }
         let secret = SecretToken()
         let mail = try render(kind, to: account.email, account, secret, device: device, intent)
         return .mail(mail, token: .lock(secret.digest, account.id, expiresAt: now() + rules.accountLockLifetime))
     }
 
-    /// Prepares the email with a reset link. The same work is done for an unknown address.
+    /// Prepares the email with a reset link. For an unknown address, the method does the same work, so that the time doesn't disclose
+    /// whether an account exists.
     private func reset(for address: EmailAddress, _ intent: MailIntent) async throws -> MailDraft {
         let account = try await accounts.account(email: address).flatMap { $0.isRecoverable ? $0 : nil }
         return try reset(.passwordReset, for: account, address, intent)
@@ -68,7 +70,7 @@ struct MailDrafting: Sendable {
     private func reset(_ kind: MailKind, for account: Account?, _ address: EmailAddress, _ intent: MailIntent) throws -> MailDraft
     {
         let secret = SecretToken()
-        // Also rendered for an unknown address, so that the load doesn't disclose whether an account exists.
+        // The email is also rendered for an unknown address, so that the load of the server doesn't disclose whether an account exists.
         let mail = try render(kind, to: account?.email ?? address, account, secret, intent)
         guard let account else { return .nobody }
         guard !isLate(intent, rules.linkLifetime) else { return .expired }
@@ -93,7 +95,7 @@ struct MailDrafting: Sendable {
         return isAvailable ? draft : .nobody
     }
 
-    /// Prepares the link that verifies the address of an account. The same work is done for an unknown address.
+    /// Prepares the link that verifies the address of an account. For an unknown address, the method does the same work.
     private func verification(of address: EmailAddress, _ intent: MailIntent) async throws -> MailDraft {
         let found = try await accounts.account(email: address)
         let account = found.flatMap { $0.isUsable && !$0.isEmailVerified ? $0 : nil }
@@ -154,8 +156,8 @@ struct MailDrafting: Sendable {
         return .mail(mail, token: .link(link))
     }
 
-    /// Renders an email. It greets the user by name only if the user has access to the mailbox: otherwise a user who registers another
-    /// user's address could write text into the email.
+    /// Renders an email. The email contains the name of the user only if the address is verified. Otherwise, a user could register another
+    /// user's address with any text as the name, and the server would send this text to the other user.
     private func render(
         _ kind: MailKind,
         to recipient: EmailAddress,

@@ -3,8 +3,8 @@ import Synchronization
 
 /// Detects outages of the email server and pauses deliveries during them.
 ///
-/// While the email server is unreachable or refuses this server, one email at a time is tried after a backoff. The others stay due, so that
-/// they are sent as soon as the outage ends.
+/// While the email server is unreachable or refuses this server, the worker tries only one email at a time, after increasing delays. The
+/// other emails stay due, so that they are sent as soon as the outage ends.
 final class MailOutage: Sendable {
     private let state = Mutex(State())
 
@@ -28,7 +28,7 @@ final class MailOutage: Sendable {
         }
     }
 
-    /// Whether no email may be tried now. A reading without side effects.
+    /// Whether no email may be tried now. Reading this value changes nothing.
     func isPaused(at now: Date) -> Bool { width(1, at: now) == 0 }
 
     /// Ends the pause if an operator requested a retry after it began.
@@ -44,14 +44,15 @@ final class MailOutage: Sendable {
     /// - Parameters:
     ///   - now: The time of the failure.
     ///   - backoff: The delays, by the number of failures.
-    /// - Returns: Whether it begins a new pause. Other emails that were in flight fail together with the first one.
+    /// - Returns: Whether the failure begins a new pause. It doesn't if an email that was in flight at the same time has already begun the
+    ///   pause.
     func failed(at now: Date, backoff: MailBackoff) -> Bool {
         state.withLock { state in
             if let end = state.restEnd, now < end { return false }
             state.failures += 1
             state.begin = state.begin ?? now
             state.restBegin = now
-            // The shortest delay of the email itself, so that it is due when the pause ends.
+            // The pause is as long as the shortest delay of the failed email, so that this email is due when the pause ends.
             state.restEnd = now.addingTimeInterval(backoff.delay(afterFailures: state.failures, chance: 0) / .seconds(1))
             return true
         }

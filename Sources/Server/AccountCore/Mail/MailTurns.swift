@@ -1,19 +1,20 @@
-/// Decides which email of the queue is next. Due and new emails alternate, and the networks of new emails take turns.
+/// Decides which email of the queue a worker claims next. Due emails and new requests alternate, and the networks of new requests take
+/// turns.
 ///
-/// Each process has its own turns, in memory. With several servers, each one takes the networks in turn, so no network is delayed by more
-/// than one email per turn and server.
+/// Each process has its own turns in memory. So with several servers, a network with many requests delays another network by at most one
+/// email per turn and server.
 package struct MailTurns: Sendable {
-    /// The network of the last email. The next one follows it in the order of the index.
+    /// The network of the last claimed request. The next request is from the network after it in the order of the index.
     package var last = ""
-    /// Networks whose intents were returned, first one first.
+    /// The networks whose intents were returned, in the order in which they were returned.
     package var returned: ArraySlice<String> = []
-    /// Whether the next email is a due one, if there is any.
+    /// Whether the next email is a due email, if there is one. Otherwise, a new request comes next.
     package var isDueFirst = false
 
     /// Creates turns that begin with the first network.
     package init() {}
 
-    /// Returns how many of `limit` intents are new ones, if `due` intents are due.
+    /// Returns how many of the next `limit` intents are new requests, if `due` intents are due.
     package func newIntents(of limit: Int, besides due: Int) -> Int {
         limit - min(due, isDueFirst ? (limit + 1) / 2 : limit / 2)
     }

@@ -9,12 +9,12 @@ import Synchronization
 /// Sends the emails of a queue: looks the account up, creates the token, renders the email and delivers it.
 ///
 /// For an unknown address, the worker does the same work except for the delivery. It takes intents in batches at random intervals, so that
-/// the time of an email doesn't disclose which request caused it. Each email in flight has its own lease, within which it is delivered at
-/// most once. If the worker is killed, no email is lost, and at most the emails in flight are sent twice.
+/// the time of an email doesn't disclose which request caused it. Each email in flight has its own lease, and is delivered at most once
+/// during this lease. If the worker is killed, no email is lost, but the emails in flight may be sent twice.
 ///
-/// A failed email is retried with a backoff (``MailBackoff``) until its link would have expired; then it is abandoned and stored for an
-/// operator. While the email server is unreachable, one email at a time probes it, and the others stay due. Run one worker per server:
-/// workers of several servers share the queue.
+/// If a delivery fails, the worker retries the email with a backoff (``MailBackoff``). When the link of the email would have expired, the
+/// worker abandons the email, and the queue stores it for an operator. While the email server is unreachable, the worker tries only one
+/// email at a time, and the others stay due. Run one worker per server: workers of several servers share the queue.
 public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     /// The intervals and limits of a worker.
     public struct Schedule: Hashable, Sendable {
@@ -22,10 +22,10 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         public var pause: ClosedRange<Duration>
         /// The largest number of intents between two pauses.
         public var batchSize = 32
-        /// The largest number of emails in flight. At most the number of connections that the email server accepts.
+        /// The largest number of emails in flight. It should not exceed the number of connections that the email server accepts.
         public var width = 4
-        /// The time for which an email belongs to its worker. If the worker dies, the email becomes due then. A delivery that takes longer
-        /// is canceled.
+        /// The time for which a claimed email belongs to its worker. If the worker dies, the email becomes due again after this time. A
+        /// delivery that takes longer is canceled.
         public var lease: Duration = .seconds(120)
         /// The delay after each email while the server is busy, because responses have priority over emails.
         public var rest: Duration = .milliseconds(40)
@@ -71,8 +71,8 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     ///   - schedule: The intervals and limits.
     ///   - clock: The clock of all waits.
     ///   - now: The wall clock, by which links expire.
-    ///   - steady: The time of the queue: due times, leases, and the ages of intents. Steps of the wall clock do not change it. `now` if
-    ///     `nil`.
+    ///   - steady: The clock of the queue, for due times, leases and the ages of intents. It doesn't jump when the wall clock is set; `nil`
+    ///     uses `now`.
     ///   - quota: Limits the number of reset emails; `nil` for no limit.
     ///   - audit: Records the events of accounts; `nil` records none.
     ///   - metrics: Counts outcomes.
@@ -125,7 +125,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     public func run() async throws {
         var isBehind = false
         while true {
-            // Don't pause after a full batch: its emails can't be linked to one request.
+            // There is no pause after a full batch, because an observer can't relate its many emails to single requests.
             if !isBehind { await pause() }
             guard !Task.isShuttingDownGracefully, !Task.isCancelled else { return }
             do {
@@ -147,7 +147,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         await clock.pauseUntilShutdown(for: pause)
     }
 
-    /// Processes due intents: at most one batch, several at a time. Each is claimed when its turn comes.
+    /// Processes at most one batch of due intents, several of them concurrently. Each intent is claimed directly before it is processed.
     /// - Returns: The number of claimed intents.
     @discardableResult
     public func processDue() async throws -> Int {
@@ -231,8 +231,8 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         logger.warning("Email abandoned", metadata: intent.metadata(reason: reason, failures: intent.failures + 1))
     }
 
-    /// Delivers an email. Only then are older links removed in favor of its link: an email that can't be delivered must not invalidate
-    /// links that were delivered.
+    /// Delivers an email. The older links of the account are removed only after the delivery, because an email that can't be delivered must
+    /// not invalidate links that were delivered.
     ///
     /// The token is stored before the delivery, so that a link works as soon as its email arrives.
     private func deliver(_ mail: Mail, _ token: MailedToken, _ intent: MailIntent, _ leaseEnd: Date) async throws {
@@ -240,7 +240,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         do {
             try await deliver(mail, before: leaseEnd)
         } catch {
-            // If a recipient may have the link, it must work.
+            // The email may have arrived, so its link must stay valid.
             let mayHaveArrived = (error as? MailDeliveryError)?.mayHaveArrived ?? (error is CancellationError)
             if !mayHaveArrived {
                 try await discard(token)
@@ -250,7 +250,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         }
         noteResponse()
         metrics.delivered(intent, after: steady().timeIntervalSince(intent.createdAt))
-        // From here on, no error may cause a second delivery: the recipient has the email.
+        // The recipient has the email. So an error after this point must not cause a second delivery.
         if case .reset(let token) = token {
             metrics.count(.delivered)
             do {
@@ -263,7 +263,8 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         logger.info("Email delivered", metadata: ["mail.intent": "\(intent.name)"])
     }
 
-    /// Ends an intent without an email. The client got the same response as for an unknown address.
+    /// Ends an intent without an email, because the account has received too many. The client has received the same response as for an
+    /// unknown address.
     private func noteLimited(_ intent: MailIntent, _ token: MailedToken) {
         guard case .reset(let token) = token else { return }
         metrics.limitedResetMail()
@@ -338,7 +339,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         }
     }
 
-    /// Ends the outage, if there was one: the email server has replied.
+    /// Records that the email server has replied, which ends an outage.
     private func noteResponse() {
         guard let begin = outage.ended() else { return }
         logger.notice("Email server available again", metadata: ["seconds": "\(Int(steady().timeIntervalSince(begin)))"])
@@ -378,7 +379,7 @@ final class MailBatch: Sendable {
         }
     }
 
-    /// Returns a reservation for which there was no intent.
+    /// Cancels a reservation, because there was no intent for it.
     func giveBack() {
         count.withLock { $0 -= 1 }
     }

@@ -4,8 +4,8 @@ import Synchronization
 /// Limits the number of emails that clients without an account can cause: reset emails per account, and these together with emails of
 /// registrations and verifications in all.
 ///
-/// The rate limits of requests do the same, but in memory: while their table is full or was lost, or a network gets its fair share beyond a
-/// global limit, more requests are admitted than emails may be sent.
+/// The rate limits of requests alone are not sufficient, because they are in memory. They admit more requests than emails may be sent while
+/// their table is full, after it was lost, or when a network gets its fair share beyond a global limit.
 public final class ResetMailQuota: Sendable {
     private let store: any SentResetStore
     private let bounds: @Sendable () -> ResetMailBounds

@@ -144,6 +144,6 @@ extension AccountMetrics {
         }
     }
 
-    /// Counts a sign-in that was refused before other work was done for it.
+    /// Counts a sign-in that was refused at the beginning, because the server was busy.
     func refusedLoginEarly() { count(Login.busy) }
 }

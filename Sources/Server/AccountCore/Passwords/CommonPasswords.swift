@@ -16,7 +16,8 @@ enum CommonPasswords {
         return ([folded] + plain).contains { has(place(of: $0)) }
     }
 
-    /// The variants of a password in which digits and signs are replaced by letters. `1` stands for one of two letters, or for itself.
+    /// Returns the variants of a password in which digits and signs are replaced by letters. The digit `1` may stand for one of two letters
+    /// or for itself, so there are several variants.
     private static func spellings(of password: String) -> [String] {
         ["1", "i", "l"].map { (one: Character) in
             let letters: [Character: Character] = [

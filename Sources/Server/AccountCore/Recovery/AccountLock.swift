@@ -1,7 +1,7 @@
 public import AccountContract
 public import Foundation
 
-/// Locks an account by the link "this was not me" of a confirmation email, until its user resets the password.
+/// Locks an account with the link "this was not me" of a confirmation email. The account stays locked until its user resets the password.
 ///
 /// It changes only the account and its tokens. ``PasswordRecovery`` unlocks the account.
 public struct AccountLock: Sendable {

@@ -5,7 +5,7 @@ public import Foundation
 /// Password reset: requests a link, validates its token, and sets the new password.
 ///
 /// ``request(email:language:)`` only queues an intent, and ``MailWorker`` sends the email later. ``confirm(_:email:newPassword:)`` hashes a
-/// password and so takes tens of milliseconds; the other methods take one access to the store.
+/// password, which takes tens of milliseconds. The other methods only access the store once.
 public struct PasswordRecovery: Sendable {
     private let intents: any MailIntentQueue
     private let tokens: any ResetTokenStore
@@ -27,7 +27,7 @@ public struct PasswordRecovery: Sendable {
     ///   - audit: Records the events of accounts; `nil` records none.
     ///   - metrics: Counts resets.
     ///   - now: The wall clock.
-    ///   - steady: The time of the email queue, which steps of the wall clock do not change; `now` if `nil`.
+    ///   - steady: The clock of the email queue, which doesn't jump when the wall clock is set; `nil` uses `now`.
     public init(
         intents: any MailIntentQueue,
         tokens: any ResetTokenStore,
@@ -50,8 +50,8 @@ public struct PasswordRecovery: Sendable {
         self.steady = steady ?? now
     }
 
-    /// Queues a reset email for an address. The account is not looked up: known and unknown addresses take the same work and time, whatever
-    /// the state of the email server.
+    /// Queues a reset email for an address. The method doesn't look the account up. So its time is the same for known and unknown
+    /// addresses, and doesn't depend on the email server.
     /// - Parameters:
     ///   - email: The address.
     ///   - language: The language of the email.
@@ -78,13 +78,14 @@ public struct PasswordRecovery: Sendable {
         return (found.account, found.token.expiresAt)
     }
 
-    /// Sets a new password by a token. Exactly one of any number of concurrent calls with one token succeeds.
+    /// Sets a new password with a token. If several calls use one token at the same time, exactly one of them succeeds.
     /// - Parameters:
     ///   - token: The token of the link.
     ///   - email: The address of the link; if it is given, the token must belong to it.
     ///   - newPassword: The new password, which the policy checks.
-    ///   - commit: Calls its second argument, which is the one write of the confirmation, and returns the result. Its first argument is the
-    ///     device token that this method returns, so that the response is known before the write.
+    ///   - commit: A closure that must call its second argument and return the result. The second argument makes the only write of the
+    ///     confirmation. The first argument is the device token that this method returns. With it, a caller can create the response before
+    ///     the write, and store both in one transaction.
     /// - Returns: The device token of the caller. All earlier device tokens of the account are invalid.
     /// - Throws: ``AccountError`` with the code `AUTH_WEAK_PASSWORD`, which leaves the token usable, `AUTH_RESET_TOKEN_INVALID` or
     ///   `SERVER_SERVICE_UNAVAILABLE`; ``StoreFailure``.
@@ -106,8 +107,9 @@ public struct PasswordRecovery: Sendable {
 
     /// Checks the password and the token, and sets the new password.
     ///
-    /// The password is checked twice: before the lookup, so that a weak password is refused even with an invalid token; and after it, with
-    /// the address and the name of the account. The new password is only hashed for a valid token.
+    /// The password is checked twice. The first check is before the lookup, so that a weak password is refused even with an invalid token.
+    /// The second check is after the lookup, and compares the password with the address and the name of the account. The password is hashed
+    /// only if the token is valid.
     private func consume(
         _ token: ResetToken,
         email: EmailAddress?,
@@ -120,7 +122,7 @@ public struct PasswordRecovery: Sendable {
         let hash = try await gate.hash(newPassword, as: .entitled)
         let confirmation = MailIntent(subject: .passwordChanged(account.id), language: account.language, createdAt: steady())
         let digest = TokenDigest(of: token.rawValue)
-        // Of the account as the confirmation leaves it.
+        // The device token must be valid after the confirmation, so it is created for the account with its new epoch.
         var confirmed = account
         confirmed.epoch += 1
         let device = devices.issue(for: confirmed, device: UUID(), at: now())
@@ -144,7 +146,7 @@ public struct PasswordRecovery: Sendable {
         return found
     }
 
-    /// Whether an invalid token has expired, for metrics only. A failure of the store counts as no.
+    /// Returns whether an invalid token has expired, for metrics only. If the store fails, returns `false`.
     private func hasExpired(_ token: ResetToken) async -> Bool {
         (try? await tokens.hasExpired(TokenDigest(of: token.rawValue), at: now())) ?? false
     }
@@ -159,7 +161,7 @@ public struct RecoveryRules: Hashable, Sendable {
 
     /// The lifetime of a link that verifies an address, creates an account or confirms a new address.
     public let confirmationLifetime: Duration = .seconds(86_400)
-    /// The lifetime of the link with which a user reports a password change as not theirs.
+    /// The lifetime of the link "this was not me", with which a user locks the account.
     public let accountLockLifetime: Duration = .seconds(7 * 86_400)
 
     /// Creates rules.

@@ -23,7 +23,7 @@ public struct SecretToken: Sendable, CustomStringConvertible {
     public var description: String { "SecretToken(hidden)" }
 }
 
-/// The SHA-256 of a token. It recognizes the token, and doesn't reveal it to readers of the database.
+/// The SHA-256 of a token. A store recognizes a token by its digest, but a reader of the database can't derive the token from the digest.
 ///
 /// A fast hash is sufficient, because a token has 256 random bits and can't be guessed.
 public struct TokenDigest: Hashable, Sendable {

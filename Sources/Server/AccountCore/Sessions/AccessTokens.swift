@@ -6,7 +6,7 @@ import TokenVerifier
 
 /// Issues and reads access tokens: JWT (RFC 9068) signed with ES256 by ``SigningKeys``.
 ///
-/// Other services verify these tokens by the published keys. Tokens of earlier versions, which were signed with HS256, are accepted until
+/// Other services verify these tokens with the published keys. Earlier versions signed tokens with HS256; these tokens are accepted until
 /// the last of them has expired.
 public struct AccessTokens: Sendable {
     /// The contents of an access token.
@@ -69,7 +69,7 @@ public struct AccessTokens: Sendable {
 
     /// Reads a token.
     ///
-    /// The issuer is not compared: the keys are those of this installation alone.
+    /// The issuer is not compared, because no other installation has the keys.
     /// - Throws: ``AccountError`` with the code `AUTH_TOKEN_EXPIRED` if the token was issued by this server and has expired, otherwise
     ///   `AUTH_TOKEN_INVALID`; an error of the store of keys.
     public func read(_ text: String, at now: Date) async throws -> Claims {

@@ -7,8 +7,9 @@ public import Foundation
 /// Signing in verifies a password hash, which takes tens of milliseconds on the threads of a ``HashingGate``. ``account(accessToken:)``
 /// only verifies a signature and reads the session and its account.
 ///
-/// Rate limits are not part of this service. Callers count an attempt before ``signIn(email:password:on:reportingCheck:)``, and settle the
-/// attempt with the reported check. All methods can be called by several tasks at the same time.
+/// Rate limits are not part of this service. A caller counts an attempt before it calls ``signIn(email:password:on:reportingCheck:)``.
+/// Depending on the reported result of the password check, it then refunds a part of the attempt. All methods can be called by several
+/// tasks at the same time.
 public struct Authentication: Sendable {
     /// A signed-in account and the tokens for its client.
     public struct Opened: Sendable {
@@ -61,7 +62,7 @@ public struct Authentication: Sendable {
     ///   - audit: Records the events of accounts; `nil` records none.
     ///   - metrics: Counts outcomes.
     ///   - now: The wall clock.
-    ///   - steady: The time of sessions and their refresh tokens, which steps of the wall clock do not change; `now` if `nil`.
+    ///   - steady: The clock of sessions and their refresh tokens, which doesn't jump when the wall clock is set; `nil` uses `now`.
     public init(
         accounts: any AccountRepository,
         sessions: any SessionStore,
@@ -94,8 +95,8 @@ public struct Authentication: Sendable {
 
     /// Finds the device that one of several device tokens proves for an address.
     ///
-    /// A token of another account, an expired, void or forged one counts as none. Only a token that this server has issued causes a
-    /// lookup, which is that of the token's account. So the time does not disclose whether the address has an account.
+    /// A token that belongs to another account, or that is expired, void or forged, is ignored. The method only looks up the account that a
+    /// token of this server names, and never the account of the address. So its time doesn't disclose whether the address has an account.
     /// - Returns: The id of the device, or `nil` if no token is valid for the account of the address.
     public func device(provenBy candidates: [DeviceToken], for email: EmailAddress) async throws -> UUID? {
         for candidate in candidates {
@@ -108,7 +109,7 @@ public struct Authentication: Sendable {
         return nil
     }
 
-    /// Refuses a sign-in for which there is no capacity, before anything else is done for it.
+    /// Throws if there is no capacity for a sign-in. Call this method before other work is done for the sign-in.
     /// - Throws: ``AccountError`` with the code `SERVER_SERVICE_UNAVAILABLE`.
     public func requireRoom() throws(AccountError) {
         do {
@@ -119,8 +120,8 @@ public struct Authentication: Sendable {
         }
     }
 
-    /// Signs in. A wrong password and a missing account take the same work. The state of the account is only disclosed after the right
-    /// password.
+    /// Signs in. The method does the same work for a wrong password and for a missing account. It discloses the state of the account only
+    /// to a caller with the right password.
     ///
     /// - Returns: The account and the tokens of a new session.
     /// - Parameters:
@@ -167,7 +168,7 @@ public struct Authentication: Sendable {
         return result
     }
 
-    /// Signs in, and replaces a hash with weaker parameters by one of the server's own.
+    /// Signs in. If the stored hash has weaker parameters than new hashes, replaces it.
     private func openSession(
         email: EmailAddress,
         password: Password,
@@ -235,8 +236,9 @@ public struct Authentication: Sendable {
 
     /// Returns the account of an access token.
     ///
-    /// Reads the account and the session each time, so the end of a session and a changed password take effect immediately. A service that
-    /// can wait for the end of the token's lifetime verifies tokens without a store, with `TokenVerifier`.
+    /// Reads the account and the session each time, so the end of a session and a changed password take effect immediately. A service may
+    /// accept a token until it expires, even if its session has ended. Such a service can verify tokens with `TokenVerifier`, which needs
+    /// no store.
     /// - Throws: ``AccountError`` with the code `AUTH_TOKEN_INVALID`, `AUTH_TOKEN_EXPIRED` or `AUTH_SESSION_EXPIRED`.
     public func account(accessToken: String) async throws -> Account { try await signedIn(accessToken: accessToken).account }
 
@@ -249,7 +251,8 @@ public struct Authentication: Sendable {
         return SignedIn(account: account, session: claims.sessionID)
     }
 
-    /// Opens a session with the epoch of the checked account. If the epoch has changed meanwhile, the password is not valid any more.
+    /// Opens a session with the epoch of the checked account. If the epoch has changed meanwhile, the password was changed or the account
+    /// was locked, so no session is opened.
     func open(_ account: Account, on device: ClientDevice) async throws -> Opened {
         let refresh = SecretToken()
         let session = StoredSession(
@@ -283,7 +286,8 @@ public struct Authentication: Sendable {
     /// Issues the tokens of a session.
     private func opened(_ account: Account, session: StoredSession.ID, refresh: SecretToken) async throws -> Opened {
         let access = try await tokens.issue(for: account, session: session, at: now(), lifetime: rules.accessTokenLifetime)
-        // With the id of the session, a device that refreshes has one quota of failures, not one per refresh.
+        // All device tokens of a session have the id of the session as the id of the device. So a device can't get a new quota of failures
+        // by refreshing.
         let device = devices.issue(for: account, device: session.rawValue, at: now())
         return Opened(account: account, accessToken: access, refreshToken: refresh, deviceToken: device)
     }

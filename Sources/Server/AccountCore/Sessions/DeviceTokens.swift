@@ -2,10 +2,11 @@ public import AccountContract
 import Crypto
 public import Foundation
 
-/// Issues and reads device tokens: proof that a device has signed in to an account, or has confirmed its reset.
+/// Issues and reads device tokens. A device token proves that a device has signed in to an account, or has confirmed a password reset of
+/// the account.
 ///
-/// A device token never authenticates. A sign-in that carries a valid one is charged to the limit `login-device` instead of
-/// `login-failures`, so that failed attempts of others don't keep the owner out.
+/// A device token never authenticates a user. If a sign-in has a valid device token, its failures count for the limit `login-device`
+/// instead of `login-failures`. So failed attempts of other clients can't lock the owner out.
 ///
 /// A token is the base64url text of 72 bytes: the account's id (16), the device's id (16), the account's epoch (4), the expiry in
 /// seconds since 1970 (4), and the HMAC-SHA256 of these (32). The epoch rises when an account is locked and when its password is

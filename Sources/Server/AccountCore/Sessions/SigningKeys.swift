@@ -13,8 +13,9 @@ import TokenVerifier
 /// The first use creates the first key. A key that another process retires with ``retire(_:isLeaked:)`` is refused here within
 /// ``maximumAge``.
 ///
-/// **Secret.** Private keys are encrypted under the server's secret. While the secret is replaced, keys of the previous one still sign,
-/// and a key of the new one is published to replace them. If no key can be decrypted, a new key signs at once.
+/// **Secret.** Private keys are encrypted under the server's secret. While the secret is being replaced, keys that are encrypted under the
+/// previous secret still sign, and a key under the new secret is published to replace them. If no key can be decrypted, a new key signs
+/// immediately.
 public final class SigningKeys: Sendable {
     /// The age from which keys are read again before they are used.
     public static let maximumAge = Duration.seconds(1)
@@ -91,7 +92,7 @@ public final class SigningKeys: Sendable {
         }
     }
 
-    /// Changes the stored keys, and discards those that were read before.
+    /// Changes the stored keys, and discards the keys that this process has read before.
     private func change(
         _ body: @escaping @Sendable (inout SigningKeySet, Date) throws(SigningKeyRefusal) -> Void
     ) async throws -> SigningKeySet {

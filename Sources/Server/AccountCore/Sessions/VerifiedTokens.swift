@@ -2,7 +2,8 @@ import Crypto
 import Foundation
 import Synchronization
 
-/// The access tokens whose signature this process has verified or made, by their SHA-256, so that a token's signature is checked once.
+/// A cache of the access tokens whose signature this process has verified or created. The keys are the SHA-256 of the tokens. With the
+/// cache, the signature of a token is verified only once.
 ///
 /// The number of tokens is bounded: when the newer half is full, it replaces the older one. Expired tokens and those of retired keys stay
 /// until then; the reader compares the time and the key.
@@ -17,7 +18,7 @@ final class VerifiedTokens: Sendable {
         let expiry: Int
     }
 
-    /// Two halves, so that no token needs a time of its last use.
+    /// The two halves of the cache. With them, old tokens can be removed without recording when each token was last used.
     private struct State {
         var newer: [TokenDigest: Entry] = [:]
         var older: [TokenDigest: Entry] = [:]

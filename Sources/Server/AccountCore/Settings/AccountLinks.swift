@@ -5,8 +5,8 @@ public import Foundation
 /// The changes that emailed links make to an account: verify its address, confirm a new address, restore a former address, and restore a
 /// deleted account.
 ///
-/// A link proves access to a mailbox, not that its recipient owns the account. So links that give an address to an account also need the
-/// session or the password of the account: see ``AccountProof``.
+/// A link proves that its recipient has access to a mailbox, but not that the recipient owns the account. So links that give an address to
+/// an account also need the session or the password of the account; see ``AccountProof``.
 public struct AccountLinks: Sendable {
     private let authentication: Authentication
     private let records: any AccountRecordStore
@@ -26,7 +26,7 @@ public struct AccountLinks: Sendable {
     ///   - policy: Decides which passwords are accepted.
     ///   - audit: Records the events of accounts; `nil` records none.
     ///   - now: The wall clock.
-    ///   - steady: The time of the email queue, which steps of the wall clock do not change; `now` if `nil`.
+    ///   - steady: The clock of the email queue, which doesn't jump when the wall clock is set; `nil` uses `now`.
     public init(
         authentication: Authentication,
         records: any AccountRecordStore,
@@ -47,7 +47,7 @@ public struct AccountLinks: Sendable {
         self.steady = steady ?? now
     }
 
-    /// Queues an email with a link that verifies an address. No account is looked up, so the work and the time are the same for every
+    /// Queues an email with a link that verifies an address. The method doesn't look an account up, so its time is the same for every
     /// address.
     /// - Throws: ``StoreFailure``. When this returns, the request survives a crash.
     public func requestVerification(of email: EmailAddress, language: Language) async throws {
@@ -101,8 +101,8 @@ public struct AccountLinks: Sendable {
         audit?.note(.emailChanged, of: account.id)
     }
 
-    /// Restores the former address that a link was sent to. Everything that came after its change is undone, all sessions end, and the next
-    /// sign-in needs a reset.
+    /// Restores the former address that a link was sent to. All changes after the replacement of this address are undone, all sessions end,
+    /// and the next sign-in needs a password reset.
     /// - Throws: ``AccountError`` with the code `AUTH_RESET_TOKEN_INVALID`; ``StoreFailure``.
     public func undoEmail(_ token: ResetToken) async throws {
         let (link, account) = try await find(token, for: .undoEmail)
@@ -128,7 +128,7 @@ public struct AccountLinks: Sendable {
         switch proof {
         case .session(let token):
             let caller = try await authentication.signedIn(accessToken: token)
-            // A session of another account proves nothing: the link stays usable for its owner.
+            // A session of another account proves nothing. The link isn't consumed, so its owner can still use it.
             guard caller.account.id == account.id else { throw AccountError.resetTokenInvalid }
             return caller.session
         case .password(let password), .newPassword(let password):

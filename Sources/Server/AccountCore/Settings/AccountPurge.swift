@@ -78,7 +78,7 @@ public struct AccountPurge<C: Clock>: Service where C.Duration == Duration {
         return count
     }
 
-    /// Removes accounts of a list of earlier purges that exist again, after a backup was restored.
+    /// Removes accounts again that exist because a backup was restored. Pass the ids from the list of earlier purges.
     /// - Returns: The number of removed accounts.
     public func reapply(_ ids: [Account.ID]) async throws -> Int {
         var count = 0

@@ -4,7 +4,7 @@ public import Foundation
 
 /// The changes that a signed-in user makes to the account: password, address, name, sessions, deletion, and the export of its data.
 ///
-/// Changes that could take the account away from its user need the password, because an access token may be stolen.
+/// Changes with which an intruder could take over the account need the password, because an access token may be stolen.
 public struct AccountSettings: Sendable {
     private let authentication: Authentication
     private let stores: any AccountStores
@@ -25,7 +25,7 @@ public struct AccountSettings: Sendable {
     ///   - deletionGrace: The time between the deletion of an account and its removal; 0 removes it at once.
     ///   - audit: Records the events of accounts; `nil` records none.
     ///   - now: The wall clock.
-    ///   - steady: The time of the email queue, which steps of the wall clock do not change; `now` if `nil`.
+    ///   - steady: The clock of the email queue, which doesn't jump when the wall clock is set; `nil` uses `now`.
     public init(
         authentication: Authentication,
         stores: any AccountStores,
@@ -124,7 +124,8 @@ public struct AccountSettings: Sendable {
         let id = caller.account.id
         try await authentication.requirePassword(password, of: caller.account)
         guard var record = try await stores.records.record(of: id, at: now()) else { throw AccountError.sessionExpired }
-        // No such link is stored if another account has the new address, so the export would reveal that account.
+        // If another account has the new address, no such link is stored. So an export with these links would reveal whether that account
+        // exists.
         record.links.removeAll { $0.purpose == .confirmEmail }
         let export = AccountExport(
             record: record,

@@ -6,7 +6,8 @@ public import Foundation
 ///
 /// With ``Mode/open``, ``register(email:password:firstName:language:on:)`` creates an account at once. Its response reveals whether an
 /// address is taken. With ``Mode/blind``, ``request(email:firstName:language:)`` only queues an email, and the owner of the mailbox creates
-/// the account with ``activate(_:password:on:)``. So the response reveals nothing, and no account has an address of another user.
+/// the account with ``activate(_:password:on:)``. So the response doesn't reveal whether an address has an account, and no user can
+/// register the address of another user.
 public struct Registration: Sendable {
     /// The way in which clients can register.
     public enum Mode: String, Hashable, Sendable, CaseIterable {
@@ -41,7 +42,7 @@ public struct Registration: Sendable {
     ///   - mode: The way in which clients can register.
     ///   - audit: Records the events of accounts; `nil` records none.
     ///   - now: The wall clock.
-    ///   - steady: The time of the email queue, which steps of the wall clock do not change; `now` if `nil`.
+    ///   - steady: The clock of the email queue, which doesn't jump when the wall clock is set; `nil` uses `now`.
     public init(
         authentication: Authentication,
         accounts: any AccountRepository,
@@ -112,7 +113,7 @@ public struct Registration: Sendable {
         return account
     }
 
-    /// Queues the email of a blind registration. No account is looked up, so the work and the time are the same for every address.
+    /// Queues the email of a blind registration. The method doesn't look an account up, so its time is the same for every address.
     /// - Throws: ``StoreFailure``. When this returns, the request survives a crash.
     public func request(email: EmailAddress, firstName: FirstName, language: Language) async throws {
         try await intents.enqueue(MailIntent(subject: .registration(email, firstName), language: language, createdAt: steady()))

@@ -55,7 +55,7 @@ public struct FormerAddress: Hashable, Sendable {
     public let email: EmailAddress
     /// The time at which another address replaced it.
     public let replacedAt: Date
-    /// The time from which it can't be restored.
+    /// The time from which the address can no longer be restored.
     public let expiresAt: Date
 
     /// Creates a former address.
@@ -66,7 +66,7 @@ public struct FormerAddress: Hashable, Sendable {
     }
 }
 
-/// An account with its former addresses and links: what one transaction reads, changes and writes.
+/// An account with its former addresses and links. One transaction reads, changes and writes the whole record.
 ///
 /// The methods of a record are the rules by which links change an account. They change only the value;
 /// ``AccountRecordStore/change(_:at:_:)`` writes the value and applies its ``effects``, in one transaction.
@@ -152,7 +152,7 @@ extension AccountRecord {
     }
 
     /// Marks the address as verified and sets a password that its owner has chosen. The earlier password and all sessions become invalid,
-    /// because another user may have registered the address.
+    /// because they may belong to a user who registered the address without owning it.
     mutating func verify(by digest: TokenDigest, settingPassword hash: String, confirmation: MailIntent, at now: Date)
         throws(AccountError)
     {
@@ -160,8 +160,8 @@ extension AccountRecord {
         setPassword(hash, confirmation: confirmation)
     }
 
-    /// Sets the password. All sessions and all earlier links that need the account end. Reset links and links "this was not me" stay valid:
-    /// only the user can read them, and an attacker who knows the password must not take them away.
+    /// Sets the password. All sessions and all earlier links that need the account end. Reset links and links "this was not me" stay valid.
+    /// Only the owner of the mailbox can read them, and an attacker who knows the password must not be able to invalidate them.
     mutating func setPassword(_ hash: String, confirmation: MailIntent) {
         account.passwordHash = hash
         account.epoch += 1
@@ -188,8 +188,8 @@ extension AccountRecord {
         queue(.emailChanged(account.id, from: former), at: queueTime)
     }
 
-    /// Restores the address that a link was sent to, and undoes everything that came after its change: later addresses, links and a pending
-    /// deletion. The password becomes unusable, so the next sign-in needs a reset.
+    /// Restores the address that a link was sent to, and undoes all later changes: later addresses, links and a pending deletion. The
+    /// password becomes unusable, so the next sign-in needs a password reset.
     mutating func undoEmail(by digest: TokenDigest, at now: Date) throws(AccountError) {
         let link = try consume(digest, .undoEmail, at: now)
         guard let index = formerAddress(of: link, at: now) else { throw .resetTokenInvalid }

@@ -1,7 +1,8 @@
 public import AccountContract
 public import Foundation
 
-/// A store of the links, the former addresses and the devices of accounts. It changes an account together with them.
+/// A store of the links, the former addresses and the devices of accounts. It can change an account together with its links and former
+/// addresses, in one transaction.
 ///
 /// All dates are of the wall clock. All methods can be called by several tasks and processes at the same time, and throw ``StoreFailure``
 /// if the store fails.
@@ -29,10 +30,11 @@ public protocol AccountRecordStore: Sendable {
     /// closure removed, and adds the former addresses that the closure added.
     /// - Parameters:
     ///   - id: The account.
-    ///   - now: The time. The record has the links and former addresses that have not expired then.
+    ///   - now: The present time. The record contains only links and former addresses that have not expired by then.
     ///   - body: Changes the record. It may be called more than once. Its error rolls the transaction back and is thrown.
     /// - Returns: The result of the closure; `nil` if there is no such account.
-    /// - Throws: ``AccountError/emailExists`` if the record has a new address, and another account has this address now or as a former one.
+    /// - Throws: ``AccountError/emailExists`` if the record has a new address, and another account has this address now, or had it before
+    ///   and can still restore it.
     func change<Value: Sendable>(
         _ id: Account.ID,
         at now: Date,
@@ -40,7 +42,7 @@ public protocol AccountRecordStore: Sendable {
     ) async throws -> Value?
     /// Consumes a link that creates an account, adds the account, and removes all such links of its address, in one transaction.
     /// - Parameter account: The account. Its address is the recipient of the link.
-    /// - Returns: Whether the account was added. It isn't if the link is invalid or the address is taken.
+    /// - Returns: Whether the account was added. The result is `false` if the link is invalid or the address is taken.
     func activate(_ digest: TokenDigest, as account: Account, at now: Date) async throws -> Bool
     /// Records that an unverified account was used. See ``purgeCandidates(at:unverifiedSince:limit:)``.
     func noteActivity(of id: Account.ID, at now: Date) async throws
@@ -66,7 +68,8 @@ public protocol AccountRecordStore: Sendable {
     ///   - ids: The accounts.
     ///   - now: The time.
     ///   - unverifiedSince: The same as for ``purgeCandidates(at:unverifiedSince:limit:)``. If `isForced`, all accounts are removed.
-    ///   - isForced: Whether accounts are removed that are no candidates: those of a list of earlier purges, after a restore.
+    ///   - isForced: Whether to remove accounts even if they are not candidates. Pass `true` to remove the accounts of a list of earlier
+    ///     purges after a backup was restored.
     /// - Returns: The ids of the removed accounts.
     func purge(_ ids: [Account.ID], at now: Date, unverifiedSince: Date?, isForced: Bool) async throws -> [Account.ID]
     /// Returns the ids of removed accounts that are not in the list of purges yet, and the time of their removal.
@@ -132,7 +135,7 @@ public struct PurgeCandidate: Hashable, Sendable {
     }
 }
 
-/// A removed account, as the list of purges names it.
+/// A removed account, as the list of purges contains it.
 public struct ListedPurge: Hashable, Sendable {
     /// The account.
     public let id: Account.ID

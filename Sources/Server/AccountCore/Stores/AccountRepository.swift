@@ -6,30 +6,30 @@ public import AccountContract
 /// ``StoreFailure`` if the store fails. Check an implementation with `AccountStoreCheck` of `AccountStoreTesting`.
 public protocol AccountRepository: Sendable {
     /// Adds an account.
-    /// - Returns: `false` if its address is taken: if another account has it now, or had it until an undo link expires. Of concurrent
-    ///   callers with the same address, exactly one gets `true`.
+    /// - Returns: `false` if its address is taken: another account has it now, or had it before and can still restore it. If several
+    ///   callers add the same address at the same time, exactly one of them gets `true`.
     func insert(_ account: Account) async throws -> Bool
-    /// Adds accounts in one transaction and skips those whose addresses are taken. Of duplicate addresses in the list, the first one is
-    /// added.
+    /// Adds accounts in one transaction, and skips accounts whose addresses are taken. If several accounts in the list have the same
+    /// address, the first of them is added.
     /// - Returns: The ids of the added accounts, in the order of the list.
     func insert(contentsOf accounts: [Account]) async throws -> [Account.ID]
     /// Sets the state of an account. If the new state is not `active`, all sessions and links of the account end, and its epoch rises.
     /// - Returns: Whether there is such an account.
     func setState(_ state: Account.State, of id: Account.ID) async throws -> Bool
-    /// Counts the hashes from other systems or with other costs than the server's own, by kind, and all accounts. The time is proportional
-    /// to the number of such hashes, and the memory to the number of kinds.
+    /// Counts the foreign hashes by kind, and all accounts. A hash is foreign if it comes from another system or has other costs than new
+    /// hashes. The time is proportional to the number of foreign hashes, and the memory to the number of kinds.
     /// - Parameter kind: Returns the kind of a hash; `nil` if it is not counted.
     func countForeignHashes(by kind: @escaping @Sendable (String) -> String?) async throws -> (counts: [String: Int], total: Int)
     /// Returns the account of an address. Compares normalized addresses.
     func account(email: EmailAddress) async throws -> Account?
     /// Returns the account of an id.
     func account(id: Account.ID) async throws -> Account?
-    /// Returns all accounts, oldest first. They are all in memory at once.
+    /// Returns all accounts, oldest first. All of them are in memory at once, so use this method only for exports and tests.
     func accounts() async throws -> [Account]
-    /// Replaces the hash of a password by another hash of the same password, unless it has changed meanwhile. The epoch stays, so no
-    /// session ends.
+    /// Replaces the hash of a password by another hash of the same password, unless the password was changed meanwhile. The epoch doesn't
+    /// change, so no session ends.
     /// - Parameters:
-    ///   - id: The account. A missing one is ignored.
+    ///   - id: The account. If it doesn't exist, nothing happens.
     ///   - old: The hash that was verified.
     ///   - new: The hash that replaces it.
     func rehash(_ id: Account.ID, from old: String, to new: String) async throws

@@ -2,13 +2,13 @@ public import Observability
 
 /// All stores of one database.
 ///
-/// The domain's services take single stores; the composition of a server takes this. To store accounts in another database, write a module
-/// with a type that conforms to it, and check it with `AccountStoreCheck.all` of `AccountStoreTesting`. ``InMemoryAccountStores`` is the
-/// shortest example.
+/// Each service of the domain takes the single stores that it needs; a server takes all of them as one value of this type. To store
+/// accounts in another database, write a type that conforms to this protocol, and check it with `AccountStoreCheck.all` of
+/// `AccountStoreTesting`. ``InMemoryAccountStores`` is the shortest example.
 ///
 /// Several methods change more than one store in one transaction: ``ResetTokenStore/confirm(_:passwordHash:confirmation:at:)``,
 /// ``AccountLockTokenStore/lock(_:at:)``, ``AccountRepository/setState(_:of:)``, ``SessionStore/open(_:refresh:epoch:)`` and
-/// ``AccountRecordStore/change(_:at:_:)``. So the stores of one bundle share one database.
+/// ``AccountRecordStore/change(_:at:_:)``. So all stores of one value must share one database.
 public protocol AccountStores: Sendable {
     /// The accounts.
     var accounts: any AccountRepository { get }

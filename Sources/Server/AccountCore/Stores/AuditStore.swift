@@ -14,7 +14,7 @@ public struct AuditEvent: Hashable, Sendable {
         case signInFailed = "sign_in_failed"
         /// A sign-in with the right password to an account that is not active.
         case signInRefused = "sign_in_refused"
-        /// A hash of another system, or with weaker parameters, was replaced by the server's own.
+        /// A hash of another system, or a hash with weaker parameters, was replaced by a hash with the server's parameters.
         case hashUpgraded = "hash_upgraded"
         /// A reset link was requested and delivered.
         case resetLinkSent = "reset_link_sent"
@@ -102,15 +102,15 @@ public struct AuditOrigin: Hashable, Sendable {
 
 /// A store of the events of accounts. Events are written in batches by ``AuditTrail``, and read by operators and by exports.
 public protocol AuditStore: Sendable {
-    /// Stores events, in their order. Those of missing accounts are skipped.
+    /// Stores events, in their order. Events of accounts that don't exist are skipped.
     func append(_ events: [AuditEvent]) async throws
     /// Returns the newest events of an account, newest first.
     /// - Parameters:
     ///   - account: The account.
     ///   - limit: The largest number of events.
     func events(of account: Account.ID, limit: Int) async throws -> [AuditEvent]
-    /// Removes events from before a time, and all but the newest `limit` of each account and kind, so that failed sign-ins can't displace
-    /// other events. The work per call is bounded.
+    /// Removes events from before a time. Also removes, for each account and kind, all events except the newest `limit`. The limit applies
+    /// to each kind separately, so that many failed sign-ins can't displace other events. The work per call is bounded.
     /// - Returns: Whether there may be more to remove.
     @discardableResult
     func sweep(before: Date, limit: Int) async throws -> Bool

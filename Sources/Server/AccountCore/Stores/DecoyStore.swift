@@ -1,4 +1,5 @@
-/// A part of `0..<1`. Addresses without an account whose points lie in it are checked against one decoy; see ``DecoyMix``.
+/// A part of `0..<1` with a decoy. For an address without an account whose point is in this part, the password is checked against this
+/// decoy; see ``DecoyMix``.
 public struct DecoySpan: Hashable, Sendable {
     /// A hash that no password has, with the cost of some accounts' hashes.
     public let decoy: String

@@ -92,7 +92,7 @@ public struct MailIntent: Hashable, Sendable, Identifiable {
         public var recipient: EmailAddress? { columns.email }
     }
 
-    /// Identifies the intent. A store that repeats a write recognizes the intent by it.
+    /// Identifies the intent. If a store repeats a write, it recognizes the intent by this id.
     public let id: UUID
     /// The subject and its recipient.
     public let subject: Subject
@@ -112,7 +112,7 @@ public struct MailIntent: Hashable, Sendable, Identifiable {
     ///   - language: The language of the email.
     ///   - createdAt: The time of the request, in the time of the queue.
     ///   - failures: The number of failed deliveries.
-    ///   - origin: The origin of the request; that of the current task by default.
+    ///   - origin: The origin of the request. By default, it is the origin that is set for the current task.
     public init(
         id: UUID = UUID(),
         subject: Subject,

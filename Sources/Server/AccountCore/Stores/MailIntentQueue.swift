@@ -3,29 +3,31 @@ public import Foundation
 
 /// The queue of emails to be sent. Emails stay in it until they are delivered.
 ///
-/// All dates are of a steady time: see the `steady` parameter of ``MailWorker``.
+/// All dates are those of a steady clock, which doesn't jump when the wall clock is set; see the `steady` parameter of ``MailWorker``.
 ///
-/// Any number of workers, in any number of processes, may share a queue. A worker that claims an intent holds it under a lease. If the
-/// lease has passed to another worker, calls of the first one change nothing.
+/// Any number of workers, in any number of processes, may share a queue. A worker claims an intent for a limited time, the lease. If the
+/// lease has ended and another worker has claimed the intent, calls of the first worker change nothing.
 public protocol MailIntentQueue: Sendable {
     /// Adds an intent, due immediately. When this method returns, the intent survives a crash.
     ///
     /// A store in the database of the rate limits also commits the usage of the request that adds the intent: see `CommittedUsage`.
     func enqueue(_ intent: MailIntent) async throws
-    /// Claims intents and hides them from other workers until `leaseEnd`. The intents of a stopped worker become due then, or earlier by
-    /// ``releaseAbandoned(at:)``.
+    /// Claims intents and hides them from other workers until `leaseEnd`. If the worker stops, its intents become due at this time, or
+    /// earlier if ``releaseAbandoned(at:)`` releases them.
     ///
-    /// The networks of new reset requests take turns, oldest request first: a network with many requests delays those of another network by
-    /// one email per turn. All other intents (retries, confirmations, intents of stopped workers) are claimed when they are due, oldest
-    /// first. The two kinds alternate.
+    /// The store takes new requests of clients without an account in turn by network, and within a network the oldest request first. So a
+    /// network with many requests delays another network by only one email per turn. All other intents (retries, emails to accounts,
+    /// intents of stopped workers) are claimed when they are due, oldest first. The store alternates between the two groups.
     /// - Parameters:
     ///   - limit: The largest number of intents.
     ///   - now: The time of the queue.
     ///   - leaseEnd: The time until which the intents are hidden.
-    ///   - includesResets: Whether reset emails may be sent now; if not, only confirmations are claimed.
+    ///   - includesResets: Whether emails that clients without an account requested, such as reset emails, may be sent now. If not, only
+    ///     emails to accounts are claimed.
     /// - Complexity: O(`limit` · log n) of n intents.
     func claim(limit: Int, at now: Date, leaseEnd: Date, includesResets: Bool) async throws -> [MailIntent]
-    /// Returns an intent that is still held under the lease, without counting a failure. It becomes the next one of its network.
+    /// Returns a claimed intent to the queue, without counting a failure. The intent becomes the next one of its network. If the lease has
+    /// ended and another worker has the intent, nothing happens.
     func release(_ intent: MailIntent, leaseEnd: Date, at now: Date) async throws
     /// Makes the intents of stopped workers due.
     /// - Returns: The number of intents.
@@ -72,7 +74,7 @@ public struct QueuedMail: Hashable, Sendable, Identifiable {
     public enum State: String, Hashable, Sendable, CaseIterable {
         /// It will be tried when it is due.
         case waiting
-        /// It is in flight, or was when its worker died.
+        /// It is in flight, or it was in flight when its worker died.
         case taken
         /// It was abandoned and is not tried again automatically.
         case failed
@@ -127,8 +129,8 @@ public struct QueuedMail: Hashable, Sendable, Identifiable {
 public protocol MailQueueInspection: Sendable {
     /// The emails, oldest first. Rows that can't be read are left out.
     func mails(limit: Int) async throws -> [QueuedMail]
-    /// Makes pending emails due now, and ends the pause of workers during an outage. With `includingFailed`, abandoned emails become due,
-    /// too. Emails in flight stay as they are.
+    /// Makes pending emails due now, and ends a pause of the workers during an outage. With `includingFailed`, abandoned emails become due,
+    /// too. Emails in flight don't change.
     /// - Parameters:
     ///   - ids: The ids of the emails; all if `nil`.
     ///   - includingFailed: Whether abandoned emails become due, too.

@@ -3,7 +3,7 @@ public import Foundation
 
 /// A store of single-use reset tokens, as digests.
 public protocol ResetTokenStore: Sendable {
-    /// Stores a token. Of the account's valid tokens, only the newest `liveLimit` remain.
+    /// Stores a token, and removes older valid tokens of the account, so that only the newest `liveLimit` remain.
     /// - Parameters:
     ///   - token: The token, as a digest.
     ///   - liveLimit: The number of valid tokens that remain, including the new one; at least 1.
@@ -13,20 +13,21 @@ public protocol ResetTokenStore: Sendable {
     func discard(_ digest: TokenDigest) async throws
     /// Removes older valid tokens of the account of a token.
     ///
-    /// Of the account's valid tokens that are not newer than the given one, the newest `liveLimit` remain, including the given one. Newer
-    /// tokens are not counted, because their emails may never arrive.
+    /// The method considers only valid tokens that are not newer than the given token. The newest `liveLimit` of them remain, including the
+    /// given token. Newer tokens are not counted, because their emails may never arrive.
     func prune(olderThan token: StoredResetToken, liveLimit: Int) async throws
     /// Returns the valid token of a digest, and its account. Changes nothing.
-    /// - Returns: `nil` if the digest is unknown, expired or consumed, if its account can't be recovered, or if its account has another
-    ///   address than the one that the token was sent to.
+    /// - Returns: `nil` if the digest is unknown, expired or consumed, if the password of its account may not be reset, or if the account
+    ///   no longer has the address that the token was sent to.
     func find(_ digest: TokenDigest, at now: Date) async throws -> (token: StoredResetToken, account: Account)?
     /// Returns the stored tokens of an account, used or not, newest first. At most 1,000.
     func tokens(of account: Account.ID) async throws -> [StoredResetToken]
-    /// Whether a digest is that of an unused token that has expired and is still stored. Only used for metrics.
+    /// Returns whether an unused token with this digest has expired and is still stored. Use it only for metrics.
     func hasExpired(_ digest: TokenDigest, at now: Date) async throws -> Bool
     /// Consumes a token and, in the same transaction, sets the password, marks the address as verified, unlocks a locked account, consumes
     /// the account's other tokens, ends all its sessions, raises its epoch and queues the confirmation email.
-    /// - Returns: Whether the token was valid. Of concurrent callers, in any number of processes, exactly one gets `true`.
+    /// - Returns: Whether the token was valid. If several callers in any number of processes use a token at the same time, exactly one of
+    ///   them gets `true`.
     func confirm(
         _ digest: TokenDigest,
         passwordHash: String,
@@ -72,7 +73,7 @@ public protocol AccountLockTokenStore: Sendable {
     /// - Returns: `nil` if the digest is unknown, expired or consumed, or its account is neither active nor locked.
     func find(_ digest: TokenDigest, at now: Date) async throws -> Account?
     /// Consumes a token and, in the same transaction, locks its account, ends all its sessions and valid reset links and raises its epoch.
-    /// - Returns: Whether the token was valid. Of concurrent callers exactly one gets `true`.
+    /// - Returns: Whether the token was valid. If several callers use a token at the same time, exactly one of them gets `true`.
     func lock(_ digest: TokenDigest, at now: Date) async throws -> Bool
     /// Removes expired tokens. The work per call is bounded.
     /// - Returns: Whether there may be more to remove.

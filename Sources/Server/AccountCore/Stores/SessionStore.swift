@@ -2,11 +2,11 @@ public import Foundation
 
 /// A store of sessions and their refresh tokens, as digests.
 ///
-/// All dates are of a steady time; see the `steady` parameter of ``Authentication``. Concurrent calls with one token, in any number of
-/// processes, are decided one after the other.
+/// All dates are those of a steady clock, which doesn't jump when the wall clock is set; see the `steady` parameter of ``Authentication``.
+/// If several calls in any number of processes use one token at the same time, the store executes them one after the other.
 public protocol SessionStore: Sendable {
-    /// Begins a session with its first refresh token, if the account is active and its epoch is still the given one. A reset between the
-    /// password check and this call raises the epoch, so that no session with the old password begins.
+    /// Begins a session with its first refresh token, if the account is active and its epoch still equals the given epoch. A password reset
+    /// between the password check and this call increases the epoch. So no session begins with the old password.
     /// - Returns: Whether the session began.
     func open(_ session: StoredSession, refresh: TokenDigest, epoch: Int) async throws -> Bool
     /// Uses a refresh token and replaces it by another one, in one transaction.
@@ -41,8 +41,8 @@ public protocol SessionStore: Sendable {
     /// Whether a session exists. The limits of its age are only checked by ``rotate(_:to:at:rules:)``: an access token expires long before
     /// them.
     func isAlive(_ id: StoredSession.ID) async throws -> Bool
-    /// Removes expired sessions, and used tokens that would have expired by now; these are unknown from then on. The work per call is
-    /// bounded.
+    /// Removes expired sessions, and used tokens that would have expired by now. Removed tokens are refused as unknown. The work per call
+    /// is bounded.
     /// - Returns: Whether there may be more to remove.
     @discardableResult
     func sweep(at now: Date, rules: SessionRules) async throws -> Bool
@@ -83,7 +83,7 @@ public struct StoredSession: Hashable, Sendable, Identifiable {
     public let accountID: Account.ID
     /// The time of the sign-in.
     public let createdAt: Date
-    /// The name of the device, as its user knows it; `nil` if it is unknown.
+    /// The name of the device, which the user recognizes in the list of sessions; `nil` if it is unknown.
     public let deviceName: String?
 
     /// Creates a session.
@@ -124,14 +124,15 @@ public struct ClientDevice: Hashable, Sendable {
 
 /// The lifetimes of sessions and tokens.
 public struct SessionRules: Hashable, Sendable {
-    /// The lifetime of an access token: 15 minutes. A locked account or an ended session is noticed earlier by servers that read the store.
+    /// The lifetime of an access token: 15 minutes. Servers that read the store refuse a token earlier if its account is locked or its
+    /// session has ended.
     public var accessTokenLifetime: Duration = .seconds(15 * 60)
     /// The time without a refresh after which a session ends: 30 days.
     public var idleLimit: Duration = .seconds(30 * 86_400)
     /// The time after which a session always ends: 90 days.
     public var absoluteLimit: Duration = .seconds(90 * 86_400)
-    /// The time within which a refresh may be repeated because its response was lost: 10 seconds. A longer window helps slow networks and
-    /// thieves of tokens alike.
+    /// The time within which a refresh may be repeated because its response was lost: 10 seconds. A longer window helps clients on slow
+    /// networks, but also gives a thief more time to use a stolen token.
     public var repeatWindow: Duration = .seconds(10)
 
     /// The default rules.

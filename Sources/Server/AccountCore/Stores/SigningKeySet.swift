@@ -39,8 +39,8 @@ public struct SigningKey: Hashable, Sendable, Identifiable {
 
 /// The keys that sign access tokens, and the rules by which they replace one another.
 ///
-/// A key is accepted, and therefore published, from its creation until it is retired. The key that signs is the accepted one whose time to
-/// sign began last. ``rotate(to:at:)`` publishes a new key before it signs, so that other verifiers have fetched it by then:
+/// A key is accepted, and therefore published, from its creation until it is retired. Of the accepted keys, the key whose signing time
+/// began last signs new tokens. ``rotate(to:at:)`` publishes a new key before it signs, so that other verifiers have time to fetch it:
 ///
 /// ```
 /// now             now + 360 s                now + 1,320 s
@@ -52,8 +52,8 @@ public struct SigningKeySet: Hashable, Sendable {
     public static let publicationAge = Duration.seconds(300)
     /// The time between the publication of a new key and its first signature.
     public static let publicationTime = publicationAge + .seconds(60)
-    /// The time for which the tokens of a key are accepted after another one signs: the lifetime of a token, and a minute for clocks that
-    /// differ.
+    /// The time for which the tokens of a key are still accepted after another key has begun to sign. It is the lifetime of a token plus a
+    /// minute, because clocks may differ.
     public static let acceptanceTime = SessionRules().accessTokenLifetime + .seconds(60)
     /// The time for which a retired key is listed.
     static let listingTime = Duration.seconds(30 * 86_400)
@@ -77,7 +77,7 @@ public struct SigningKeySet: Hashable, Sendable {
         keys.contains { $0.id == id && $0.isAccepted(at: time) }
     }
 
-    /// Returns the key that signs at a time. If the clock was set back, that is the oldest one.
+    /// Returns the key that signs at a time. If the clock was set back to a time before all keys, the oldest key signs.
     public func signer(at time: Date) -> SigningKey? {
         let accepted = accepted(at: time)
         return accepted.last { $0.signsFrom <= time } ?? accepted.first
@@ -117,7 +117,8 @@ public struct SigningKeySet: Hashable, Sendable {
         }
     }
 
-    /// Refuses a key's tokens at once, because the private key has leaked. If it was the key that signs, another one signs at once.
+    /// Refuses all tokens of a key immediately, because the private key has leaked. If this key signs new tokens, another key replaces it
+    /// immediately.
     /// - Parameter material: The key that is used if another one is needed.
     /// - Throws: ``SigningKeyRefusal`` if there is no such key, or if its tokens are refused already.
     public mutating func retireNow(
@@ -130,7 +131,7 @@ public struct SigningKeySet: Hashable, Sendable {
         change(id) { $0.retiredAt = time }
         let lasting = keys.filter { $0.retiredAt == nil }
         if let signer, signer.id != id {
-            // It was to be replaced by the key that is retired now.
+            // The key that is retired now was to replace the signing key, so the signing key continues.
             if lasting.isEmpty { change(signer.id) { $0.retiredAt = nil } }
         } else if let next = lasting.first {
             change(next.id) { $0.signsFrom = min($0.signsFrom, time) }

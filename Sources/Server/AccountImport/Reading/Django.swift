@@ -8,8 +8,8 @@ enum DjangoDump {
         let fields: Fields?
     }
 
-    /// The fields of any model. Those of users have an address and a password. Another model may have these names with other types, which
-    /// must not make the file unreadable: such values count as absent.
+    /// The fields of an object of any model. Only objects of users have an address and a password. Another model may use these names for
+    /// values of other types. Such values are decoded as `nil`, so that they don't make the file unreadable.
     private struct Fields: Decodable {
         var email: String?
         var password: String?

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Reads a file with users of another system. The format is detected from the beginning of the file, not from its name.
+/// Reads a file with users of another system. The first bytes of the file determine the format; the name of the file doesn't matter.
 ///
 /// ```swift
 /// for reading in try ImportFile.read(URL(filePath: "users.csv")) {
@@ -8,7 +8,7 @@ public import Foundation
 /// }
 /// ```
 ///
-/// A file is read into memory as a whole; about 1 KB per user is needed. `AccountImport` turns the records into accounts.
+/// The whole file is read into memory, which takes about 1 KB per user. To create accounts from the records, use `AccountImport`.
 public enum ImportFile {
     /// A record, or the error of an unreadable one. An unreadable record doesn't prevent the others from being read.
     public typealias Reading = Result<ImportRecord, ImportLineRefusal>
@@ -17,11 +17,11 @@ public enum ImportFile {
     public struct ImportLineRefusal: Error, Hashable, Sendable {
         /// The place in the file, such as `line 12`, for the operator.
         public let place: String
-        /// The reason as the rest of a sentence whose subject is the record, such as `is not UTF-8`. It contains no data of users.
+        /// The reason, worded to follow the place in a sentence, such as `is not UTF-8`. The text contains no data of users.
         public let reason: String
     }
 
-    /// An error that reports that the whole file is unreadable. The description has the reason and contains no data of users.
+    /// An error of a file that can't be read at all. The description contains the reason and no data of users.
     public struct Unreadable: Error, Hashable, Sendable, CustomStringConvertible {
         public let description: String
     }
@@ -57,7 +57,7 @@ public enum ImportFile {
         }
     }
 
-    /// Returns the bytes of a file, or those of a pipe up to its end. A file is mapped into memory if this is safe.
+    /// Returns the bytes of a file, or all bytes of a pipe. A file is mapped into memory if this is safe.
     private static func bytes(of file: URL) throws -> Data {
         let kind = try file.resourceValues(forKeys: [.isRegularFileKey])
         if kind.isRegularFile == true { return try Data(contentsOf: file, options: .mappedIfSafe) }

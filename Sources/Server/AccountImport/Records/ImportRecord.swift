@@ -18,8 +18,8 @@ public struct ImportRecord: Hashable, Sendable {
     public var passwordHash: String?
     /// The state: `active`, `inactive` or `suspended`. If it is `nil` or empty, the account is active.
     public var state: String?
-    /// Whether the user is active, in any notation of databases: `true`, `t`, `1`, `yes`, `y` and their opposites. A no makes an active
-    /// user inactive; `nil` leaves the state unchanged.
+    /// Whether the user is active, in any notation of databases: `true`, `t`, `1`, `yes`, `y` and their opposites. The value "no" makes an
+    /// active user inactive; `nil` leaves the state unchanged.
     public var isActive: String?
     /// Whether the address is verified, in any notation of databases. If it is `nil` or empty, the address is verified.
     public var isEmailVerified: String?
@@ -72,8 +72,8 @@ public struct ImportRefusal: Error, Hashable, Sendable, CustomStringConvertible 
 extension Account {
     /// Creates the account of an imported user. Nothing is stored.
     ///
-    /// The id is new, so the same record becomes another account in another store. Names that are longer than those of new accounts are
-    /// accepted.
+    /// The id is new in each call, so importing one record into two stores creates accounts with different ids. The name may be longer than
+    /// the names that new users can choose.
     /// - Parameters:
     ///   - record: The record.
     ///   - language: The language of a record without one.
@@ -103,8 +103,8 @@ extension Account {
         )
     }
 
-    /// Returns the state of a record. If `state` and `isActive` disagree, the stricter one is used: a record is only active if neither
-    /// objects.
+    /// Returns the state of a record. If `state` and `isActive` disagree, the stricter value is used: a record is active only if both
+    /// values are active or absent.
     /// - Throws: ``ImportRefusal`` if a value has none of the accepted notations.
     private static func state(_ record: ImportRecord) throws(ImportRefusal) -> State {
         guard let state = State(imported: record.state) else {
@@ -115,7 +115,8 @@ extension Account {
         return state == .active && !isActive ? .inactive : state
     }
 
-    /// Returns whether the address of a record is verified. The other system has used the address, so it is unless the record denies it.
+    /// Returns whether the address of a record is verified. Without a value, the address counts as verified, because the other system has
+    /// already used it.
     /// - Throws: ``ImportRefusal`` if the value has none of the accepted notations.
     private static func isEmailVerified(_ record: ImportRecord) throws(ImportRefusal) -> Bool {
         guard let text = record.isEmailVerified, !text.isEmpty else { return true }
@@ -165,12 +166,13 @@ extension Account.State {
     }
 }
 
-/// Whether a user is active, in the notation of another system. Decoding never fails, so one unusual value doesn't make a file unreadable.
+/// A Boolean value, such as whether a user is active, in the notation of another system. Decoding never fails, so an unusual value doesn't
+/// make a file unreadable.
 struct ImportedFlag: Hashable, Sendable, Decodable {
     /// The value as text. A value that is not a text, a number or a Boolean becomes `?`, which means neither yes nor no.
     let text: String
 
-    /// The value for other types, which means neither.
+    /// The value for all other types. It means neither yes nor no.
     static let unreadable = ImportedFlag("?")
 
     /// Creates the value of a text.

@@ -17,11 +17,11 @@ public import ServerMiddleware
 /// ```
 /// `holdfast serve --help` lists the environment variables.
 ///
-/// Settings are read when the server is created; of the limits, `AccountServer.change(to:)` changes them later. Secrets are ``HiddenText``,
-/// so a description or dump of the configuration doesn't contain them.
+/// The server reads its settings when it is created. Later, only the rate limits can be changed, with `AccountServer.change(to:)`. Secrets
+/// are ``HiddenText``, so a description or dump of the configuration doesn't contain them.
 ///
-/// All properties can be set in code. Settings from the environment are validated together, and one error reports all problems; properties
-/// that an app sets are not validated.
+/// Settings from the environment are validated together, and one error reports all problems. An app can also set all properties in code;
+/// these values are not validated.
 public struct AccountServerConfiguration: Sendable {
     /// The purpose of the server.
     public enum Environment: Sendable {
@@ -41,7 +41,7 @@ public struct AccountServerConfiguration: Sendable {
     public var dataFolder: URL
     /// The database of accounts: by default, a file in the data folder. `DATABASE_URL`.
     public var database = AccountDatabase.sqlite
-    /// The server that shares the usage of rate limits between several account servers; `nil` if each server counts separately.
+    /// The Valkey server through which several account servers share the usage of rate limits; `nil` if each server counts separately.
     public var sharedLimits: SharedLimitSettings?
     /// The servers that share the usage of rate limits: all of the deployment, by default.
     public var limitScope = RateLimitScope.deployment
@@ -84,7 +84,7 @@ public struct AccountServerConfiguration: Sendable {
     public var limits = LimitSettings()
     /// The range of the pause between two batches of emails.
     package var mailPause: ClosedRange<Duration> = .milliseconds(200)...(.seconds(2))
-    /// The time that a route may take, 30 seconds by default. Then the response is 504 `SERVER_TIMEOUT`.
+    /// The longest time for the handling of a request; 30 seconds by default. After this time, the response is 504 `SERVER_TIMEOUT`.
     public var requestDeadline = RequestDeadline(.seconds(30))
     /// The number of requests in flight; further ones are refused.
     ///
@@ -94,7 +94,7 @@ public struct AccountServerConfiguration: Sendable {
     package var shutdownDelay = Duration.zero
     /// The number of open connections, and their times.
     package var connections = ConnectionLimits(perClient: 128)
-    /// The address that serves `/metrics` and `/health/ready`; `nil` if the public one does.
+    /// The address that serves `/metrics` and `/health/ready`; `nil` if the public address serves them.
     package var ops: OpsAddress?
     /// The storage of idempotency keys: their number and lifetime.
     public var idempotency = IdempotencySettings()
@@ -104,8 +104,8 @@ public struct AccountServerConfiguration: Sendable {
     public var reader = RequestReader()
     /// The installation that the database must belong to; `nil` for any.
     package var installation: String?
-    /// The secret that replaces the one in the data folder; 32 characters or more. After `base64:` it is a key of at least 32 bytes, such
-    /// as the secret of a data folder.
+    /// The secret that is used instead of the secret in the data folder; at least 32 characters. A text with the prefix `base64:` is an
+    /// encoded key of at least 32 bytes, such as the secret of a data folder.
     public var secret: HiddenText?
     /// The former secret, which ``secret`` replaces. It stays valid until everything that was signed with it has expired.
     public var previousSecret: HiddenText?
@@ -139,7 +139,7 @@ public struct AccountServerConfiguration: Sendable {
     /// Whether the server is only reachable from this machine.
     package var isLoopback: Bool { RequestHost.isLoopback(host) }
 
-    /// The clients that may read `/metrics`; `nil` if none may, and then the route doesn't exist.
+    /// The clients that may read `/metrics`; `nil` if no client may read them. In this case, the route doesn't exist.
     package var metricsAccess: MetricsAccess? {
         metricsToken.map { .bearer($0.text) } ?? (offersDevelopmentPages || ops != nil ? .loopback : nil)
     }
@@ -174,7 +174,7 @@ extension AccountServerConfiguration {
     /// deadline keep their values.
     /// - Parameters:
     ///   - reader: The source of the values.
-    ///   - names: The names of all variables; those of unknown limits are refused.
+    ///   - names: The names of all variables. The method refuses a variable for a limit that doesn't exist, such as a mistyped name.
     ///   - isServing: Whether links will be sent, which require an address in production.
     /// - Throws: ``InvalidConfiguration`` with all problems.
     public mutating func read(_ reader: ConfigReader, names: Set<String> = [], isServing: Bool = true) throws {

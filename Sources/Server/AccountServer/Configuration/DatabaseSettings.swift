@@ -12,7 +12,8 @@ public enum AccountDatabase: Sendable {
 
     /// Reads `DATABASE_URL`.
     ///
-    /// The timeouts are shorter than those of clients, so that a client gets an error of the server.
+    /// The timeouts are shorter than the usual timeouts of clients. So if the database is slow, clients receive an error response instead
+    /// of a timeout.
     /// - Parameter isProduction: Whether the server's certificate must be verified.
     init(_ settings: inout SettingReader, isProduction: Bool) {
         self = .sqlite
@@ -40,7 +41,7 @@ public enum RateLimitScope: Hashable, Sendable {
     case server
 }
 
-/// The Valkey server that shares the usage of rate limits between servers.
+/// The Valkey server through which several servers share the usage of rate limits.
 ///
 /// With it, each decision takes a round trip to Valkey, at most 9 ms. Without it, decisions are made in memory.
 public struct SharedLimitSettings: Sendable {
@@ -59,7 +60,7 @@ public struct SharedLimitSettings: Sendable {
         self.address = address
     }
 
-    /// Reads `VALKEY_URL` and `VALKEY_FALLBACK`; `nil` without the first one.
+    /// Reads `VALKEY_URL` and `VALKEY_FALLBACK`. The result is `nil` if `VALKEY_URL` is not set.
     init?(_ settings: inout SettingReader) {
         let fallbacks = settings.list("VALKEY_FALLBACK") ?? []
         guard let url = settings.text("VALKEY_URL", isSecret: true) else { return nil }

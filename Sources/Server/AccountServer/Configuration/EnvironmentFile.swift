@@ -5,7 +5,7 @@ package import Foundation
 /// Lines end with LF or CRLF. Empty lines and lines that begin with `#` are ignored. A line may begin with `export `, and a value may be in
 /// quotes; nothing is substituted. Problems name the number of an invalid line and never quote it, because it may contain a secret.
 package struct EnvironmentFile: Hashable, Sendable {
-    /// The values by their names. Of equal names, the last line wins.
+    /// The values by their names. If several lines have the same name, the last line is used.
     package let values: [String: String]
 
     /// Reads a file. If the file doesn't exist, there are no settings.

@@ -19,7 +19,7 @@ public struct LimitSettings: Sendable {
     public var policies = Dictionary(uniqueKeysWithValues: AccountLimit.allCases.map { ($0, $0.standard) })
     /// The largest number of reset emails per account. It applies even if limits of requests are off.
     public var resetMailsPerAccount = AccountLimit.resetEmail.standard
-    /// The factors by which the networks of a client may exceed its quota, for each limit that counts them.
+    /// For each limit that counts networks: the factors by which the quota of a network is larger than the quota of a client.
     public var wide = Dictionary(
         uniqueKeysWithValues: AccountLimit.allCases.filter { $0.networkUse != nil }.map { ($0, WideLimits.standard) }
     )
@@ -76,7 +76,7 @@ public struct LimitSettings: Sendable {
     /// The valid values of that setting, in MiB.
     package static let megabytes = 1...65_536
 
-    /// The limits as rules, one for each.
+    /// The rules of the limits, one for each limit with a policy.
     package var rules: [RateLimitRule] {
         AccountLimit.allCases.map { limit in
             limit.rule(policies[limit], mode: policies[limit] == nil ? .off : mode, wide: wide[limit] ?? .standard)

@@ -2,7 +2,7 @@ import Configuration
 import ErrorContract
 import Foundation
 
-/// Reads settings by their names in the environment, and collects all problems, so that an operator corrects them at once.
+/// Reads settings by their names in the environment, and collects all problems, so that an operator can correct all of them together.
 ///
 /// An invalid value is reported and replaced by its default, so that the reading continues.
 struct SettingReader {
@@ -16,7 +16,7 @@ struct SettingReader {
         self.reader = reader
     }
 
-    /// Reads a text; an empty one counts as absent.
+    /// Reads a text. An empty text counts as absent.
     /// - Parameter isSecret: Whether the source must treat the value as a secret, for example in access logs.
     /// - Returns: The text without spaces at its ends; `nil` if it is absent or invalid.
     mutating func text(_ name: String, isSecret: Bool = false) -> String? {
@@ -119,7 +119,7 @@ struct SettingReader {
     ///
     /// - Parameters:
     ///   - name: The name of the setting.
-    ///   - text: The problem, as the rest of a sentence that begins with the name.
+    ///   - text: The problem, worded to follow the name in a sentence.
     mutating func refuse(_ name: String, _ text: String) {
         let shown = text.replacing(/“([^”:]*:)[^”]*@/) { "“\($0.1)…@" }
         problems.append(ConfigurationProblem(setting: name, text: shown))

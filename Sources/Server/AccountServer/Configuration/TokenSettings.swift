@@ -1,8 +1,8 @@
 import Foundation
 
-/// The names in access tokens, which other services compare.
+/// The names of the issuer and the audience in access tokens. Services that verify tokens compare these names.
 ///
-/// Both must stay the same while tokens are valid; otherwise, other services refuse the older ones.
+/// Don't change a name while access tokens are valid: other services would refuse the tokens that have the old name.
 public struct TokenSettings: Hashable, Sendable {
     /// The issuer (`iss`); `nil` for the address that links in emails begin with.
     public var issuer: String?

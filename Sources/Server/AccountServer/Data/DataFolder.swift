@@ -46,7 +46,7 @@ package struct DataFolder: Sendable {
 
     /// Returns the secret of this folder: 256 random bits, created once.
     ///
-    /// Two processes that start at the same time get the same secret.
+    /// If two processes start at the same time, both receive the same secret.
     /// - Throws: ``UnreadableSecret``.
     package func secret() throws -> SymmetricKey {
         let fresh = SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }
@@ -97,10 +97,10 @@ extension DataFolder {
     /// The file that names the installation whose database belongs in the folder.
     package static func installationFile(in folder: URL) -> URL { folder.appending(path: "installation-id") }
 
-    /// Checks, before anything is created, that the folder has a database.
+    /// Checks that the folder has a database. Call this method before anything is created in the folder.
     ///
-    /// A volume that is not mounted looks like a new folder. A server that created a database there would be ready, and every account would
-    /// be unknown.
+    /// A volume that is not mounted looks like a new folder. A server that creates a database there would start, but it would know none of
+    /// the accounts.
     /// - Parameters:
     ///   - folder: The data folder.
     ///   - mayCreate: Whether a folder without a database is a new installation.

@@ -8,9 +8,10 @@ package import PostgresStores
 import Scheduling
 import ServiceLifecycle
 
-/// The data of a server in PostgreSQL, and the server's registration among those of the deployment.
+/// The data of a server in PostgreSQL, and the registration of this server among the servers of the deployment.
 ///
-/// A server that starts migrates the tables, then registers; a command does neither. If anything fails, the connections are closed again.
+/// When a server starts, it migrates the tables and then registers. A command does neither, except that it creates the tables of a new
+/// database. If a step fails, the connections are closed again.
 package struct PostgresDeployment: Sendable {
     /// The connections of the server.
     package let database: PostgresDatabase
@@ -26,7 +27,8 @@ package struct PostgresDeployment: Sendable {
     /// Connects, and registers the server.
     /// - Parameters:
     ///   - version: The version of the server, which migrates the tables and takes emails from the queue; `nil` for a command.
-    ///   - isAlone: Whether the initializer fails if another server is registered, because the servers would not share their rate limits.
+    ///   - isAlone: Whether this server must be the only server, because it doesn't share its rate limits. If so, the initializer fails if
+    ///     another server is registered.
     /// - Throws: `StoreFailure`; ``DeploymentInUse``.
     init(
         _ settings: PostgresSettings,
@@ -66,7 +68,7 @@ package struct PostgresDeployment: Sendable {
         }
     }
 
-    /// Checks, before anything is created, that the database has tables.
+    /// Checks that the database has tables. Call this method before anything is created in the database.
     ///
     /// Use it in production, where a database without tables is probably the wrong one.
     /// - Parameter settings: The connection.
@@ -105,8 +107,8 @@ package struct PostgresDeployment: Sendable {
         return try outcome.get()
     }
 
-    /// Registers a server. A server that was killed stays registered for ten seconds, so this function tries for fifteen, every 500 ms.
-    /// - Throws: ``DeploymentInUse`` if another server is still registered then.
+    /// Registers a server. A server that was killed stays registered for ten seconds, so this function tries every 500 ms, for 15 seconds.
+    /// - Throws: ``DeploymentInUse`` if another server is still registered after this time.
     private static func enter(_ presence: PostgresPresence) async throws {
         let clock = ContinuousClock()
         let deadline = clock.now.advanced(by: .seconds(15))
@@ -124,14 +126,14 @@ package struct PostgresDeployment: Sendable {
         return [presence, RotationService(stores: stores, logger: logger)]
     }
 
-    /// Renews the registration and reads the database's clock. A command only does the latter.
+    /// Renews the registration and reads the database's clock. A command has no registration, so it only reads the clock.
     /// - Throws: `StoreFailure`.
     fileprivate func renew() async throws {
         try await presence?.renew()
         try await time.synchronize()
     }
 
-    /// Removes the registration, so that other servers take over its emails.
+    /// Removes the registration, so that other servers send the emails that this server has claimed.
     fileprivate func leave() async throws { try await presence?.leave() }
 
     /// The random name that the deployment got when its tables were created.
@@ -160,7 +162,7 @@ extension PostgresTime: PersistentTime {
 
 /// Renews the registration every second until the shutdown.
 ///
-/// A failed renewal is logged and repeated a second later. After ten seconds without one, other servers consider this server stopped.
+/// A failed renewal is logged and repeated a second later. After ten seconds without a renewal, other servers consider this server stopped.
 private struct PresenceService: Service, CustomStringConvertible {
     let deployment: PostgresDeployment
     let logger: Logger

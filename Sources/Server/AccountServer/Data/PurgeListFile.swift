@@ -17,7 +17,7 @@ package struct PurgeListFile: PurgeList {
         self.url = url
     }
 
-    /// Adds lines. When this method returns, they are on the disk. Several processes can add lines at the same time.
+    /// Adds lines to the list. When this method returns, the lines are on the disk. Several processes can add lines at the same time.
     ///
     /// It blocks the thread for the duration of the write.
     /// - Throws: `POSIXError`.
@@ -32,7 +32,7 @@ package struct PurgeListFile: PurgeList {
     }
 
     /// Returns the lines of a list.
-    /// - Throws: ``UnreadablePurgeList`` if the file can't be read, or a line has another form.
+    /// - Throws: ``UnreadablePurgeList`` if the file can't be read, or if a line has another format.
     package static func read(_ file: URL) throws -> [ListedPurge] {
         guard let text = try? String(contentsOf: file, encoding: .utf8) else {
             throw UnreadablePurgeList(description: "\(file.path) can't be read")

@@ -16,7 +16,7 @@ import ValkeyStores
 
 /// All stores of a server. Only this type and ``PostgresDeployment`` know which database is used; the rest of the server uses protocols.
 ///
-/// A command opens the stores without a version. It then takes no emails from the queue, and with PostgreSQL it doesn't migrate tables that
+/// A command opens the stores without a version. Such stores take no emails from the queue and, with PostgreSQL, don't migrate tables that
 /// servers use.
 package struct Stores: AccountStores {
     /// The location of the data.
@@ -39,7 +39,7 @@ package struct Stores: AccountStores {
     /// It doesn't lock the folder: see ``DataFolderLock``.
     /// - Parameters:
     ///   - url: The folder; created if it is missing.
-    ///   - isServing: Whether a server opens it, which holds a lock and takes emails from the queue.
+    ///   - isServing: Whether a server opens the folder. If so, the stores hold a lock, and their queue can claim emails.
     /// - Throws: ``MovedDatabase`` if the data was moved to PostgreSQL; an error of the file system or of the database.
     package init(_ url: URL, isServing: Bool = false) throws {
         folder = try DataFolder(url)
@@ -138,7 +138,7 @@ package struct Stores: AccountStores {
         )
     }
 
-    /// The time that access tokens are issued by: the clock of the machine, or that of PostgreSQL.
+    /// The clock with which access tokens are issued: the clock of the machine, or the clock of PostgreSQL.
     package var wallTime: @Sendable () -> Date {
         guard let deployment else { return { Date() } }
         return deployment.time.now
@@ -164,7 +164,7 @@ extension HiddenText {
     /// Whether the text has the prefix of a key.
     var isKey: Bool { text.hasPrefix(Self.keyPrefix) }
 
-    /// The encoded key; `nil` without the prefix, or with less than 32 bytes in Base64 after it.
+    /// The encoded key. It is `nil` if the prefix is missing, or if less than 32 bytes in Base64 follow it.
     var keyBytes: SymmetricKey? {
         guard isKey, let bytes = Data(base64Encoded: String(text.dropFirst(Self.keyPrefix.count))), bytes.count >= 32
         else { return nil }
@@ -185,7 +185,7 @@ package struct MovedDatabase: Error, CustomStringConvertible {
 package struct NoSQLiteDatabase: Error {}
 
 extension Stores {
-    /// Returns the rate limits, with the usage that was saved, or with the usage that all servers share.
+    /// Returns the rate limits. They continue with the usage that was saved or, with Valkey, with the usage that all servers share.
     ///
     /// - Returns: The store, which must run as a service.
     /// - Parameters:
@@ -252,7 +252,7 @@ extension Stores {
         }
     }
 
-    /// Returns the time of due times, leases and grace windows.
+    /// Returns the clock for due times, leases and grace windows.
     /// - Parameter snapshot: The clocks of the machine; the default if `nil`. With PostgreSQL, its clock is the default.
     package func steadyTime(_ snapshot: (@Sendable () -> SnapshotTime)? = nil) async throws -> any PersistentTime {
         switch place {
@@ -293,7 +293,7 @@ extension Stores {
 
     /// Closes the data after the pending writes.
     ///
-    /// With PostgreSQL, the server's registration is removed first, so that other servers take over its emails.
+    /// With PostgreSQL, the registration of the server is removed first, so that other servers send the emails that it has claimed.
     package func close() async throws {
         switch place {
         case .sqlite(let database): try database.close()
@@ -316,7 +316,7 @@ package protocol PersistentRateLimitStore: RateLimitStore, Service {
 package protocol PersistentTime: Sendable {
     /// The current time.
     var now: @Sendable () -> Date { get }
-    /// Stores the current time, from which it continues after a restart.
+    /// Stores the current time. After a restart, the clock continues from the stored time.
     func keep() async throws
 }
 

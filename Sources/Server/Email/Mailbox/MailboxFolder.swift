@@ -87,9 +87,9 @@ public struct MailboxFolder: MailDelivery, SentMailStore {
         return StoredMail(id: id, message: String(decoding: data, as: UTF8.self))
     }
 
-    /// Removes all emails to an address, including those that a killed process has not finished. Blocks the thread until all files have
+    /// Removes all emails to an address, including incomplete files of a process that was killed. Blocks the thread until all files have
     /// been read.
-    /// - Parameter address: The address; upper and lower case count as one.
+    /// - Parameter address: The address; uppercase and lowercase letters count as equal.
     /// - Throws: The error of `FileManager` if the folder can't be read or a file can't be removed, or `CancellationError`.
     /// - Complexity: O(n) for n files in the folder. All files are read.
     public func removeMails(to address: EmailAddress) async throws {

@@ -82,7 +82,8 @@ package enum AccountLinkOperation: String, AccountOperations {
         }
     }
 
-    /// Returns an operation whose response has no secret, and which can be repeated with its key.
+    /// Returns an operation that clients can repeat with an idempotency key. Its response must not contain a secret, because the response
+    /// is stored with the key.
     private func operation(
         _ path: String,
         _ summary: String,

@@ -15,8 +15,8 @@ import Mustache
 /// let templates = try MailTemplates(settings: settings, folder: folder)
 /// ```
 ///
-/// The folder is read once. All templates are checked and rendered with trial values before the first email is sent, so a mistake stops the
-/// start of the server instead of an email.
+/// The initializer reads the folder once, and checks all templates by rendering emails with trial values. So a mistake in a template
+/// prevents the start of the server instead of the delivery of an email.
 public struct MailTemplateFolder: Sendable {
     /// The problems of the templates in a folder. All of them are reported at once.
     ///
@@ -30,7 +30,7 @@ public struct MailTemplateFolder: Sendable {
 
     /// The largest template, in bytes: 64 KiB.
     public static let sizeLimit = 65_536
-    /// The largest part of an email, in bytes. Webmail cuts longer parts, and hides the link with them.
+    /// The largest part of an email, in bytes. Some webmail services cut off longer parts, which may hide the link of the email.
     static let partLimit = 100_000
     /// The suffix of template files.
     private static let suffix = ".mustache"
@@ -42,7 +42,8 @@ public struct MailTemplateFolder: Sendable {
 
     /// Reads and checks all templates of a folder, in all languages. Files without the suffix `.mustache` are ignored.
     ///
-    /// It renders each email in all languages, so it takes longer than reading the files; call it once at the start.
+    /// The initializer renders each kind of email in all languages, which takes much longer than reading the files. Call it once, when the
+    /// server starts.
     /// - Parameter folder: The folder. Its files are read completely.
     /// - Throws: ``Refusal`` with all problems: unknown names, files that are too large or not UTF-8, syntax errors, unknown values, emails
     ///   without the link, and emails that webmail would cut.
@@ -164,7 +165,7 @@ struct MailTemplateTrial {
     /// The query of the links in trial emails.
     private static let link = "token=trial-of-templates"
 
-    /// Renders a trial email with values that are not in any real one.
+    /// Renders an email with trial values. No real email contains these values, so the check can find them in the result.
     private func mail(_ kind: MailKind, _ language: Language) throws -> Mail {
         guard let base = URL(string: "https://accounts.example.com") else { throw MailTemplates.InvalidLinkBase() }
         let templates = try MailTemplates(

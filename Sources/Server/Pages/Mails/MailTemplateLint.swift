@@ -1,6 +1,6 @@
 /// Finds tags of an email template that refer to unknown values, or that would let a user's name add markup to an email.
 ///
-/// It follows sections like Mustache does, with a stack of the values that are visible. `{{{name}}}` and `{{&name}}` are refused in HTML,
+/// Like Mustache, it keeps a stack of the values that are visible in the open sections. `{{{name}}}` and `{{&name}}` are refused in HTML,
 /// because they would insert a user's text unescaped.
 struct MailTemplateLint {
     /// Whether the template is for the HTML part.
@@ -66,7 +66,8 @@ struct MailTemplateLint {
         return nil
     }
 
-    /// Finds a value by a name with dots, like Mustache: the first part in the innermost section that has it.
+    /// Returns the value of a name with dots, with Mustache's rule: the first part of the name refers to the innermost section that has
+    /// such a value, and each further part to a member.
     private static func field(_ name: String, in scopes: [[String: MailTemplateField]]) -> MailTemplateField? {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard let first = parts.first, let found = scopes.reversed().lazy.compactMap({ $0[first] }).first else { return nil }

@@ -4,7 +4,8 @@ import ErrorContract
 public import Foundation
 import Mustache
 
-/// Renders emails as HTML and text from templates, in the language of the recipient, or in English if there are no texts in that language.
+/// Renders emails as HTML and text from templates. The language is that of the recipient, or English if there are no texts in that
+/// language.
 ///
 /// ```swift
 /// let templates = try MailTemplates(
@@ -12,11 +13,11 @@ import Mustache
 /// )
 /// ```
 ///
-/// The texts of users are protected in three ways: HTML is escaped; values of the other direction are isolated; and dots in names get an
-/// invisible joiner, so that no mail program turns a name into a link. Rendering does no I/O and can be done by several tasks at the same
-/// time.
+/// The texts of users are protected in three ways: HTML is escaped; values with another writing direction are isolated; and an invisible
+/// joiner follows each dot in a name, so that no mail program turns a name into a link. Rendering does no I/O and can be done by several
+/// tasks at the same time.
 ///
-/// The templates of a ``MailTemplateFolder`` replace single standard ones. `MailTexts` contains the texts of the standard ones, and
+/// Each template in a ``MailTemplateFolder`` replaces one standard template. `MailTexts` contains the texts of the standard templates, and
 /// `MailWording` their order.
 public struct MailTemplates: MailRendering {
     /// The settings of all emails.
@@ -25,13 +26,14 @@ public struct MailTemplates: MailRendering {
         public var appName: String
         /// The sender of emails, as `Name <address>` or an address.
         public var sender: String
-        /// The configured address with which links begin. Never derived from a request.
+        /// The configured address with which links begin. The address is never taken from a request, because an attacker could choose it.
         public var linkBase: URL
         /// The part of a link that contains the token: the query, or the fragment, which browsers don't send to servers.
         public var linkStyle: ResetLink.Style
-        /// The lifetime of a reset link, which the email states. It must be that of the tokens.
+        /// The lifetime of a reset link, which the email states. It must equal the lifetime of reset tokens.
         public var linkLifetime: Duration
-        /// The lifetime of a link that verifies an address, creates an account or confirms a new address. It must be that of the tokens.
+        /// The lifetime of a link that verifies an address, creates an account or confirms a new address. It must equal the lifetime of the
+        /// tokens of these links.
         public var confirmationLifetime: Duration
         /// The subject of the reset email in all languages; `nil` for the standard one, which has a translation for each language.
         public var resetSubject: String?

@@ -3,7 +3,7 @@ import AccountCore
 import ErrorContract
 import Foundation
 
-/// The texts of an email of one kind, in the order in which the email has them. Their placeholders are filled by ``MailTemplates``.
+/// The texts of an email of one kind, in the order in which they appear in the email. ``MailTemplates`` fills their placeholders.
 struct MailWording {
     /// The subject.
     let subject: LocalizedText

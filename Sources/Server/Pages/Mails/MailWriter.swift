@@ -20,8 +20,8 @@ struct MailWriter {
 
     /// Returns a subject with the app's name.
     ///
-    /// It contains no invisible marks, because subjects are searched, compared and filtered. The app's name is at its end, so its direction
-    /// can't reorder other text.
+    /// The subject contains no invisible marks, because users and programs search, compare and filter subjects. The app's name is at the
+    /// end, so its writing direction can't reorder other text.
     func subject(_ text: LocalizedText) -> String { filled(text).runs(in: language).bare }
 
     /// Returns a text without values.
@@ -53,8 +53,8 @@ struct MailWriter {
 }
 
 extension String {
-    /// The text, changed so that no mail program detects a link in it. This is necessary because a client chooses the names of users and
-    /// devices, which may be in emails to another user. An invisible word joiner follows each dot within a word.
+    /// The text with an invisible word joiner after each dot within a word, so that no mail program turns a part of it into a link. This is
+    /// necessary because clients choose the names of users and devices, and these names can appear in emails to other users.
     var withoutLinks: String {
         var text = String.UnicodeScalarView()
         for scalar in unicodeScalars {

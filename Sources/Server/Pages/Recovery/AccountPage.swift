@@ -9,7 +9,7 @@ public enum AccountPage: Hashable, Sendable {
         case verifyEmail
         /// Creates the account of a registration.
         case activate
-        /// Changes the address of an account to that of the recipient.
+        /// Changes the address of an account to the address that received the link.
         case confirmEmail
         /// Restores the former address of an account.
         case undoEmail
@@ -32,7 +32,7 @@ public enum AccountPage: Hashable, Sendable {
     public struct Problem: Hashable, Sendable {
         /// The text for the user.
         public let text: LocalizedText
-        /// Whether the problem is in the form for a new password. Otherwise it is in the form for the current one.
+        /// Whether the problem concerns the new password. Otherwise, it concerns the current password.
         public let isOfNewPassword: Bool
 
         /// Creates a problem.
@@ -66,7 +66,8 @@ public enum AccountPage: Hashable, Sendable {
     /// - address: The address that the link was sent to.
     /// - problem: The problem of the previous attempt; `nil` at first.
     case form(Change, token: ResetToken, address: EmailAddress, problem: Problem?)
-    /// The page if it is unknown whether it was opened by a link: the token may be after `#`. Its script shows the form.
+    /// The page if the request has no token. The token may be after `#`, which browsers don't send. The script of the page looks for the
+    /// token there and shows the form.
     case undecided(Change)
     /// The change has been made.
     case done(Outcome)

@@ -15,16 +15,16 @@ public struct RecoveryPage: Hashable, Sendable {
         /// - name: The first name of the account.
         /// - problem: The problem of the previous attempt; `nil` at first.
         case reset(link: ResetLink, name: String, problem: LocalizedText?)
-        /// The page if it is unknown whether it was opened by a link: the token may be after `#`, which the browser doesn't send. Its
-        /// script shows one of the two forms.
+        /// The page if the request has no token. The token may be after `#`, which browsers don't send. The script of the page looks for
+        /// the token there, and shows the form for a new password or the form that requests a link.
         case undecided
         /// The password has been changed.
         case changed
-        /// The link is unknown, expired or used. The page offers to request another one for the address.
+        /// The link is unknown, expired or used. The page has a form that requests a new link for the address.
         case deadLink(email: String)
         /// The link is malformed.
         case invalidLink
-        /// A link was requested, whether or not there is an account.
+        /// A link was requested. The page is the same whether or not the address has an account.
         case requested
         /// A link could not be requested.
         case requestProblem(email: String, LocalizedText)
@@ -85,7 +85,7 @@ public struct PageTemplates: Sendable {
         public var basePath: String
         /// The custom scheme that opens the app, if it has one, such as `notes`.
         public var appScheme: String?
-        /// The shortest password, in characters. The server checks it; the page only shows it.
+        /// The minimum length of a password, in characters. The page only shows this number; the server checks the length.
         public var minimumPasswordLength: Int
 
         /// Creates settings.

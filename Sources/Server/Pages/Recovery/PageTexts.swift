@@ -1,7 +1,6 @@
 import ErrorContract
 
-/// The texts that only the web pages have; the others belong to the contract. Their wording is specified, in the six languages of the
-/// contract.
+/// The texts that only the web pages have, in the six languages of the contract. Texts that apps also show are in the contract.
 enum PageTexts {
     /// The label of the button that makes a password readable.
     static let show = LocalizedText(
@@ -105,7 +104,7 @@ enum PageTexts {
         fr: "Ce n’était pas vous\u{A0}?",
         de: "Warst du das nicht?"
     )
-    /// The introduction of that page. `{name}` is the first name.
+    /// The introduction of the page that locks an account. `{name}` is the first name.
     static let lockLead = LocalizedText(
         en:
             "Hello {name}, your password was changed. If it was not you, freeze your account: nobody can sign in until you reset the password.",
@@ -119,7 +118,8 @@ enum PageTexts {
         de:
             "Hallo {name}, dein Passwort wurde geändert. Wenn du das nicht warst, friere dein Konto ein: Niemand kann sich anmelden, bis du das Passwort zurücksetzt."
     )
-    /// The introduction of that page before its script has found the token, so that the name is unknown.
+    /// The introduction of the page that locks an account, as long as the first name is unknown because the script has not found the token
+    /// yet.
     static let lockLeadUnnamed = LocalizedText(
         en: "Your password was changed. If it was not you, freeze your account: nobody can sign in until you reset the password.",
         es:

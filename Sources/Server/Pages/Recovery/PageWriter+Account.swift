@@ -28,7 +28,7 @@ extension PageWriter {
             }
         case .deadLink(let change):
             content["notice"] = notice("bad", ContractText.linkExpiredTitle, PageTexts.linkUsed, change.texts.expired)
-            // An address that can't be restored may still be the present one.
+            // If an address can't be restored, it may still be the present address of an account, so the page offers a reset link.
             if change == .undoEmail { content["request"] = requestForm(heading: ContractText.resetTitle) }
         case .invalidLink:
             content["notice"] = notice("bad", ContractText.linkInvalidTitle, PageTexts.linkIncomplete)

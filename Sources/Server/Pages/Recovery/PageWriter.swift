@@ -4,9 +4,9 @@ import Foundation
 
 /// Fills the page template in one language.
 ///
-/// The template has a section for a notice and one for each form; a page shows those whose values are there.
+/// The template has one section for a notice and one section for each form. A section is rendered only if it has values.
 ///
-/// It creates values only; the template escapes them. Names and addresses of users are values, so they can't add markup.
+/// The writer only creates values, and the template escapes them. So names and addresses of users can't add markup to a page.
 struct PageWriter {
     /// The texts and addresses of all pages.
     let settings: PageTemplates.Settings
@@ -29,7 +29,7 @@ struct PageWriter {
 
     /// Adds the notice and the forms of a page.
     /// - Parameters:
-    ///   - content: The values of the template, to which those of the page are added.
+    ///   - content: The values of the template. The method adds the values of the page.
     ///   - kind: The content of the page.
     func fill(_ content: inout TemplateValues, with kind: RecoveryPage.Kind) {
         switch kind {
@@ -154,7 +154,8 @@ struct PageWriter {
         return form
     }
 
-    /// Returns the values of the link that opens the app. It is hidden without a scheme, and until the script has found a token after `#`.
+    /// Returns the values of the link that opens the app. The link is hidden if the app has no scheme, or as long as the script has not
+    /// found a token after `#`.
     /// - Parameters:
     ///   - purpose: The purpose of the emailed link.
     ///   - link: Returns the link with a scheme; `nil` if its token may be after `#`.

@@ -3,7 +3,7 @@ import Mustache
 import OpenAPI
 import StrictJSON
 
-/// The pages of the error codes: one for all codes, and one for each code, at the address that problem details have as their type.
+/// The pages of the error codes: a page that lists all codes, and a page for each code.
 ///
 /// The pages are for developers, in English, and show the texts for users in all languages. Each is one file without scripts or third-party
 /// resources.
@@ -79,7 +79,7 @@ public struct ErrorPages: Sendable {
         return template.render(content)
     }
 
-    /// Returns the page for an unknown code, with a link to the code with the most similar name, if there is one.
+    /// Returns the page for an unknown code. If a code has a similar name, the page links to it.
     ///
     /// The code is escaped. Send the page with status 404.
     /// - Parameters:

@@ -29,7 +29,7 @@ public struct ReferencePage: Sendable {
     /// - Returns: The page as UTF-8 text. Send it with the policy of ``policy(nonce:)``.
     /// - Parameters:
     ///   - nonce: The nonce of the response's content security policy.
-    ///   - address: The address of the server, for the examples if no address is configured; never one from a request.
+    ///   - address: The address of the server. The examples use it if no address is configured. Don't take it from a request.
     public func html(nonce: String, address: String) -> String {
         let writer = ReferenceWriter(description: description, address: description.settings.baseURL ?? address)
         return template.render(writer.content(nonce: nonce, css: css, script: script))

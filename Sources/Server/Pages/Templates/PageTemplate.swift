@@ -39,8 +39,8 @@ enum PagePolicy {
     }
 }
 
-/// The values of a template by their names. Mustache finds the members of other types by reflection, which took most of the time of
-/// rendering an email.
+/// The values of a template by their names. For other types, Mustache finds members by reflection, which is so slow that it took most of
+/// the time of rendering an email.
 ///
 /// A list of values is a section that is rendered once per element. An empty list is rendered like a missing value.
 struct TemplateValues: MustacheParent, ExpressibleByDictionaryLiteral, Sendable {

@@ -2,31 +2,33 @@ import AccountContract
 public import Crypto
 import Foundation
 
-/// The keys under which the addresses of accounts are unique: HMAC-SHA-256 of the normalized address with a secret, 32 bytes.
+/// Computes the keys under which PostgreSQL stores the addresses of accounts. A key is the HMAC-SHA-256 of the normalized address under a
+/// secret, which has 32 bytes.
 ///
-/// The table of keys therefore discloses no address to a reader without the secret, and two spellings of one mailbox have the same key. All
-/// servers of a database must use the same secret: with another one, a server finds no account and would register addresses twice.
+/// So the table of keys discloses no address to a reader without the secret, and two spellings of one address have the same key. All
+/// servers of a database must use the same secret. A server with another secret finds no account and would register addresses a second
+/// time.
 ///
 /// To replace the secret, start all servers with both secrets, call ``PostgresAccountStores/addKeysOfPresentSecret()``, and then start them
-/// without the previous one. While both are in use, each address has two keys, so that servers that only know the previous secret and
-/// servers that know both don't register an address twice.
+/// without the previous secret. While both secrets are in use, each address has two keys. Otherwise, a server that only has the previous
+/// secret and a server that has both could register one address twice.
 public struct EmailKeys: Sendable {
     private let secrets: [SymmetricKey]
 
     /// Creates the keys.
     /// - Parameters:
     ///   - secret: The present secret.
-    ///   - previous: The secret that it replaces, while servers or rows still use that one.
+    ///   - previous: The secret that `secret` replaces. Pass it as long as servers or rows still use it; otherwise `nil`.
     public init(_ secret: SymmetricKey, previous: SymmetricKey? = nil) {
         secrets = [secret] + (previous.map { [$0] } ?? [])
     }
 
     /// Whether addresses have two keys.
     ///
-    /// While they have, a registration writes two rows, and a lookup of an unknown address takes two statements instead of one.
+    /// If so, a registration writes two rows, and a lookup of an unknown address takes two statements instead of one.
     public var isRotating: Bool { secrets.count > 1 }
 
-    /// Returns the keys of an address, that of the present secret first.
+    /// Returns the keys of an address, beginning with the key of the present secret.
     /// - Returns: One key; two while a secret is replaced.
     func keys(of email: EmailAddress) -> [[UInt8]] {
         secrets.map { Self.key(of: email.normalized, $0) }

@@ -3,9 +3,9 @@ public import PostgresDriver
 
 /// The database of all stores. Executes statements and reports failures as `StoreFailure`.
 ///
-/// It is a thin layer over `PostgresClient`: copies share its connections, and all of them can be used by several tasks at the same time.
-/// Create one per process, pass it to ``PostgresSchema``, ``PostgresPresence``, ``PostgresTime`` and ``PostgresAccountStores``, and use
-/// `PostgresClient` itself for tables that are not part of these stores.
+/// It is a thin layer over `PostgresClient`: copies share the connections of the client, and several tasks can use them at the same time.
+/// Create one database per process, and pass it to ``PostgresSchema``, ``PostgresPresence``, ``PostgresTime`` and
+/// ``PostgresAccountStores``. For your own tables, use `PostgresClient` directly.
 public struct PostgresDatabase: Sendable {
     /// The connections.
     public let client: PostgresClient
@@ -30,9 +30,9 @@ public struct PostgresDatabase: Sendable {
 
     /// Executes statements in one transaction, whose changes are durable when this returns.
     ///
-    /// The closure may run more than once, even after its changes were committed: after a conflict with another transaction, and after a
-    /// commit whose response was lost. So create the ids of inserted rows before the call, and let a repetition find the changes of the
-    /// earlier attempt.
+    /// The closure runs again after a conflict with another transaction, and after a commit whose response was lost. In the second case,
+    /// its changes may already be committed. So create the ids of inserted rows before the call, and write the statements so that a
+    /// repetition finds the changes of the earlier attempt.
     /// - Parameter body: The statements. Its errors roll the transaction back.
     /// - Returns: The value that the closure returned in the committed attempt.
     /// - Throws: `StoreFailure`, and the errors of the closure.
@@ -77,8 +77,8 @@ public struct PostgresDatabase: Sendable {
         try await reporting { try await client.ping() }
     }
 
-    /// Returns if the database executes a statement within a second; otherwise, throws. The statement reads a table of a store, so that the
-    /// check fails if the tables are missing.
+    /// Checks that the database executes a statement within a second. The statement reads a table of a store, so that the check fails if
+    /// the tables are missing.
     func ping(_ statement: PostgresStatement) async throws {
         try await reporting { try await client.ping(statement) }
     }
@@ -96,7 +96,7 @@ public struct PostgresDatabase: Sendable {
 }
 
 extension StoreFailure {
-    /// Creates a failure. Failures that a retry may resolve count as busy: no connection, no time, no space, or a conflict with another
+    /// Creates a failure. If a retry may succeed, `isBusy` is `true`: no connection, no time, no space, or a conflict with another
     /// transaction.
     ///
     /// These are the SQLSTATE classes 08 (connection), 40 (rollback after a conflict), 53 (resources), 55 (lock not available), 57

@@ -2,14 +2,14 @@ import AccountCore
 import Foundation
 import PostgresDriver
 
-/// The tables, as migration steps. Existing steps are never changed.
+/// The definition of the tables, as a list of migration steps. Existing steps are never changed.
 ///
 /// The statements only use features that PostgreSQL, CockroachDB, YugabyteDB and Citus share: no sequences, no triggers, no advisory locks,
 /// no foreign keys across tables that are keyed by digests. All tables are keyed by random ids or digests.
 ///
 /// Each server calls ``migrate(_:)`` before it uses the tables; if nothing is pending, that takes a few round trips. A step is one
-/// transaction that also records its name, so a server that stops within a step leaves nothing of it. Every step leaves the tables usable
-/// for servers of the previous version, so that servers can be upgraded one after the other.
+/// transaction, which also records the name of the step. So if a server stops during a step, the step is rolled back. After every step,
+/// servers of the previous version can still use the tables, so that servers can be upgraded one after the other.
 public enum PostgresSchema {
     /// A migration step: a name, and statements that can be repeated.
     ///
@@ -19,7 +19,7 @@ public enum PostgresSchema {
         let statements: [PostgresStatement]
     }
 
-    /// Migrates the tables. One server at a time does so while the others wait for up to two minutes.
+    /// Migrates the tables. One server at a time migrates; other servers that call this method wait for up to two minutes.
     /// - Parameter database: The database. Its user must be allowed to create tables.
     /// - Returns: The names of the executed steps, in order; none if the tables are current.
     /// - Throws: `StoreFailure`: busy if another server has been migrating for two minutes or if a table is locked for more than two
@@ -38,7 +38,8 @@ public enum PostgresSchema {
         return steps.map(\.name).filter { !made.contains($0) }
     }
 
-    /// Whether a newer version has migrated the tables: whether they record a step that this version doesn't know.
+    /// Returns whether a newer version has migrated the tables. This is the case if the tables record a step that this version doesn't
+    /// know.
     public static func isFromNewerVersion(_ database: PostgresDatabase) async throws -> Bool {
         guard try await !isNew(database) else { return false }
         return try await !made(database).isSubset(of: steps.map(\.name))
@@ -61,15 +62,15 @@ public enum PostgresSchema {
         return (name ?? nil) ?? ""
     }
 
-    /// Whether a copy into the tables has begun and is not complete, so that they only contain a part of the data.
+    /// Returns whether a copy from SQLite has begun and is not complete, which means that the tables contain only a part of the data.
     public static func isIncompleteCopy(_ database: PostgresDatabase) async throws -> Bool {
         try await !database.execute("SELECT 1 FROM shared_value WHERE name = 'copy'").rows.isEmpty
     }
 
-    /// Migrates with given steps, so that tests can add some.
+    /// Migrates the tables with the given steps. Tests pass additional steps.
     ///
-    /// The lock is a row with an expiry rather than an advisory lock, which not all of the databases offer. Each step renews it in its own
-    /// transaction, so a step whose holder lost the lock is rolled back.
+    /// The lock is a row with an expiry, because some of the supported databases have no advisory locks. Each step renews the lock in its
+    /// own transaction. So if a server has lost the lock, its step is rolled back.
     static func migrate(_ database: PostgresDatabase, steps: [Step]) async throws -> [String] {
         for statement in locks { try await repeated { try await database.execute(statement) } }
         let holder = UUID()
@@ -98,7 +99,7 @@ public enum PostgresSchema {
         Set(try await database.execute("SELECT name FROM schema_step").rows.map { try $0.value(0) })
     }
 
-    /// Executes a step and records it in one transaction, which fails if the lock was lost.
+    /// Executes a step and records its name, in one transaction. The transaction fails if this server has lost the lock.
     private static func make(_ step: Step, _ database: PostgresDatabase, _ holder: UUID) async throws {
         try await database.transaction { transaction in
             // A statement that waits for a lock blocks all statements after it.
@@ -117,8 +118,8 @@ public enum PostgresSchema {
         }
     }
 
-    /// Takes the lock, and waits for up to two minutes while another server migrates the tables. A server that stopped loses the lock after
-    /// a minute.
+    /// Takes the lock, and waits for up to two minutes while another server migrates the tables. If the server that has the lock stops, its
+    /// lock expires after a minute.
     private static func takeLock(_ database: PostgresDatabase, _ holder: UUID) async throws {
         for _ in 0..<600 {
             let taken = try await database.execute(
@@ -148,8 +149,8 @@ public enum PostgresSchema {
         try await database.execute("DELETE FROM schema_lock WHERE name = 'schema' AND holder = $1", [.uuid(holder)])
     }
 
-    /// Executes a statement up to six times, with 50 ms in between. Two servers that create a table at the same time can both find that it
-    /// is missing; one of them then fails.
+    /// Executes a statement up to six times, with 50 ms in between. A repetition is needed if two servers create a table at the same time:
+    /// both find that the table is missing, and one of them fails.
     private static func repeated(_ body: () async throws -> Void) async throws {
         for _ in 0..<5 {
             do { return try await body() } catch is StoreFailure { try await Task.sleep(for: .milliseconds(50)) }
@@ -191,11 +192,12 @@ extension PostgresSchema {
 
     /// The changes of accounts by emailed links, and the removal of accounts.
     ///
-    /// Existing accounts count as verified, and so do those that servers of the earlier version add while the servers are upgraded. The new
-    /// columns have constant defaults, so the step doesn't rewrite the tables.
+    /// Existing accounts count as verified. Accounts that servers of the earlier version add during the upgrade count as verified, too. The
+    /// new columns have constant defaults, so the step doesn't rewrite the tables.
     ///
-    /// `change_id` is the id of the last change by a link, by which a repetition after a lost response recognizes it. Keys of addresses are
-    /// normalized addresses here and not HMACs: a former address is reserved also while a secret is replaced.
+    /// `change_id` is the id of the last change by a link. A repetition after a lost response recognizes its change by this id. The keys of
+    /// former addresses are the normalized addresses themselves and not HMACs, so that former addresses stay reserved while a secret is
+    /// replaced.
     private static let accountChanges: [PostgresStatement] = [
         "ALTER TABLE account ADD COLUMN IF NOT EXISTS is_verified boolean NOT NULL DEFAULT true",
         "ALTER TABLE account ADD COLUMN IF NOT EXISTS purge_at double precision",
@@ -221,7 +223,7 @@ extension PostgresSchema {
         "CREATE INDEX IF NOT EXISTS account_link_account ON account_link (account_id)",
         "CREATE INDEX IF NOT EXISTS account_link_email ON account_link (email_key)",
         "CREATE INDEX IF NOT EXISTS account_link_expires_at ON account_link (expires_at)",
-        // The place orders the former addresses of an account, also if several have the same time.
+        // The column `place` orders the former addresses of an account, even if several have the same time.
         """
         CREATE TABLE IF NOT EXISTS former_address (
             account_id uuid NOT NULL,
@@ -263,8 +265,8 @@ extension PostgresSchema {
     /// The queue with emails of further kinds. The stores check the columns that a kind needs, so a new kind requires no step unless
     /// clients without an account can request it.
     ///
-    /// `is_fresh`: an email that a client without an account requested, and that was never tried. These are taken in turn by network; all
-    /// others when they are due.
+    /// `is_fresh`: an email that a client without an account requested, and that was never tried. The queue takes these emails in turn by
+    /// network, and all other emails by their due time.
     private static let mailKinds: [PostgresStatement] = [
         "ALTER TABLE mail_intent DROP CONSTRAINT IF EXISTS mail_intent_kind_check",
         "ALTER TABLE mail_intent DROP CONSTRAINT IF EXISTS mail_intent_check",
@@ -300,9 +302,9 @@ extension PostgresSchema {
 
     /// Accounts, their sessions and tokens, and the audit log.
     ///
-    /// `account_email` has the unique keys of addresses (``EmailKeys``) apart from the accounts, because an account has two of them while a
-    /// secret is replaced. The partial index over foreign hashes serves ``PostgresAccountRepository/countForeignHashes(by:)``. `fillfactor`
-    /// leaves space in the pages of `session`, because each refresh writes a new version of a row.
+    /// The unique keys of addresses (``EmailKeys``) are in their own table, `account_email`, because an account has two keys while a secret
+    /// is replaced. The partial index over foreign hashes serves ``PostgresAccountRepository/countForeignHashes(by:)``. `fillfactor` leaves
+    /// space in the pages of `session`, because each refresh writes a new version of a row.
     private static let accounts: [PostgresStatement] = [
         """
         CREATE TABLE IF NOT EXISTS account (
@@ -410,7 +412,7 @@ extension PostgresSchema {
             CHECK ((kind = 'password_changed') = (account_id IS NOT NULL))
         ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000)
         """,
-        // Reset emails that were never tried are taken in turn by network; all others when they are due.
+        // The queue takes reset emails that were never tried in turn by network, and all other emails by their due time.
         """
         CREATE INDEX IF NOT EXISTS mail_intent_new ON mail_intent (network, created_at, id)
         WHERE kind = 'password_reset' AND state = 'waiting' AND failures = 0
@@ -479,9 +481,10 @@ extension PostgresSchema {
         """,
     ]
 
-    /// The bytes that keys count for: of each client and network, and of accounts (0) and addresses (1).
+    /// The sums of the sizes of the idempotency keys: for each client and network, and for the two halves of the capacity, which are for
+    /// keys of accounts (0) and keys of addresses (1).
     ///
-    /// Keys that were stored before this step, and keys of servers of the earlier version, count for nothing; they expire within days.
+    /// Keys that were stored before this step, and keys of servers of the earlier version, are not counted; they expire within days.
     /// Servers of the earlier version still use `idempotency_client` and `idempotency_total` while the servers are upgraded one after the
     /// other.
     ///

@@ -79,7 +79,7 @@ extension MailIntent {
         VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9, $10, $11, 'waiting') ON CONFLICT (id) DO NOTHING
         """
 
-    /// The values of ``insertion``, in the order of its parameters. The network of an intent without a client is empty.
+    /// The values of ``insertion``, in the order of its parameters. If the intent has no client, its network is the empty text.
     var values: [PostgresValue] {
         let columns = subject.columns
         return [

@@ -4,9 +4,10 @@ import PostgresDriver
 
 /// The registration of the servers that use one database.
 ///
-/// A row is valid for ten seconds by the database's clock. Each server renews its row at least every two seconds, so a few failed renewals
-/// do no harm. Other servers use the rows for two decisions: whether an email that a server claimed is abandoned, so that another one may
-/// send it, and whether a server that does not share its rate limits may start.
+/// Each server adds a row when it starts, and renews it at least every two seconds. A row is valid for ten seconds by the database's clock,
+/// so a few failed renewals do no harm. Servers use the rows of the other servers for two decisions:
+/// - If the row of a server has expired, the server has stopped, so another server may send the emails that it had claimed.
+/// - A server that does not share its rate limits may start only if no other server is registered.
 ///
 /// ```swift
 /// let presence = PostgresPresence(database, name: "web-1 4711", version: "1.0.0", isAlone: false)
@@ -22,10 +23,10 @@ public struct PostgresPresence: Sendable {
         public let name: String
         /// The version of its program.
         public let version: String
-        /// Whether it does not share its rate limits with other servers, and therefore must be the only server.
+        /// Whether this server must be the only server, because it does not share its rate limits with others.
         public let isAlone: Bool
-        /// The seconds by which its clock is ahead of the database's when it last renewed its row; negative if it is behind. Includes half
-        /// a round trip.
+        /// The seconds by which the server's clock was ahead of the database's clock when the server last renewed its row; negative if it
+        /// was behind. The value includes half a round trip.
         public let clockAhead: Double
     }
 
@@ -50,10 +51,11 @@ public struct PostgresPresence: Sendable {
     /// The longest interval at which a server should renew its row, a fifth of the time for which the row is valid.
     public static let interval: Duration = .seconds(2)
 
-    /// Registers the server, unless it or another registered server must be alone.
+    /// Registers the server. A server that must be alone is registered only if no other server is registered, and no server is registered
+    /// while another one must be alone.
     ///
-    /// A lock serializes the decisions of all servers, so two servers that must be alone can't both register. Also removes the rows of
-    /// servers that have not renewed theirs for a day.
+    /// A lock serializes the decisions of all servers, so two servers that must be alone can't both register. The method also removes rows
+    /// that were not renewed for a day.
     /// - Returns: Whether the server is registered now. If not, try again after ten seconds: the row of a server that crashed has expired
     ///   then.
     /// - Throws: `StoreFailure`.

@@ -3,10 +3,11 @@ import PostgresDriver
 import Synchronization
 import Timekeeping
 
-/// The database's clock, which all its servers share. It is the time of expiry, due times, leases and grace windows.
+/// A clock that follows the clock of the database, so that all servers of the database have the same time. Use it for expiry, due times,
+/// leases and grace windows.
 ///
-/// Use it instead of the machine's clock if several servers share a database: otherwise, a server whose clock is ahead would end the leases
-/// and sessions of the others too early.
+/// If several servers share a database, use this clock instead of the machine's clock. Otherwise, a server whose clock is ahead would end
+/// the leases and sessions of other servers too early.
 ///
 /// The clock is read periodically. In between, the time advances with the machine's monotonic clock, so reading ``now`` does no I/O and
 /// only takes a lock for a few instructions. If the database can't be read, the time continues with the machine's clock.
@@ -58,7 +59,7 @@ public final class PostgresTime: Sendable {
             []
         ) { try $0.value(0) }
         guard let time else { return }
-        // The clock was read at an unknown time in between; half of the round trip is assumed.
+        // The database read its clock at an unknown time between the request and the response. The middle is assumed.
         let middle = (before + elapsed) / 2
         state.withLock { $0.origin = time - middle }
     }

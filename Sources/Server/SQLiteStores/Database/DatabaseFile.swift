@@ -2,10 +2,10 @@ import Foundation
 
 /// A lock under which one process at a time prepares a database file.
 ///
-/// If two connections switch a new file to WAL at the same time, SQLite refuses one of them regardless of its busy timeout. And two
-/// migrators would both find the file empty.
+/// If two connections switch a new file to WAL at the same time, SQLite refuses one of them regardless of its busy timeout. Also, two
+/// processes that migrate a new file at the same time would both find it empty.
 enum OpeningLock {
-    /// Holds the lock, a file beside the database, while the closure runs. The system releases it if the process dies.
+    /// Runs a closure under the lock of a file beside the database. The operating system releases the lock if the process dies.
     /// - Parameter path: The path of the database; the lock has the suffix `-lock` and stays on the disk.
     /// - Throws: The errors of the closure. Blocks the thread until other processes have released the lock.
     static func hold<Result>(for path: String, _ body: () throws -> Result) rethrows -> Result {

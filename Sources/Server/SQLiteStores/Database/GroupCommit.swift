@@ -5,14 +5,14 @@ import Synchronization
 
 /// Commits concurrent writes in shared transactions. Writes that arrive during a commit form the next transaction.
 ///
-/// A single write begins immediately and doesn't wait for others. Each write of a batch has its own savepoint, so that a failing write
-/// doesn't affect the others. Callers are resumed only after the commit; if it fails, all of them get the error.
+/// A single write begins immediately; it doesn't wait for further writes. Each write of a batch has its own savepoint, so a write that
+/// fails doesn't affect the others. The callers are resumed only after the commit. If the commit fails, all of them receive the error.
 ///
 /// A commit to disk takes milliseconds, and a write of a few rows some microseconds. With shared transactions, the throughput grows with
 /// the number of concurrent writers, while a single writer still commits as fast as possible.
 ///
-/// The protocol: the first write that enters an unserved ``WriteLine`` starts the service. The service runs on the writer's queue, commits
-/// one batch after another until the line is empty, and ends. A write that enters meanwhile only waits.
+/// A write that enters a ``WriteLine`` without a running service starts the service. The service runs on the writer's queue, commits one
+/// batch after another until the line is empty, and then ends. Writes that enter while the service runs only wait.
 final class GroupCommit: Sendable {
     /// The connections, of which only the writer is used.
     private let pool: DatabasePool
@@ -99,7 +99,7 @@ final class GroupCommit: Sendable {
         do {
             try database.inTransaction(.immediate) {
                 let done = try perform(batch, in: database)
-                // Read after the writes, so that the usage includes all of them.
+                // The usage is read after the writes, so that it includes the requests of all of them.
                 consumedQuota = done.compactMap { $0.consumedQuota?() }
                 try keep(consumedQuota, in: database)
                 guard isPresent() else { throw StoreFailure.replaced }
@@ -144,7 +144,7 @@ final class GroupCommit: Sendable {
         return true
     }
 
-    /// Stores the usage of limits. Requests of one client share a key, so only its last state is stored.
+    /// Stores the usage of limits. Requests of one client share a key, so only the last usage of each key is written.
     ///
     /// - Parameters:
     ///   - consumedQuota: The usage of the batch's requests, in the order of the writes.

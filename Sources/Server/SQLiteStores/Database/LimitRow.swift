@@ -2,7 +2,8 @@ import Foundation
 import GRDB
 import RateLimiting
 
-/// A row with the usage of a limit, and the time up to which it includes all admissions. Later admissions of the key are in the journal.
+/// A row with the usage of one key of a limit. The row includes all admissions up to the time ``covers``; later admissions of the key are
+/// in the journal.
 struct LimitRow: Sendable {
     /// The primary key: a policy's name and the digest of a key.
     struct ID: Hashable {
@@ -14,7 +15,7 @@ struct LimitRow: Sendable {
 
     /// The usage.
     let saved: SavedRateLimit
-    /// Nanoseconds of the boot's clock. The row includes all earlier admissions.
+    /// The time up to which the row includes all admissions, in nanoseconds of the machine's boot clock.
     let covers: Int64
 
     /// The primary key of the row.

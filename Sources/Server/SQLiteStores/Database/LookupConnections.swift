@@ -25,7 +25,7 @@ final class LookupConnections: Sendable {
         (self.path, self.configuration) = (path, configuration)
     }
 
-    /// Reads with one statement, which sees everything that was committed before.
+    /// Reads with one statement. The statement sees all changes that were committed before the call.
     ///
     /// Blocks the calling thread, so it is only for lookups through an index. Longer reads use `SQLiteDatabase.read`.
     /// - Parameter body: The read. It must execute one statement, because there is no transaction around it.
@@ -41,7 +41,7 @@ final class LookupConnections: Sendable {
         return try connection.unsafeRead(body)
     }
 
-    /// Closes the connections. Those in use are closed after their use.
+    /// Closes the connections. A connection that is in use is closed after its use.
     func close() {
         for connection in idle.withLock({ $0.take() }) ?? [] { try? connection.close() }
     }

@@ -6,7 +6,7 @@ import Synchronization
 protocol PendingWrite: Sendable {
     /// The usage of the request's limits, which is stored in the same transaction.
     var consumedQuota: (@Sendable () -> ConsumedQuota?)? { get }
-    /// Begins the write. Returns `false` if its caller was canceled, and then the write must not be performed.
+    /// Begins the write. If the caller was canceled, returns `false`, and the write must not be performed.
     func begin() -> Bool
     /// Performs the write, and stores its result until the commit.
     /// - Throws: The error of the write. The caller gets it in ``end(_:)``.
@@ -55,7 +55,8 @@ final class CallerWrite<Value: Sendable>: PendingWrite {
     }
 
     /// Sets the caller that waits.
-    /// - Returns: Whether the write should be enqueued: false if it was canceled before, and the caller has been resumed.
+    /// - Returns: Whether the write must be enqueued. It is `false` if the write was canceled before this call; the caller has then already
+    ///   been resumed.
     func wait(_ caller: Caller) -> Bool {
         let isWanted = phase.withLock { phase in
             guard case .new = phase else { return false }
@@ -66,7 +67,7 @@ final class CallerWrite<Value: Sendable>: PendingWrite {
         return isWanted
     }
 
-    /// Ends the write, unless it has begun: then it is completed, and the caller gets its result.
+    /// Cancels the write, unless it has begun. A write that has begun is completed, and its caller receives the result.
     func cancel() {
         let caller: Caller? = phase.withLock { phase in
             switch phase {
@@ -121,7 +122,8 @@ final class CallerWrite<Value: Sendable>: PendingWrite {
 struct WriteLine {
     /// The result of entering the queue.
     enum Admission {
-        /// The first in the queue: the caller must now commit batches until there are none.
+        /// The write is the first one in the queue, and no service runs. The caller must start the service, which commits batches until the
+        /// queue is empty.
         case first
         /// A service is running and will commit the write.
         case waits
@@ -133,12 +135,12 @@ struct WriteLine {
 
     /// The largest number of pending writes.
     static let capacity = 10_000
-    /// The largest number of writes in one transaction, so that the last one doesn't wait for too many others.
+    /// The largest number of writes in one transaction. It limits the time for which the callers of a batch wait for each other's writes.
     static let batchLimit = 256
 
     /// The writes in the order of their arrival.
     private var waiting: [any PendingWrite] = []
-    /// Whether a service is running. Set by the first write, and cleared when it finds the queue empty.
+    /// Whether the service is running. The first write sets this flag, and the service clears it when it finds the queue empty.
     private var isServed = false
     /// Whether new writes are refused.
     private var isClosed = false
@@ -159,7 +161,8 @@ struct WriteLine {
         return isServed ? .waits : .first
     }
 
-    /// Removes the writes of the next transaction. Empty if there are none, and then the next write is the first one again.
+    /// Removes and returns the writes of the next transaction. If there are none, the result is empty and the service ends; the next write
+    /// must start it again.
     ///
     /// O(pending writes) if there are more than ``batchLimit``.
     mutating func nextBatch() -> [any PendingWrite] {

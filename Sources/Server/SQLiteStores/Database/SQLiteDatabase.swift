@@ -58,13 +58,14 @@ public final class SQLiteDatabase: Sendable {
 
     /// Sets up the writer's connection and migrates the tables.
     private static func prepare(_ pool: DatabasePool) throws -> DatabasePool {
-        // GRDB sets the writer of a WAL database to NORMAL after preparing it. But an acknowledged commit must not be lost.
+        // GRDB sets `synchronous` of a WAL database to NORMAL, with which a crash of the machine can lose commits. A commit that was
+        // reported must not be lost.
         try pool.writeWithoutTransaction { database in
             try database.execute(sql: "PRAGMA synchronous = FULL")
             let level = try Int.fetchOne(database, sql: "PRAGMA synchronous")
             guard level == 2 else { throw DatabaseError(message: "synchronous is \(level ?? -1), not FULL") }
             try database.execute(sql: "PRAGMA wal_autocheckpoint = \(walPages)")
-            // The bytes of removed rows are overwritten, so that the file has none of a removed account.
+            // SQLite overwrites the bytes of removed rows, so that the file contains no data of removed accounts.
             try database.execute(sql: "PRAGMA secure_delete = ON")
             guard try Int.fetchOne(database, sql: "PRAGMA secure_delete") == 1 else {
                 throw DatabaseError(message: "secure_delete is not ON")
@@ -155,8 +156,8 @@ public final class SQLiteDatabase: Sendable {
         }
     }
 
-    /// Removes the bytes of removed rows from the write-ahead log: copies the log into the file and truncates it. The file itself has no
-    /// such bytes, because `secure_delete` is on.
+    /// Removes the bytes of removed rows from the write-ahead log. For this, the method copies the log into the file and truncates the log.
+    /// The file itself has no bytes of removed rows, because `secure_delete` is on.
     ///
     /// A read of an earlier state prevents the truncation. The method then tries again every 0.5 s, at most 20 times. Writers wait for at
     /// most 0.25 s at a time.
@@ -194,10 +195,11 @@ public final class SQLiteDatabase: Sendable {
 }
 
 extension StoreFailure {
-    /// SQLite would continue to use a file that no other process can find.
+    /// The error if the file was removed or replaced. SQLite would continue to write to the old file, which no other process can find.
     static let replaced = StoreFailure(isBusy: true, message: "the database's file was removed or replaced; restart the server")
 
-    /// The error of writes to a sealed database. Another server has the data, so clients retry the request.
+    /// The error of writes to a sealed database. The data was moved to PostgreSQL, so clients should retry the request until a server on
+    /// PostgreSQL responds.
     static let moved = StoreFailure(
         isBusy: true,
         message: "the data was moved to PostgreSQL; start the servers with DATABASE_URL"
@@ -205,8 +207,8 @@ extension StoreFailure {
 
     /// Converts an error of SQLite.
     ///
-    /// Only waiting for a lock counts as busy; a full disk does not. The error of a trigger means that the database is sealed: see
-    /// ``SQLiteSeal``.
+    /// An error counts as busy only if the statement waited too long for a lock. A full disk, for example, doesn't count as busy. The error
+    /// of a trigger means that the database is sealed; see ``SQLiteSeal``.
     /// - Parameter error: The error of GRDB. Its message is dropped, because it may quote data.
     init(_ error: DatabaseError) {
         if error.extendedResultCode == .SQLITE_CONSTRAINT_TRIGGER {
@@ -219,7 +221,7 @@ extension StoreFailure {
     }
 }
 
-/// Whether the file accepts writes, according to the last write.
+/// Records whether the last write to the file succeeded.
 ///
 /// A failed write is remembered because reads may still succeed, for example if the disk is full.
 final class WriteHealth: Sendable {

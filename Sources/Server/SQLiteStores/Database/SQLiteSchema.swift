@@ -2,8 +2,8 @@ import GRDB
 
 /// The tables, as migrations. Existing migrations are never changed.
 enum SQLiteSchema {
-    /// The migrations in order. Their names are stored in the database, so they are never changed, whatever their wording: several old
-    /// names use terms that the code no longer has.
+    /// The migrations, in the order of their execution. The database stores the names of the executed migrations, so a name is never
+    /// changed. Therefore, several old names use terms that the code no longer uses.
     ///
     /// SQLite can't change the primary key of a table, so a migration that needs another one copies the table.
     static var migrator: DatabaseMigrator {
@@ -149,7 +149,7 @@ enum SQLiteSchema {
             )
         }
         migrator.registerMigration("mail intents lie in the order of their making") { database in
-            // An index of ids would be written at random positions: one page per request.
+            // An index of random ids would change another page of the file for each request.
             try database.execute(
                 sql: """
                     CREATE TABLE ordered_mail_intent (
@@ -206,7 +206,8 @@ enum SQLiteSchema {
             )
         }
         migrator.registerMigration("mails in turn by network, holders of leases, sent reset mails, steady time") { database in
-            // `is_fresh`: a reset email that was never tried. These are taken in turn by network; all others when they are due.
+            // `is_fresh` is 1 for a reset email that was never tried. The queue takes these emails in turn by network, and all other emails
+            // by their due time.
             try database.execute(
                 sql: """
                     ALTER TABLE mail_intent ADD COLUMN holder TEXT;
@@ -281,8 +282,8 @@ enum SQLiteSchema {
 extension SQLiteSchema {
     /// The changes of accounts by emailed links, and the removal of accounts.
     ///
-    /// Accounts of earlier versions count as verified. The links of a registration have no account. The place orders the former addresses
-    /// of an account, also if several have the same time.
+    /// Accounts of earlier versions count as verified. The link of a registration has no account, because the account is added only when
+    /// the link is used. The column `place` orders the former addresses of an account, even if several have the same time.
     private static let accountChanges = """
         ALTER TABLE account ADD COLUMN is_verified INTEGER NOT NULL DEFAULT 1 CHECK (is_verified IN (0, 1));
         ALTER TABLE account ADD COLUMN purge_at REAL;
@@ -434,8 +435,9 @@ extension SQLiteSchema {
         END;
         """
 
-    /// The bytes that keys count for: of each client and network, and of accounts (0) and addresses (1). Keys of before count for
-    /// nothing; they expire within days.
+    /// The sums of the sizes of the idempotency keys: for each client and network, and for the two halves of the capacity, which are for
+    /// keys of accounts (0) and keys of addresses (1). Keys that were stored before this migration are not counted; they expire within
+    /// days.
     static let idempotencySizes = """
         DROP TRIGGER idempotency_key_added;
         DROP TRIGGER idempotency_key_removed;

@@ -1,16 +1,20 @@
 import RateLimiting
 import Synchronization
 
-/// A journal of the admissions since the last save, in a memory-mapped file. It survives a kill of the process, because the kernel owns the
-/// mapped pages, and writing needs no system call. It does not survive a crash of the machine.
+/// A journal of the admissions since the last save, in a memory-mapped file. The kernel owns the mapped pages, so the journal survives a
+/// kill of the process, and writing needs no system call. The journal does not survive a crash of the machine.
 ///
-/// The file has two halves. New notes go to one half, while the other one is sealed until a save has covered it. Each note has a key's
-/// digest, a policy's hash, an instant, a number of units and a checksum. If a kill cuts a note off, its checksum is wrong; such a request
-/// never got a response.
+/// Each admission is recorded as a note with the digest of the key, the hash of the policy, the time, the number of units and a checksum.
+/// If the process is killed while it writes a note, the checksum of this note is wrong. The client of this request has not received a
+/// response, so the note can be ignored.
 ///
-/// The protocol with saves: ``seal(at:)`` begins the other half; the save then stores all changes up to that time; ``cover()`` discards the
-/// sealed half after success. If the save fails, the half stays sealed, and further notes go to the other one. Each admission is therefore
-/// always in the database or in one of the halves.
+/// The file has two halves, so that a save can run while new notes arrive:
+/// 1. ``seal(at:)`` seals the current half. New notes go to the other half.
+/// 2. The save stores all changes up to the time of the seal.
+/// 3. After a successful save, ``cover()`` discards the sealed half. After a failed save, the half stays sealed, and new notes continue to
+///    go to the other half.
+///
+/// Each admission is therefore always in the database or in one of the halves.
 final class AdmissionJournal: Sendable {
     /// A recorded admission.
     struct Note: Hashable {
@@ -26,9 +30,9 @@ final class AdmissionJournal: Sendable {
 
     /// The state that the previous process left.
     struct Remains {
-        /// Its notes, ordered by their instants; empty if they are from another boot.
+        /// The notes, ordered by their times. The array is empty if the machine was rebooted since they were written.
         var notes: [Note]
-        /// Whether nothing is missing: the process ran in this boot, and there was room for all its notes.
+        /// Whether the notes are complete: the process ran since the last boot of the machine, and the file had room for all its notes.
         var isComplete: Bool
         /// The last time at which the process was known to be alive.
         var aliveAt: SnapshotTime
@@ -68,7 +72,7 @@ final class AdmissionJournal: Sendable {
         remains = file.remains(at: now)
     }
 
-    /// Discards the notes of the previous process and begins a new journal. To be called after they were stored elsewhere.
+    /// Discards the notes of the previous process and begins a new journal. Call this method after you have stored these notes elsewhere.
     ///
     /// Until then, a crash leaves the old notes, and the next start reads them again.
     /// - Parameter now: The present, which is recorded as a time at which this process was alive.
@@ -92,7 +96,7 @@ final class AdmissionJournal: Sendable {
         }
     }
 
-    /// Updates the time, and begins the other half, unless that still waits for a save.
+    /// Records the time, and seals the current half, unless the other half is still sealed.
     ///
     /// - Parameter now: The present. A save that begins afterwards covers the sealed half.
     func seal(at now: SnapshotTime) {

@@ -6,7 +6,8 @@ import RateLimiting
 /// The file has about 2 MB: 4,096 bytes for the header, and 32,768 notes of 32 bytes in each half. A half is used for half a second, unless
 /// a save fails, so up to 65,536 admissions per second are recorded without a loss.
 final class JournalFile: @unchecked Sendable {
-    /// The mapping. Unchecked: the mapping doesn't move until deinit, and the journal's lock admits one thread at a time.
+    /// The mapping. `@unchecked Sendable` is safe: the mapping doesn't move before `deinit`, and only one thread at a time uses it, under
+    /// the journal's lock.
     private let base: UnsafeMutableRawPointer
     /// The file descriptor, which holds the lock of the file.
     private let descriptor: Int32
@@ -49,7 +50,8 @@ final class JournalFile: @unchecked Sendable {
         close(descriptor)
     }
 
-    /// The FNV-1a hash of a name (64 bits). Not for keys of attackers.
+    /// Returns the FNV-1a hash of a name (64 bits). Don't use this hash for text that clients choose: they could find texts with equal
+    /// hashes.
     static func hash(_ text: String) -> UInt64 {
         text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     }
@@ -66,7 +68,7 @@ final class JournalFile: @unchecked Sendable {
         set { self[1] = newValue }
     }
 
-    /// Whether a note was lost because its half was full, for each half.
+    /// For each half: whether a note was lost because the half was full.
     var hasLost: [Bool] {
         get { [self[5] != 0, self[7] != 0] }
         set { (self[5], self[7]) = (newValue[0] ? 1 : 0, newValue[1] ? 1 : 0) }
@@ -113,7 +115,7 @@ extension JournalFile {
     /// The uncertainty is 2 s after a kill, and 60 s after a crash of the machine, because the kernel may not have written the last pages.
     /// - Parameter now: The present.
     func remains(at now: SnapshotTime) -> AdmissionJournal.Remains {
-        // The last time at which it was alive is unknown, so the present is assumed.
+        // The time until which the previous process ran is unknown, so the present is assumed.
         guard isOurs else { return .init(notes: [], isComplete: false, aliveAt: now, uncertainty: .zero) }
         // On systems without boot ids, the boot may be any.
         let isThisBoot = !now.bootID.isEmpty && boot == Self.hash(now.bootID)
@@ -161,7 +163,8 @@ extension JournalFile {
         base + Self.headerSize + (half * Self.capacity + index) * Self.noteSize
     }
 
-    /// A checksum against incomplete notes, not against forgery: an attacker with access could rewrite the file.
+    /// Returns the checksum of a note, which detects incomplete notes. It doesn't protect against forgery: an attacker with access to the
+    /// file could write valid notes.
     private func check(_ note: AdmissionJournal.Note, _ half: Int) -> UInt32 {
         var sum = 0x9e37_79b9_7f4a_7c15 ^ self[4 + 2 * half]
         for word in [note.key, note.policy, UInt64(bitPattern: note.bootNanoseconds), UInt64(note.units)] {

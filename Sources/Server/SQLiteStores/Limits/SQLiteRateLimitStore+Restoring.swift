@@ -6,10 +6,11 @@ import RateLimiting
 extension SQLiteRateLimitStore {
     /// Restores the state that the previous process left.
     ///
-    /// After a graceful shutdown, the rows are complete. After a kill, the notes of the journal that the rows don't include are counted
-    /// again, in the order of their times. After a crash of the machine, notes may be missing; then the time of the uncertainty counts as
-    /// consumed.
-    /// - Throws: `StoreFailure`. Nothing was discarded then, so the next start can repeat it.
+    /// - After a graceful shutdown, the rows are complete.
+    /// - After a kill of the process, the method counts the notes of the journal that the rows don't include, in the order of their times.
+    /// - After a crash of the machine, notes may be missing. For the time in which they may have been written, the method counts the quota
+    ///   of all keys as consumed.
+    /// - Throws: `StoreFailure`. In this case, nothing was discarded, so the next start can restore the state.
     func restore() async throws {
         guard let journal else { return }
         let now = time()
@@ -30,7 +31,7 @@ extension SQLiteRateLimitStore {
 
     /// The state that the previous process saved.
     private struct Past {
-        /// Whether the previous process saved all changes before its end. Also `true` if there was none.
+        /// Whether the previous process saved all changes before its end. It is `true` if there was no previous process.
         var wasClean: Bool
         /// The rows of keys with later admissions; only if the process was killed.
         var noted: [LimitRow.ID: LimitRow] = [:]
@@ -40,10 +41,11 @@ extension SQLiteRateLimitStore {
         var corrupt = 0
     }
 
-    /// Restores the rows one at a time, except for those of keys with later admissions. Marks the rows as incomplete from now on.
+    /// Restores the rows. After a kill, rows of keys with later admissions in the journal are not restored but returned, so that the caller
+    /// can count these admissions. Also marks the rows in the database as incomplete, because this process admits requests from now on.
     ///
     /// - Parameters:
-    ///   - notes: The keys that the journal has later admissions of.
+    ///   - notes: The keys for which the journal has later admissions.
     ///   - now: The present, against which expired rows are found.
     private func read(notes: Set<LimitRow.ID>, at now: SnapshotTime) async throws -> Past {
         let past = try await database.write { [limiter] database in
@@ -94,7 +96,8 @@ extension SQLiteRateLimitStore {
         )
     }
 
-    /// Counts the time in which admissions may be missing as consumed, except under policies whose usage is committed with the work.
+    /// Counts the quota of all keys as consumed for the time in which admissions may be missing. Policies whose usage is committed together
+    /// with the admitted work are not affected, because their usage is complete.
     private func chargeLost(_ remains: AdmissionJournal.Remains, at now: SnapshotTime) {
         guard !remains.isComplete else { return }
         let names = Set(limiter.policyNames).subtracting(committed)

@@ -10,8 +10,8 @@ import Synchronization
 extension SQLiteRateLimitStore: Service {
     /// Saves twice a second until the service group shuts down, then saves all remaining changes.
     ///
-    /// A failed save is logged and repeated with the next one; until then, the journal has the admissions. Without a journal (another
-    /// process uses it), it only waits for the shutdown.
+    /// A failed save is logged, and the next save includes its changes; until then, the journal has the admissions. If another process uses
+    /// the journal, this method saves nothing and only waits for the shutdown.
     public func run() async throws {
         guard journal != nil else {
             try? await gracefulShutdown()
@@ -46,7 +46,8 @@ extension SQLiteRateLimitStore: Service {
     ///
     /// Each transaction has at most 250 rows, so that other writes wait only briefly.
     ///
-    /// It seals a half of the journal first, and discards it after success. If nothing has changed, it writes nothing.
+    /// The method first seals a half of the journal, and discards this half after a successful save. If nothing has changed, the method
+    /// writes nothing.
     /// - Throws: `StoreFailure`; then the changes are saved the next time.
     public func save() async throws {
         guard let journal else { return }
@@ -76,10 +77,12 @@ extension SQLiteRateLimitStore: Service {
 }
 
 extension SQLiteRateLimitStore {
-    /// The largest number of rows that one transaction saves, and that it removes, because other writes wait for it.
+    /// The largest number of rows that one transaction saves, and also the largest number that it removes. Other writes wait for the
+    /// transaction, so it must be short.
     private static var batch: Int { 250 }
 
-    /// The largest number of transactions per save that only remove rows, so that the next save is in time: 20,000 rows per second.
+    /// The largest number of transactions per save that only remove rows. It limits the duration of a save, so that the next save begins in
+    /// time. With two saves per second, up to 20,000 rows per second are removed.
     private static var mostRounds: Int { 40 }
 
     /// Saves changes in several transactions, and removes some rows that have expired.
@@ -99,7 +102,8 @@ extension SQLiteRateLimitStore {
         let taken = TakenRows()
         do {
             return try await database.write { [limiter, time] database in
-                // Taken within the transaction, so that usage that a request commits itself is never overwritten by an older state.
+                // The changes are taken within the transaction. Otherwise, an older state could overwrite usage that a request has
+                // committed itself meanwhile.
                 let now = time()
                 let rows = limiter.takeChanges(upTo: Self.batch, time: time)
                 taken.rows.withLock { $0 = rows }

@@ -12,8 +12,10 @@ import Synchronization
 /// Decisions don't wait for the disk. Changes are saved twice a second. A journal records the admissions since then, in a memory-mapped
 /// file that survives a kill of the process. After a graceful shutdown and after a kill, the next process continues with exactly the same
 /// usage, except for usage that expires within 20 ms. If the machine itself crashes, admissions that had not reached the disk are missing.
-/// For the time in which they may have been made, the store then counts the quota of all keys as consumed, under each policy whose usage is
-/// not committed together with the admitted work. Keys are stored as digests under the server's secret.
+/// For the time in which admissions may be missing, the store counts the quota of all keys as consumed. It does so under each policy whose
+/// usage is not committed together with the admitted work.
+///
+/// Keys are stored as digests under the server's secret.
 ///
 /// Run it as a service, so that changes are saved:
 ///
@@ -35,7 +37,7 @@ public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == 
     let limiter: JointRateLimiter<C>
     /// The database in which the counts are saved.
     let database: SQLiteDatabase
-    /// The journal; `nil` if another process uses it, and then nothing is saved.
+    /// The journal; `nil` if another process uses it. Without a journal, this store saves nothing.
     let journal: AdmissionJournal?
     /// Whether there are changes that no save has included.
     let hasChanged = Atomic(true)
@@ -50,7 +52,7 @@ public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == 
     /// The hashes of the policies' names for the journal, by the index of the policy; `nil` for policies whose usage is committed together
     /// with the admitted work.
     private let policyHashes: [UInt64?]
-    /// In nanoseconds: usage that ends before another process could have started is not saved.
+    /// The shortest usage that is saved, in nanoseconds. Shorter usage ends before another process could have started.
     private static var shortestUsage: Int64 { 20_000_000 }
 
     /// Opens the limits and restores the state of the previous process.
@@ -100,20 +102,21 @@ public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == 
 }
 
 extension SQLiteRateLimitStore: RateLimitStore {
-    /// Decides, and notes an admission in the journal. Does no I/O and needs no system call besides reading the clock.
+    /// Decides whether a request is admitted, and records an admission in the journal. The method does no I/O; its only system call reads
+    /// the clock.
     ///
-    /// - Parameter claims: The claims of the request. All policies admit it, or none counts it.
+    /// - Parameter claims: The claims of the request. If one policy refuses the request, no policy counts it.
     /// - Returns: The decision, with the remaining units of each policy.
     public func admit(_ claims: [RateLimitClaim]) -> RateLimitResult {
         guard let journal else { return limiter.admit(claims) }
         var covers: Int64?
         return limiter.admit(claims) { policy, key, units in
             if covers == nil {
-                // Set before the note is written, because a save without changes discards all earlier notes.
+                // The flag is set before the note is written, because a save that finds no changes discards all earlier notes.
                 hasChanged.store(true, ordering: .sequentiallyConsistent)
             }
             guard let policyHash = policyHashes[policy] else { return }
-            // Read after the charge: a save that covers a later instant includes the charge.
+            // The time is read after the charge. So each save that covers a later time includes the charge.
             let now = covers ?? time().bootNanoseconds
             covers = now
             let units = UInt32(clamping: units)
@@ -140,7 +143,7 @@ extension SQLiteRateLimitStore: RateLimitStore {
         hasChanged.store(true, ordering: .sequentiallyConsistent)
     }
 
-    /// Changes the quota of a rule. The usage of its keys stays.
+    /// Changes the quota of a rule. The recorded usage of its keys doesn't change.
     ///
     /// - Parameter rule: The new rule, whose policy has the name of an existing one.
     public func change(to rule: RateLimitRule) {
@@ -150,15 +153,16 @@ extension SQLiteRateLimitStore: RateLimitStore {
 
     /// Returns the changes of the given keys, for a transaction of the admitted work.
     ///
-    /// The store counts them as saved. If the transaction fails, the caller gives them back, and the next save includes them.
+    /// The store then treats these changes as saved. If the transaction fails, the caller must return the changes to the store, so that the
+    /// next save includes them.
     ///
     /// - Parameter claims: The claims of the request that does the work.
     /// - Returns: `nil` if nothing is saved, because another process uses the journal.
     public func consumedQuota(of claims: [RateLimitClaim]) -> ConsumedQuota? {
         guard journal != nil else { return nil }
         let now = time()
-        // The end of usage only moves later. So if a short usage does not replace a stored row, the stored one has ended before it, or
-        // belongs to older rules.
+        // Usage can only end later than before. So if a short usage is not saved over a stored row, the stored usage has already ended, or
+        // it belongs to older rules.
         let rows = limiter.takeChanges(of: claims, time: time).filter { $0.lifetime >= Self.shortestUsage }
         return ConsumedQuota(rows: rows, covers: now) { [self] in
             limiter.returnChanges(rows)

@@ -4,8 +4,8 @@ package import GRDB
 
 /// Triggers that refuse all changes of a database whose data was copied to another one.
 ///
-/// Servers on a sealed database still serve requests that only read. Writes fail with a `StoreFailure` that is busy, so that clients retry
-/// them, and a new server doesn't start. Rate limits and the time can still be saved.
+/// Servers on a sealed database still serve requests that only read. Writes fail with a `StoreFailure` whose `isBusy` is `true`, so that
+/// clients retry them. A new server doesn't start on a sealed database. Rate limits and the time can still be saved.
 ///
 /// The triggers are part of the file, so the seal holds for all processes and survives a restart. `holdfast` seals the database at the end
 /// of a copy to PostgreSQL, in the transaction that reads the last changes.
@@ -17,7 +17,7 @@ public enum SQLiteSeal {
         "purged_account", "purge_event",
     ]
 
-    /// Seals the database. To be called within a transaction, so that no write comes between the copy and the seal.
+    /// Seals the database. Call this method within the transaction of the copy, so that no write can happen between the copy and the seal.
     ///
     /// - Parameter database: The writer's connection, within the transaction of the last copy.
     /// - Throws: GRDB's `DatabaseError`, also if the database is sealed already.

@@ -11,9 +11,9 @@ import RateLimiting
 /// router.group("/search").add(middleware: RateLimitMiddleware(limits, .client("search-ip"))).get(use: search)
 /// ```
 ///
-/// All policies decide together: if one policy refuses a request, no policy counts the request. The middleware throws refusals as
-/// ``ContractError``, which ``ContractErrorMiddleware`` renders. Add ``RateLimitFieldsMiddleware`` outside of ``ContractErrorMiddleware``,
-/// so that all responses have the header fields.
+/// All policies decide together: if one policy refuses a request, no policy counts it. The middleware throws refusals as ``ContractError``,
+/// which ``ContractErrorMiddleware`` renders. Add ``RateLimitFieldsMiddleware`` outside of ``ContractErrorMiddleware``, so that all
+/// responses have the header fields.
 public struct RateLimitMiddleware<Context: LimitedRequestContext>: RouterMiddleware {
     /// The time of the decision.
     public enum Moment: Hashable, Sendable {
@@ -31,7 +31,8 @@ public struct RateLimitMiddleware<Context: LimitedRequestContext>: RouterMiddlew
     /// Creates the middleware.
     /// - Parameters:
     ///   - limits: The limits that decide.
-    ///   - sources: The policies, each with a rule for the key of a request.
+    ///   - sources: The policies that limit the requests. Each ``RateLimitSource`` has the name of a policy and a rule that returns the key
+    ///     under which the policy counts a request, such as the address of the client.
     ///   - moment: The time of the decision.
     public init(_ limits: RateLimits, _ sources: [RateLimitSource<Context>], decides moment: Moment = .atOnce) {
         (self.limits, self.sources, self.moment) = (limits, sources, moment)
@@ -40,7 +41,8 @@ public struct RateLimitMiddleware<Context: LimitedRequestContext>: RouterMiddlew
     /// Creates the middleware with its policies as arguments.
     /// - Parameters:
     ///   - limits: The limits that decide.
-    ///   - sources: The policies, each with a rule for the key of a request.
+    ///   - sources: The policies that limit the requests. Each ``RateLimitSource`` has the name of a policy and a rule that returns the key
+    ///     under which the policy counts a request, such as the address of the client.
     ///   - moment: The time of the decision.
     public init(_ limits: RateLimits, _ sources: RateLimitSource<Context>..., decides moment: Moment = .atOnce) {
         self.init(limits, sources, decides: moment)

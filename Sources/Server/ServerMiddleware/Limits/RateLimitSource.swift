@@ -1,14 +1,17 @@
 public import Hummingbird
 public import RateLimiting
 
-/// A policy with a rule that returns the key under which the policy counts a request.
+/// Selects the policy that limits a request, and the key under which the policy counts the request, such as the client's address.
+///
+/// Pass one or more sources to ``RateLimitMiddleware``:
 ///
 /// ```swift
 /// RateLimitMiddleware(limits, .client("search-ip"), .everybody("search-global"))
 /// ```
 ///
 /// Use ``client(_:cost:)`` for requests without an account, ``key(_:cost:_:)`` for requests with an account, and ``everybody(_:cost:)`` to
-/// protect a shared resource. The policy must be one of the ``RateLimits``: an unknown name is a programming error and traps.
+/// protect a shared resource. Each name must be the name of a policy in the ``RateLimits`` of the middleware. An unknown name is a
+/// programming error and ends the process.
 public struct RateLimitSource<Context: LimitedRequestContext>: Sendable {
     let claim: @Sendable (Request, Context, RateLimits) async throws -> RateLimitClaim?
 

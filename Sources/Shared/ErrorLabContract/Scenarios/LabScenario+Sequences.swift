@@ -67,7 +67,8 @@ extension LabScenario {
         ]
     }
 
-    /// A rate limit of two requests per minute. The fourth expected result belongs to a call after the delay.
+    /// A rate limit of two requests per minute. The client makes three calls, and the fourth expected result is that of a call after the
+    /// delay of the refusal.
     /// - Parameter root: The path at which the lab is mounted.
     static func limits(root: String) -> [LabScenario] {
         [
@@ -93,15 +94,17 @@ extension LabScenario {
 }
 
 extension LabScenario {
-    /// Delays in all formats: seconds, HTTP dates, and texts that are not valid (RFC 9110 §10.2.3).
+    /// Scenarios for the header `Retry-After` of a response with the status 429: whole seconds, HTTP dates, invalid values, and no value
+    /// (RFC 9110 §10.2.3).
     ///
-    /// A client rounds a decimal number up, and uses the largest of several values, so that it never sends a request too early. It ignores
-    /// negative numbers and texts without a number.
+    /// A client must never send its next request too early. So it rounds a decimal number up, and if there are several values, it uses the
+    /// largest one. It ignores values that are negative or contain no number.
     /// - Parameter root: The path at which the lab is mounted.
     static func delays(root: String) -> [LabScenario] {
         let ways: [(String, String, LabRetryAfter, ClosedRange<Int>?)] = [
             ("seconds", "Retry-After: 2", .seconds(2), 2...2),
-            // A client compares the date with the field `Date`, which is one second behind, or more on a busy machine.
+            // A client subtracts the header `Date` of the response from this date. The server may have created `Date` a second earlier, or
+            // more on a busy machine, so the accepted range is wide.
             ("date", "Retry-After is an HTTP-date, five seconds ahead", .date(secondsAhead: 5), 5...65),
             ("past", "Retry-After is an HTTP-date, a minute ago", .date(secondsAhead: -60), 0...0),
             ("decimal", "Retry-After: 1.5", .raw("1.5"), 2...2),

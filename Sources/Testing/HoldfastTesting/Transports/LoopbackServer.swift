@@ -7,7 +7,8 @@ import Synchronization
     import Glibc
 #endif
 
-/// A scripted HTTP server on the loopback interface. The server writes raw bytes, so tests can cause failures of a connection.
+/// An HTTP server for tests, which listens on the loopback interface and follows a script. The script decides which bytes the server sends
+/// and how it ends a connection, so a test can cause any failure of a connection.
 ///
 /// ```swift
 /// let server = try LoopbackServer([
@@ -19,9 +20,10 @@ import Synchronization
 /// await server.close()
 /// ```
 ///
-/// Each connection has its own script, in the order in which connections are opened. Connections after the last script fail, because the
-/// listener is closed. A client decides when to open a connection. If a test makes concurrent requests, use
-/// ``init(storesBodies:responding:)``.
+/// The first ``Step`` is for the request of the first connection, the second step for that of the second connection, and so on. After the
+/// last step, the server accepts no more connections. Use ``init(connections:)`` for several requests on one connection. The client decides
+/// which request it sends on which connection. So if a test makes concurrent requests, use ``init(storesBodies:responding:)``, which
+/// chooses the step by the request.
 ///
 /// For tests above the transport, use ``ScriptedTransport``, which needs no sockets.
 ///
@@ -133,8 +135,9 @@ public final class LoopbackServer: Sendable {
     ///
     /// A client may open more connections than a test expects, for example after a lost connection. Each later script then serves another
     /// request than the test intended.
-    /// - Parameter connections: The reactions to the requests of each connection. The connection is closed after its last step, and after
-    ///   each step other than ``Step/keep(_:)``.
+    /// - Parameter connections: The steps for each connection, in the order in which connections are opened. Each inner array has one step
+    ///   for each request of the connection. The server closes the connection after the last step, and after each step other than
+    ///   ``Step/keep(_:)``.
     /// - Throws: ``SetupFailure`` if no port is available.
     public convenience init(connections: [[Step]]) throws {
         try self.init(serving: .scripts(connections))
@@ -150,7 +153,7 @@ public final class LoopbackServer: Sendable {
     /// }
     /// ```
     ///
-    /// The closure runs on the thread of a connection, and concurrently for several connections.
+    /// The closure runs on the thread of the connection, so the closure runs concurrently if several connections are open.
     /// - Parameters:
     ///   - storesBodies: Whether the bodies of requests are stored; if not, only their length is known.
     ///   - respond: Returns the step for a request that was read.

@@ -6,9 +6,9 @@ import Synchronization
 extension TransportCheck {
     /// The length of the pattern in bytes: a bit more than 3 MiB, so that it exceeds the buffers of sockets and is no multiple of a block.
     private static let size = 3 * 1_024 * 1_024 + 7
-    /// Bytes that differ from their neighbors, so that a lost or repeated block is found.
+    /// The bytes of the body. Neighboring bytes differ, so that the comparison detects a lost or repeated block.
     private static let pattern = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }
-    /// A deadline that no check reaches.
+    /// A deadline that a successful check never reaches.
     private static let long = Duration.seconds(600)
 
     /// Returns a body that yields the pattern in chunks of 100,000 bytes.
@@ -48,14 +48,21 @@ extension TransportCheck {
         }
     }
 
-    /// Checks of the bodies of requests. A body must arrive completely, with the right length or in chunks. If a body fails, the server
-    /// must not receive it as complete.
+    /// Checks that a transport sends the bodies of requests correctly.
     ///
-    /// Several checks need a transport that sends a body in parallel with reading the response: see ``needsPausing``. Common causes of
-    /// failures:
-    /// - *Never completes a body that fails or is shorter than announced*: the engine sends the final chunk, or pads the body.
-    /// - *Stops sending and reads the response*: the engine reads the response only after the whole body was sent.
-    /// - *Closes the connection when canceled while the body is sent*: the cancellation ends only the reader, and the writer continues.
+    /// A body of a known length must arrive with this `Content-Length`, and a body of an unknown length in chunks (`Transfer-Encoding:
+    /// chunked`). If reading the body fails, or if the body is shorter than announced, the transport must end the request in such a way
+    /// that the server doesn't take the received bytes for the complete body.
+    ///
+    /// Several checks are only for transports that read the response while they still send the body; these checks have ``needsPausing``
+    /// set.
+    ///
+    /// Common causes of failures:
+    /// - *Never completes a body that fails or is shorter than announced*: the transport sends the final chunk of a failed body, or fills a
+    ///   short body up to the announced length.
+    /// - *Stops sending and reads the response*: the transport reads the response only after it has sent the whole body.
+    /// - *Closes the connection when canceled while the body is sent*: the cancellation ends only the task that reads the response, and the
+    ///   task that sends the body continues.
     static let uploads: [TransportCheck] = [
         TransportCheck("Sends a complete streamed body of a known length with its length") { transport in
             try await send(streamed(length: Int64(size)), over: transport, expect: String(size))
@@ -99,7 +106,8 @@ extension TransportCheck {
                         _ = try await transport.send(server.request(method: .post), body: body, timeout: long)
                     }
                     try expect(error.code == .invalidRequest, "\(error)")
-                    // A transport that stores the whole body before it sends has not connected yet.
+                    // A transport that reads the whole body before it connects has not sent anything yet, so there is no connection to
+                    // close.
                     if error.wasSent { try await expectClosed(server) }
                     try expect(server.received.isEmpty, "the server read it as complete")
                 }

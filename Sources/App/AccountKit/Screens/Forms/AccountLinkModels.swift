@@ -6,11 +6,12 @@ import ResilientHTTP
 
 /// The base class of the models of screens that an emailed link opens.
 ///
-/// A link is used when the user submits the form, never by opening the screen. If it can't be used, a page replaces the form.
+/// The link is used only when the user submits the form, and not when the screen opens. If the link can't be used, a page replaces the
+/// form.
 @Observable
 @MainActor
 public class AccountLinkModel: FormModel {
-    /// The link that opened the app; `nil` if it could not be parsed, or if it has another purpose.
+    /// The link that opened the app; `nil` if the link could not be parsed, or if it has another purpose than this screen.
     public let link: AccountLink?
 
     init(
@@ -59,10 +60,10 @@ public final class ActivateModel: AccountLinkModel {
     /// Creates the model.
     /// - Parameters:
     ///   - link: The link that opened the app, or `nil` if it could not be parsed.
-    ///   - client: The account API; its language is set to the screen's.
+    ///   - client: The account API. The model uses a copy of it with the language of the screen.
     ///   - language: The user's language.
     ///   - rules: The rules that the password must satisfy before it is sent.
-    ///   - wallClock: The local time, on which `ErrorPresentation.Action.retryAt(_:)` is based.
+    ///   - wallClock: Returns the local time, from which the model computes the time of `ErrorPresentation.Action.retryAt(_:)`.
     public init(
         link: AccountLink?,
         client: AccountClient,
@@ -96,10 +97,11 @@ public final class ActivateModel: AccountLinkModel {
     }
 }
 
-/// The base class of the models of links that also need a proof that the account is the user's: the session, or the password.
+/// The base class of the models of links that also need a proof that the account belongs to the user. The proof is the session or the
+/// password.
 ///
-/// ``open()`` decides which one: without a session, the form has a field for the password. If the server refuses the session, which may
-/// belong to another account, the form asks for the password.
+/// ``open()`` checks whether there is a session. Without a session, the form has a field for the password. The session may belong to
+/// another account; if the server therefore refuses it, the form then asks for the password.
 @Observable
 @MainActor
 public class ProvenLinkModel: AccountLinkModel {
@@ -134,16 +136,17 @@ public class ProvenLinkModel: AccountLinkModel {
 
 /// The model of the screen that a verification link opens.
 ///
-/// If the user has forgotten the password, a reset verifies the address as well: `makeForgotPasswordModel(clock:)`.
+/// If the user has forgotten the password, show the screen of `makeForgotPasswordModel(clock:)`: a password reset also verifies the
+/// address.
 @Observable
 @MainActor
 public final class VerifyEmailModel: ProvenLinkModel {
     /// Creates the model.
     /// - Parameters:
     ///   - link: The link that opened the app, or `nil` if it could not be parsed.
-    ///   - client: The account API; its language is set to the screen's.
+    ///   - client: The account API. The model uses a copy of it with the language of the screen.
     ///   - language: The user's language.
-    ///   - wallClock: The local time, on which `ErrorPresentation.Action.retryAt(_:)` is based.
+    ///   - wallClock: Returns the local time, from which the model computes the time of `ErrorPresentation.Action.retryAt(_:)`.
     public init(
         link: AccountLink?,
         client: AccountClient,
@@ -198,9 +201,9 @@ public final class ConfirmEmailModel: ProvenLinkModel {
     /// Creates the model.
     /// - Parameters:
     ///   - link: The link that opened the app, or `nil` if it could not be parsed.
-    ///   - client: The account API; its language is set to the screen's.
+    ///   - client: The account API. The model uses a copy of it with the language of the screen.
     ///   - language: The user's language.
-    ///   - wallClock: The local time, on which `ErrorPresentation.Action.retryAt(_:)` is based.
+    ///   - wallClock: Returns the local time, from which the model computes the time of `ErrorPresentation.Action.retryAt(_:)`.
     public init(
         link: AccountLink?,
         client: AccountClient,
@@ -256,9 +259,9 @@ public final class KeepAccountModel: AccountLinkModel {
     /// Creates the model.
     /// - Parameters:
     ///   - link: The link that opened the app, or `nil` if it could not be parsed.
-    ///   - client: The account API; its language is set to the screen's.
+    ///   - client: The account API. The model uses a copy of it with the language of the screen.
     ///   - language: The user's language.
-    ///   - wallClock: The local time, on which `ErrorPresentation.Action.retryAt(_:)` is based.
+    ///   - wallClock: Returns the local time, from which the model computes the time of `ErrorPresentation.Action.retryAt(_:)`.
     public init(
         link: AccountLink?,
         client: AccountClient,

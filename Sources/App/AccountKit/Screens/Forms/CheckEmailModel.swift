@@ -33,10 +33,10 @@ public final class CheckEmailModel: FormModel {
     ///   - kind: The email that the user waits for.
     ///   - email: The address of the mailbox.
     ///   - isSent: Whether the email was already requested, so that the cooldown begins at once.
-    ///   - client: The account API; its language is set to the screen's.
+    ///   - client: The account API. The model uses a copy of it with the language of the screen.
     ///   - language: The user's language.
     ///   - clock: The clock of the cooldown.
-    ///   - wallClock: The local time, on which `ErrorPresentation.Action.retryAt(_:)` is based.
+    ///   - wallClock: Returns the local time, from which the model computes the time of `ErrorPresentation.Action.retryAt(_:)`.
     public init<C: Clock>(
         _ kind: Email,
         email: EmailAddress,
@@ -64,11 +64,11 @@ public final class CheckEmailModel: FormModel {
         if isSent { pause.start() }
     }
 
-    /// The seconds until the button is enabled again, 0 if it is; updated by ``runCountdown()``.
+    /// The seconds until the button is enabled again; 0 if it is enabled. ``runCountdown()`` updates the value.
     override public var secondsLeft: Int { pause.secondsLeft }
 
-    /// Updates ``secondsLeft`` once per second, and returns when it is 0. If the task is canceled, it returns as well and can be called
-    /// again; the cooldown continues.
+    /// Updates ``secondsLeft`` once per second, and returns when it is 0. If the task is canceled, the method returns early, but the
+    /// cooldown continues. Call the method again to continue the updates.
     override public func runCountdown() async { await pause.run() }
 
     override public var isSubmitEnabled: Bool { super.isSubmitEnabled && !isCoolingDown }

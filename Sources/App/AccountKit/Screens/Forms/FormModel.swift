@@ -49,7 +49,7 @@ public class FormModel: StandardScreenModel {
 
     let client: AccountClient
     var texts: FormTexts
-    /// Whether an earlier attempt may have succeeded although no response to it was received.
+    /// Whether an earlier attempt may have succeeded although the client received no response.
     @ObservationIgnored private(set) var mayHaveTakenEffect = false
     @ObservationIgnored private var submissions = RepeatedSubmit<[AccountField: String]>()
     private var values: [AccountField: String] = [:]
@@ -81,7 +81,7 @@ public class FormModel: StandardScreenModel {
     /// Prepares the screen. A view calls it when the screen appears.
     public func open() async {}
 
-    /// Submits the form. Ignored while a request is in flight, and after the end.
+    /// Submits the form. Does nothing while a request is in flight, or after the form has ended or succeeded.
     public func submit() async {
         guard isSubmitEnabled else { return }
         failure = nil
@@ -134,7 +134,7 @@ public class FormModel: StandardScreenModel {
     /// The action that follows a success.
     public var nextAction: ErrorPresentation.Action { .dismiss }
 
-    /// Whether an error may mean that the session has ended. Otherwise the request had no session.
+    /// Whether the form's request needs a session, so that an error may mean that the session has ended.
     var needsSession: Bool { false }
 
     override var isInFlight: Bool { state == .submitting }
@@ -143,7 +143,7 @@ public class FormModel: StandardScreenModel {
 
     override func fail(_ error: APIError) {
         failure = error
-        // Other errors than a 401 may recommend a sign-in, too: an address that has an account.
+        // Errors other than 401 may also recommend a sign-in, for example if the address already has an account.
         let mayEndSession = needsSession || error.kind != .unauthorized
         let presentation = presenter.presentation(of: mayEndSession ? error : error.withoutSession)
         if error.code == .authInvalidCredentials, fields.contains(.currentPassword) {
@@ -174,7 +174,7 @@ public class FormModel: StandardScreenModel {
         return await super.perform(action)
     }
 
-    /// Whether the button is enabled. It is enabled while fields are empty, too: the alert then says so.
+    /// Whether the button is enabled. It is also enabled while fields are empty; an alert then reports the missing field.
     public var isSubmitEnabled: Bool {
         switch state {
         case .editing, .failed: true
@@ -208,13 +208,13 @@ struct FormTexts {
     var button: LocalizedText?
     /// The label of the button while the request is in flight.
     var progress: LocalizedText
-    /// Labels of fields that differ from the usual ones.
+    /// The labels of fields whose label differs from the usual label.
     var labels: [AccountField: LocalizedText] = [:]
 
     var submit: LocalizedText { button ?? title }
 }
 
-/// The validated input of a form. The values of its fields are not `nil`.
+/// The validated input of a form. The value of each field that the form has is not `nil`.
 struct FormInput {
     var email: EmailAddress?
     var firstName: FirstName?
@@ -255,7 +255,7 @@ extension FormModel {
             input.firstName = try? FirstName(text)
             return input.firstName == nil ? presenter.problem(ContractText.firstNameInvalid) : nil
         case .currentPassword:
-            // A longer one than any password of an account is wrong.
+            // If the text is longer than any password of an account, the password is wrong.
             input.currentPassword = try? Password(text)
             return input.currentPassword == nil ? presenter.problem(ContractText.currentPasswordWrong) : nil
         case .password:
@@ -286,7 +286,7 @@ extension FormModel {
         }
     }
 
-    /// The title on ``page``; `nil` if it is that of the screen.
+    /// The title on ``page``; `nil` if it equals the title of the screen.
     public var heading: String? { page.flatMap { $0.title == title ? nil : $0.title } }
 
     /// The label of the main button on ``page``.
@@ -327,7 +327,7 @@ extension FormModel {
         fields.contains(.password) && !fields.contains(.email) ? (self as? AccountLinkModel)?.link?.email?.text : nil
     }
 
-    /// Whether a field has a password. Then the screen has a switch that makes it readable.
+    /// Whether a field contains a password. If so, the screen has a switch that makes passwords readable.
     public var hasPasswords: Bool { fields.contains(where: \.isPassword) }
 
     /// The strength of the new password; `nil` while it is empty, and for a form without a new password.

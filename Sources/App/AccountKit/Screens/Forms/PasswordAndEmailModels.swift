@@ -11,10 +11,10 @@ public import Observation
 public final class ChangePasswordModel: FormModel {
     /// Creates the model.
     /// - Parameters:
-    ///   - client: The account API; its language is set to the screen's.
+    ///   - client: The account API. The model uses a copy of it with the language of the screen.
     ///   - language: The user's language.
     ///   - rules: The rules that the new password must satisfy before it is sent.
-    ///   - wallClock: The local time, on which `ErrorPresentation.Action.retryAt(_:)` is based.
+    ///   - wallClock: Returns the local time, from which the model computes the time of `ErrorPresentation.Action.retryAt(_:)`.
     public init(
         client: AccountClient,
         language: Language,
@@ -43,7 +43,8 @@ public final class ChangePasswordModel: FormModel {
         return presenter.text(ContractText.passwordChanged)
     }
 
-    /// After a lost response, the server refuses the old password and the old session.
+    /// If the server changed the password but its response was lost, the server refuses the old password and the old session in the next
+    /// attempt.
     override func refusal(_ error: APIError) async -> State? {
         guard mayHaveTakenEffect, error.kind == .unauthorized else { return nil }
         let text = ContractText.resetProbablySucceeded
@@ -59,9 +60,9 @@ public final class ChangePasswordModel: FormModel {
 public final class ChangeEmailModel: FormModel {
     /// Creates the model.
     /// - Parameters:
-    ///   - client: The account API; its language is set to the screen's.
+    ///   - client: The account API. The model uses a copy of it with the language of the screen.
     ///   - language: The user's language.
-    ///   - wallClock: The local time, on which `ErrorPresentation.Action.retryAt(_:)` is based.
+    ///   - wallClock: Returns the local time, from which the model computes the time of `ErrorPresentation.Action.retryAt(_:)`.
     public init(
         client: AccountClient,
         language: Language,
@@ -100,9 +101,9 @@ public final class DeleteAccountModel: FormModel {
 
     /// Creates the model.
     /// - Parameters:
-    ///   - client: The account API; its language is set to the screen's.
+    ///   - client: The account API. The model uses a copy of it with the language of the screen.
     ///   - language: The user's language.
-    ///   - wallClock: The local time, on which `ErrorPresentation.Action.retryAt(_:)` is based.
+    ///   - wallClock: Returns the local time, from which the model computes the time of `ErrorPresentation.Action.retryAt(_:)`.
     public init(
         client: AccountClient,
         language: Language,

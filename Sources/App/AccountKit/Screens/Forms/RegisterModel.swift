@@ -5,8 +5,8 @@ public import Observation
 
 /// The model of the screen on which a user creates an account.
 ///
-/// After a success, ``result`` is the signed-in account, or the request to check the mailbox. Then the app shows
-/// ``makeCheckEmailModel(clock:)``:
+/// After a success, ``result`` is the signed-in account, or the text that asks the user to check the mailbox. In the second case, the app
+/// shows the screen of ``makeCheckEmailModel(clock:)``:
 ///
 /// ```swift
 /// switch model.result {
@@ -24,12 +24,12 @@ public final class RegisterModel: FormModel {
 
     /// Creates the model.
     /// - Parameters:
-    ///   - client: The account API; its language is set to the screen's.
-    ///   - language: The user's language, which is also that of the account's emails.
+    ///   - client: The account API. The model uses a copy of it with the language of the screen.
+    ///   - language: The language of the user. The account's emails are in the same language.
     ///   - asksForPassword: Whether the user chooses a password on this screen. Pass `false` for a server with blind registration, on which
     ///     the user chooses the password after opening the link.
     ///   - rules: The rules that a password must satisfy before it is sent.
-    ///   - wallClock: The local time, on which `ErrorPresentation.Action.retryAt(_:)` is based.
+    ///   - wallClock: Returns the local time, from which the model computes the time of `ErrorPresentation.Action.retryAt(_:)`.
     public init(
         client: AccountClient,
         language: Language,
