@@ -63,7 +63,7 @@ extension RouterMethods where Context: LimitedRequestContext {
                 guard let authentication, request.headers[.authorization] != nil else {
                     return .client(limits.client(of: request, in: context))
                 }
-                return .account(try await authentication.signedIn(of: request).account.id.rawValue)
+                return .account(try await authentication.signedIn(of: request).account.id.description)
             }
         case .byResetToken:
             idempotent(by: keys, reader: reader) { request, _ in
