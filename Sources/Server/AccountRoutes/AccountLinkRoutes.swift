@@ -139,8 +139,8 @@ public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
 
     /// Uses a link together with a session or the current password of its account.
     ///
-    /// A check of the password counts for the limit of the link's account, so the method first looks the link up. The check doesn't count
-    /// for the limits of sign-ins. Otherwise, a client with a stolen link could prevent the user from signing in.
+    /// A check of the password counts for the limit of the link's account, so the method first finds the link. The check doesn't count for
+    /// the limits of sign-ins. Otherwise, a client with a stolen link could prevent the user from signing in.
     private func useProven(
         _ purpose: AccountLink.Purpose,
         _ request: Request,

@@ -146,7 +146,7 @@ public struct AccountPageRoutes<Context: LimitedRequestContext>: Sendable {
 extension AccountPageRoutes {
     /// Makes a change that needs the current password. After a wrong password, the page shows the form again, and the token stays valid.
     ///
-    /// The check of the password counts for the limit of the link's account, so the method first looks the link up.
+    /// The check of the password counts for the limit of the link's account, so the method first finds the link.
     private func sendCurrentPassword(
         _ change: AccountPage.Change,
         _ request: Request,
