@@ -1,16 +1,12 @@
 import Foundation
 
-/// A half of this process's processors: the first for an attacked server, the second for the attack. Without this, the attack
-/// would use processors that
-/// real attackers would bring with them.
-/// those of this process. The attack has the other half.
+/// One half of this process's processors. The attacked server uses the first half, and the attack uses the second half. Real attackers have
+/// their own machines, so an attack in a test must not use the processors of the server.
 public enum ProcessorShare: Sendable {
     case server, attack
 
-    /// Restricts the calling thread, and the threads and processes that it starts, to this share. Does nothing on a machine with
-    /// one processor, and where
-    /// the system has no such function.
-    /// the system has no such function.
+    /// Restricts the calling thread, and the threads and processes that it starts, to this share. Does nothing on a machine with one
+    /// processor, or on a system without such a function.
     public func use() {
         let all = Self.all
         guard all.count > 1, let set = Self.function("sched_setaffinity") else { return }

@@ -124,8 +124,7 @@ package final class PostgresServer: Sendable {
 
     // MARK: - Failing
 
-    /// Ends the server and waits until it is gone: `SIGTERM` waits for clients, `SIGINT` ends their connections, `SIGQUIT` also
-    /// skips the
+    /// Ends the server and waits until it is gone: `SIGTERM` waits for clients, `SIGINT` ends their connections, `SIGQUIT` also skips the
     /// checkpoint, `SIGKILL` is a crash of the whole machine.
     package func stop(_ signal: Int32 = SIGINT) async throws {
         guard let id = process.withLock({ $0 }) else { return }

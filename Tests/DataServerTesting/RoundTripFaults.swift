@@ -2,11 +2,9 @@ import Synchronization
 
 /// Injects random faults into single round trips of PostgreSQL's protocol.
 ///
-/// With a conflict, client and server stay in step. A refused statement does not reach the server. In place of a refused COMMIT
-/// the server gets
-/// ROLLBACK. In place of another refused statement of a transaction it gets nothing, since the client must send ROLLBACK itself.
-/// It is a violation
-/// if the client sends another statement. The filter reads one round trip at a time, which is how the driver uses a connection.
+/// With a conflict, client and server stay in step. A refused statement does not reach the server. In place of a refused COMMIT the server
+/// gets ROLLBACK. In place of another refused statement of a transaction it gets nothing, since the client must send ROLLBACK itself. It is
+/// a violation if the client sends another statement. The filter reads one round trip at a time, which is how the driver uses a connection.
 package final class RoundTripFaults: Sendable {
     package enum Fault: Sendable {
         /// 40001 in place of the result, as a distributed PostgreSQL reports it.

@@ -65,9 +65,8 @@ package final class ServerProcess: Sendable {
     }
 }
 
-/// A thread that starts processes and never ends: the system kills such a process when the thread that started it ends, not when
-/// the
-/// process of that thread ends.
+/// A thread that starts processes and never ends. It must never end, because the system kills a started process as soon as the thread that
+/// started it ends, and not only when the process of this thread ends.
 private final class Spawner: Sendable {
     static let shared = Spawner()
     private let work = Mutex<[@Sendable () -> Void]>([])

@@ -108,7 +108,7 @@ enum JournalBenchmark {
         print("memory at most: \(peakMemory() / 1024) KB in all")
     }
 
-    /// Opens a journal in a new process, whose memory is then that of the journal.
+    /// Opens a journal in a new process, so that the growth of the process's memory is the memory of the journal.
     static func open(_ folder: String) async throws {
         _ = try await Journal.open(folder + "/empty", state: Slots())
         let before = residentMemory()

@@ -116,10 +116,8 @@ import Testing
     }
 }
 
-/// A random history of a pool with its invariants: never more connections than the maximum, no waiter lost or served twice,
-/// waiters served
-/// in order, no connection leaked.
-/// served, no connection leaked.
+/// A random history of a pool, and checks of its invariants: there are never more connections than the maximum, each waiter is served
+/// exactly once and in order, and no connection is leaked.
 private struct PoolHistory {
     private var generator: SplitMix64
     private var pool: ConnectionPool

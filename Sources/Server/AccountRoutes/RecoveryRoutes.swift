@@ -10,7 +10,7 @@ public import ServerMiddleware
 /// The routes of password reset: request, validate and confirm, and a second request route for existing apps.
 ///
 /// A request receives the same response whether or not the address has an account, and the server does the same work: it enqueues an email
-/// in both cases. Only the worker that sends emails looks the account up. For users with a browser, also add ``RecoveryPageRoutes``.
+/// in both cases. Only the worker that sends emails reads the account. For users with a browser, also add ``RecoveryPageRoutes``.
 ///
 /// ```swift
 /// RecoveryRoutes<AppContext>(recovery: recovery, limits: limits, localization: localization).add(to: router)

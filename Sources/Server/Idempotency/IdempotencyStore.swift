@@ -51,11 +51,13 @@ public protocol IdempotencyStore: Sendable {
 
     /// Frees a running key, so that a repetition is executed. If another claim has the key, or if the key is finished, the store changes
     /// nothing.
+    /// - Parameter claim: The claim that has the key.
     /// - Throws: Errors of the storage.
     func release(_ claim: IdempotencyClaim) async throws
 
     /// Removes expired keys, and keys whose lease has ended. One call may remove only a limited number of keys, so that it delays claims
     /// only for a short time.
+    /// - Parameter now: The current time. Keys whose expiry or lease ended before this time are removed.
     /// - Returns: Whether there may be more keys to remove. If so, the caller must call the method again.
     /// - Throws: Errors of the storage.
     func sweep(at now: Date) async throws -> Bool

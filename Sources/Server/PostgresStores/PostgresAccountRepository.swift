@@ -226,8 +226,8 @@ public struct PostgresAccountRepository: AccountRepository {
         WHERE left(password_hash, 31) <> '$argon2id$v=19$m=19456,t=2,p=1$' AND id > $1 ORDER BY id LIMIT 5000
         """
 
-    /// Returns the account of an address. While a secret is being replaced, the method looks for the key of the present secret first, and
-    /// then for the key of the previous secret.
+    /// Returns the account of an address. While a secret is being replaced, the method tries the key of the present secret first, and then
+    /// the key of the previous secret.
     ///
     /// - Parameter email: The address, in any case.
     /// - Returns: The account; `nil` if there is none.

@@ -25,7 +25,7 @@ extension AccountStoreCheck {
     /// Returns an intent to send the email of a password reset to `Ana<number>@example.com`. The network of the client that requested it is
     /// unknown.
     /// - Parameters:
-    ///   - number: The number in the address. Checks use different numbers to tell intents apart.
+    ///   - number: The number in the address. Checks use different numbers to distinguish intents.
     ///   - seconds: The creation time of the intent, in seconds after the fixed start time of the checks.
     private static func intent(_ number: Int = 0, after seconds: TimeInterval = 0) throws -> MailIntent {
         MailIntent(

@@ -10,8 +10,7 @@ extension AttackedServer {
     /// The time that a user waits for a response.
     static let patience = Duration.seconds(20)
 
-    /// Returns the percentage of users that must be served. With 16 places on a slow machine, the server still accepts
-    /// connections of the
+    /// Returns the percentage of users that must be served. With 16 places on a slow machine, the server still accepts connections of the
     /// attack when the first users arrive.
     static func servedPercent(_ size: AttackSize) -> Int { size.pick(small: 90, full: 99) }
 

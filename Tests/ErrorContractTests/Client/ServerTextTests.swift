@@ -3,7 +3,8 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// The text that is shown for another server's response: the library's own, the server's, or that of the field.
+/// Tests which text an app shows for the error of another server: the library's text for the code, the server's text, or the text of a
+/// field.
 @Suite("Texts for errors of other servers")
 struct ServerTextTests {
     private static let now = Date(timeIntervalSince1970: 1_762_252_200)

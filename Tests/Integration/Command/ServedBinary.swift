@@ -4,7 +4,7 @@ import Testing
 extension Binary {
     /// Runs `serve` on a free port for the duration of a closure, then sends it a signal at once.
     /// - Parameters:
-    ///   - openFiles: The limit of open files; that of this process if `nil`.
+    ///   - openFiles: The limit of open files; `nil` uses the limit of this process.
     ///   - body: Receives the URL and the process, which it may end itself.
     /// - Returns: The exit code, and the lines in which it printed its addresses.
     @discardableResult

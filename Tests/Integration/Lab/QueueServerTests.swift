@@ -95,7 +95,7 @@ import Testing
     }
 }
 
-/// Loses the response to the first request, and sends none of its repetitions while it is offline.
+/// A transport that loses the response to the first request. While it is offline, it doesn't send the repetitions of this request.
 private final class LossyTransport: HTTPTransport {
     let isOnline = Atomic(false)
     private let transport: any HTTPTransport

@@ -5,8 +5,7 @@ import GRDB
 @testable import HoldfastCommand
 
 extension DatabaseQueue {
-    /// Opens a separate connection to a server's database, like another process. The server writes too, so the connection waits
-    /// for its
+    /// Opens a separate connection to a server's database, like another process. The server writes too, so the connection waits for its
     /// turn. It may hold a transaction open.
     convenience init(beside server: HoldfastServer) throws {
         var configuration = Configuration()

@@ -54,7 +54,7 @@ private struct Mutation {
     var account: String
     var lane: String
     var id: QueuedRequestID?
-    /// The number of the mutation in its lane; that of the replaced one for an edit.
+    /// The number of the mutation in its lane. An edit has the number of the mutation that it replaces.
     var place: Int
     var fate: Fate
     /// Whether it was a dead letter that was put back, after others of its lane may have been performed.

@@ -24,9 +24,8 @@ import Testing
 /// A limiter whose process ends and restarts. It is saved more than once a second. Limits are checked against the true time.
 private struct RestartStory {
     private let policies: [RateLimitPolicy]
-    /// Whether the machine reboots, too. In that case the wall clock steps back only: a forward step across boots equals elapsed
-    /// time.
-    /// elapsed time.
+    /// Whether the machine reboots, too. If so, the wall clock only steps back, because a limiter can't distinguish a step forward across a
+    /// reboot from elapsed time.
     private let boots: Bool
     private let machine = Machine()
     private var process: Machine.Run

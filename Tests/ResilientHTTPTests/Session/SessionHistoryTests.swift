@@ -188,7 +188,7 @@ private struct Process {
 
     func kill() { handle.cut() }
 
-    /// Refreshes the session until the server or the store has decided. A process that reached neither keeps its session.
+    /// Refreshes the session until the server or the store has decided. If a process reaches neither of them, it keeps its session.
     func refresh() async {
         while true {
             do {

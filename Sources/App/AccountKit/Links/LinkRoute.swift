@@ -105,6 +105,8 @@ public struct LinkParameters: Hashable, Sendable {
 
     /// Returns a required parameter.
     ///
+    /// - Parameter name: The name of the capture or of the query item.
+    /// - Returns: The value without percent-encoding. It comes from the link, so validate it before you use it, for example, as an id.
     /// - Throws: ``LinkRefusal/missingParameter(_:)`` if it is missing or empty.
     public func text(_ name: String) throws(LinkRefusal) -> String {
         guard let value = values[name], !value.isEmpty else { throw .missingParameter(name) }
@@ -113,6 +115,9 @@ public struct LinkParameters: Hashable, Sendable {
 
     /// Returns a required whole number in plain digits.
     ///
+    /// - Parameters:
+    ///   - name: The name of the capture or of the query item.
+    ///   - range: The valid numbers. The default refuses negative numbers.
     /// - Throws: ``LinkRefusal/missingParameter(_:)``, or ``LinkRefusal/malformedParameter(_:)`` if it is not a whole number or
     ///   is outside of `range`.
     public func integer(_ name: String, in range: ClosedRange<Int> = 0...Int.max) throws(LinkRefusal) -> Int {
@@ -125,6 +130,8 @@ public struct LinkParameters: Hashable, Sendable {
 
     /// Returns a required decimal number in plain digits, with a point if it has a fraction.
     ///
+    /// - Parameter name: The name of the capture or of the query item.
+    /// - Returns: The exact number. It has at most 38 characters.
     /// - Throws: ``LinkRefusal/missingParameter(_:)``, or ``LinkRefusal/malformedParameter(_:)`` if it is not such a number.
     public func decimal(_ name: String) throws(LinkRefusal) -> Decimal {
         let value = try text(name)

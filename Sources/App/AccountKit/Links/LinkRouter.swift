@@ -41,6 +41,9 @@ public final class LinkRouter<Link: Sendable> {
 
     /// Opens a link.
     ///
+    ///
+    /// Call it for each URL that the system passes to the app, including the URL that launched the app.
+    /// - Parameter url: The web link, or the link with the app's custom scheme.
     /// - Returns: The result, or `nil` if the link matches no route.
     /// - Throws: ``LinkRefusal``. In this case, ``heldLink`` does not change.
     public func open(_ url: URL) throws(LinkRefusal) -> Outcome? {

@@ -411,7 +411,12 @@ public struct PasswordRules: Hashable, Sendable {
     /// Whether letters and digits must both occur.
     public var requiresLettersAndDigits: Bool
 
-    /// Creates rules; the defaults are the server's.
+    /// Creates rules. The defaults are the default rules of the server. If the server is configured with other rules, pass them, so that
+    /// the screen refuses a password without a request.
+    /// - Parameters:
+    ///   - minimumLength: The minimum number of characters, as users count them.
+    ///   - maximumLength: The maximum number of characters.
+    ///   - requiresLettersAndDigits: Whether letters and digits must both occur.
     /// - Precondition: `1 ≤ minimumLength ≤ maximumLength`.
     public init(minimumLength: Int = 8, maximumLength: Int = 256, requiresLettersAndDigits: Bool = false) {
         precondition(
@@ -424,6 +429,9 @@ public struct PasswordRules: Hashable, Sendable {
     }
 
     /// Returns the text about the first rule that a password breaks, or `nil` if it satisfies all. O(length).
+    ///
+    /// The server may refuse a password for further reasons, for example because it is very common.
+    /// - Parameter password: The password, as the user has typed it.
     public func objection(to password: String) -> LocalizedText? {
         if password.count < minimumLength { return ContractText.passwordTooShort(minimum: minimumLength) }
         if password.count > maximumLength || password.utf8.count > Password.maximumLength {

@@ -17,12 +17,20 @@ import Synchronization
 /// protocol for any other storage. A cache may remove responses at any time. A cache ignores its failures to store a response.
 public protocol ResponseCache: Sendable {
     /// Returns the stored response of a key.
+    ///
+    /// The client calls it before each GET, so it should be fast. If the response can't be read, return `nil`: the client then downloads it
+    /// again.
     func response(for key: ResponseCacheKey) async -> StoredResponse?
     /// Stores a response and replaces the earlier response of the key.
+    ///
+    /// A cache may decide not to store a response, for example because the response is too large.
     func store(_ response: StoredResponse, for key: ResponseCacheKey) async
     /// Removes the stored response of a key.
+    /// If there is none, nothing happens.
     func remove(_ key: ResponseCacheKey) async
     /// Removes all responses of an owner. The client calls this method when a session ends.
+    /// After this call, no data of the user may remain in the cache.
+    /// - Parameter owner: The ``ResponseCacheKey/owner`` of the responses to remove.
     func removeAll(of owner: String) async
 }
 

@@ -56,12 +56,16 @@ extension CallOptions {
     public static let idempotent = CallOptions { $0.idempotency = .generated }
 
     /// Limits the duration of the call.
+    /// The limit includes all attempts, the delays between them, and the body of the response.
     public static func timeout(_ timeout: Duration) -> CallOptions { CallOptions().timeout(timeout) }
-    /// Limits the duration of one attempt of the call.
+    /// Limits the duration of one attempt of the call. With a limit, an attempt on a connection that hangs ends early, so that a retry has
+    /// time before the deadline of the call. If the request must not be retried, the limit doesn't apply.
     public static func attemptTimeout(_ timeout: Duration) -> CallOptions { CallOptions().attemptTimeout(timeout) }
     /// Retries the call by a policy, such as `.never`.
     public static func retry(_ policy: RetryPolicy) -> CallOptions { CallOptions().retry(policy) }
     /// Sends the caller's `Idempotency-Key` with the request.
+    /// Use it instead of ``idempotent`` if the key must outlive the process, such as a key that is stored with a draft.
+    /// - Parameter key: 1 to 255 characters of visible ASCII, without quotes and backslashes.
     public static func idempotencyKey(_ key: String) -> CallOptions { CallOptions().idempotencyKey(key) }
     /// Sets the priority of the call over other waiting calls.
     public static func priority(_ priority: CallPriority) -> CallOptions { CallOptions().priority(priority) }
@@ -70,6 +74,11 @@ extension CallOptions {
     public static func cache(_ policy: CachePolicy) -> CallOptions { CallOptions().cache(policy) }
 
     /// The call is stored in an `OfflineQueue` when it can't be sent.
+    /// - Parameters:
+    ///   - lane: The lane of the queue. Requests of one lane are sent one after another.
+    ///   - lifetime: The time after which the request is no longer sent; `nil` for the default of the queue.
+    ///   - coalescingKey: A key under which a later request replaces an earlier request of the lane that was not sent yet; `nil` stores
+    ///     each request.
     public static func queued(lane: String = "default", lifetime: Duration? = nil, coalescingKey: String? = nil) -> CallOptions {
         CallOptions { $0.queueing = QueueingPolicy(lane: lane, lifetime: lifetime, coalescingKey: coalescingKey) }
     }

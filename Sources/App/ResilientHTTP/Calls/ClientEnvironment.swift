@@ -93,6 +93,9 @@ public final class Connectivity: Sendable {
     var changes: UInt64 { state.withLock(\.changes) }
 
     /// Reports that the network path was gained, lost or replaced by another path.
+    ///
+    /// Call it from a monitor of the network path. If the device is online, calls that wait for a connection continue.
+    /// - Parameter isOnline: Whether the device has a connection now.
     public func report(isOnline: Bool) {
         let (wakes, observers) = state.withLock { state in
             state.isOnline = isOnline

@@ -46,6 +46,10 @@ public struct Backoff: Hashable, Sendable {
     public var cap: Duration
 
     /// Creates a backoff.
+    /// - Parameters:
+    ///   - base: The maximum delay before the first retry.
+    ///   - factor: The factor by which the maximum delay grows with each retry.
+    ///   - cap: The upper bound of the delay before the jitter.
     /// - Precondition: `base` and `cap` are not negative, `factor` is at least 1.
     public init(base: Duration = .seconds(1), factor: Double = 2, cap: Duration = .seconds(60)) {
         precondition(base >= .zero && cap >= .zero, "base and cap must not be negative")

@@ -18,7 +18,14 @@ public import HTTPTypes
 /// try await api.delete("/orders/\(order.id)")
 /// ```
 extension APIClient {
-    /// Gets a value.
+    /// Sends a GET request, and returns the value of the response. If an attempt fails, the call may be retried.
+    /// - Parameters:
+    ///   - path: The path relative to the base URL, such as `/orders`. It must be percent-encoded.
+    ///   - query: The items of the query, which are percent-encoded here.
+    ///   - headers: Further header fields.
+    ///   - options: The settings of this call, such as a timeout.
+    ///   - context: A name for the operation, which errors contain.
+    /// - Throws: ``APIError``. Its kind is `decoding` if the body of a successful response doesn't have the type of the result.
     public func get<Value: Decodable>(
         _ path: String,
         query: [URLQueryItem] = [],
@@ -30,6 +37,13 @@ extension APIClient {
     }
 
     /// Sends a HEAD request, and returns the head of the response, such as the length or the date of the content.
+    /// - Parameters:
+    ///   - path: The path relative to the base URL, such as `/orders`. It must be percent-encoded.
+    ///   - query: The items of the query, which are percent-encoded here.
+    ///   - headers: Further header fields.
+    ///   - options: The settings of this call, such as a timeout.
+    ///   - context: A name for the operation, which errors contain.
+    /// - Throws: ``APIError``.
     public func head(
         _ path: String,
         query: [URLQueryItem] = [],
@@ -43,6 +57,14 @@ extension APIClient {
     /// Posts a value, or nothing, and returns the value of the response.
     ///
     /// A POST is only retried if the request was not sent or has an idempotency key. See ``CallOptions/idempotent``.
+    /// - Parameters:
+    ///   - path: The path relative to the base URL, such as `/orders`. It must be percent-encoded.
+    ///   - body: The value to send as JSON; `nil` sends no body.
+    ///   - query: The items of the query, which are percent-encoded here.
+    ///   - headers: Further header fields.
+    ///   - options: The settings of this call, such as a timeout.
+    ///   - context: A name for the operation, which errors contain.
+    /// - Throws: ``APIError``. Its kind is `decoding` if the body of a successful response doesn't have the type of the result.
     public func post<Value: Decodable, Body: Encodable>(
         _ path: String,
         _ body: Body? = nil as Never?,
@@ -54,7 +76,16 @@ extension APIClient {
         try await call(Outgoing(.post, path, query, headers, options, context, body: json(body, context: context)), read: decoded)
     }
 
-    /// Posts a value, or nothing, and ignores the content of the response.
+    /// Posts a value, or nothing, and ignores the content of the response. Like every POST, the call is only retried if the request was not
+    /// sent or has an idempotency key.
+    /// - Parameters:
+    ///   - path: The path relative to the base URL, such as `/orders`. It must be percent-encoded.
+    ///   - body: The value to send as JSON; `nil` sends no body.
+    ///   - query: The items of the query, which are percent-encoded here.
+    ///   - headers: Further header fields.
+    ///   - options: The settings of this call, such as a timeout.
+    ///   - context: A name for the operation, which errors contain.
+    /// - Throws: ``APIError``.
     public func post<Body: Encodable>(
         _ path: String,
         _ body: Body? = nil as Never?,
@@ -67,6 +98,14 @@ extension APIClient {
     }
 
     /// Replaces a resource with a value, or nothing, and returns the value of the response. The call may be retried.
+    /// - Parameters:
+    ///   - path: The path relative to the base URL, such as `/orders`. It must be percent-encoded.
+    ///   - body: The value to send as JSON; `nil` sends no body.
+    ///   - query: The items of the query, which are percent-encoded here.
+    ///   - headers: Further header fields.
+    ///   - options: The settings of this call, such as a timeout.
+    ///   - context: A name for the operation, which errors contain.
+    /// - Throws: ``APIError``. Its kind is `decoding` if the body of a successful response doesn't have the type of the result.
     public func put<Value: Decodable, Body: Encodable>(
         _ path: String,
         _ body: Body? = nil as Never?,
@@ -79,6 +118,14 @@ extension APIClient {
     }
 
     /// Replaces a resource with a value, or nothing, and ignores the content of the response. The call may be retried.
+    /// - Parameters:
+    ///   - path: The path relative to the base URL, such as `/orders`. It must be percent-encoded.
+    ///   - body: The value to send as JSON; `nil` sends no body.
+    ///   - query: The items of the query, which are percent-encoded here.
+    ///   - headers: Further header fields.
+    ///   - options: The settings of this call, such as a timeout.
+    ///   - context: A name for the operation, which errors contain.
+    /// - Throws: ``APIError``.
     public func put<Body: Encodable>(
         _ path: String,
         _ body: Body? = nil as Never?,
@@ -93,6 +140,14 @@ extension APIClient {
     /// Changes parts of a resource and returns the value of the response.
     ///
     /// A PATCH is only retried if the request was not sent or has an idempotency key. See ``CallOptions/idempotent``.
+    /// - Parameters:
+    ///   - path: The path relative to the base URL, such as `/orders`. It must be percent-encoded.
+    ///   - body: The value to send as JSON.
+    ///   - query: The items of the query, which are percent-encoded here.
+    ///   - headers: Further header fields.
+    ///   - options: The settings of this call, such as a timeout.
+    ///   - context: A name for the operation, which errors contain.
+    /// - Throws: ``APIError``. Its kind is `decoding` if the body of a successful response doesn't have the type of the result.
     public func patch<Value: Decodable>(
         _ path: String,
         _ body: some Encodable,
@@ -107,7 +162,16 @@ extension APIClient {
         )
     }
 
-    /// Changes parts of a resource and ignores the content of the response.
+    /// Changes parts of a resource and ignores the content of the response. Like every PATCH, the call is only retried if the request was
+    /// not sent or has an idempotency key.
+    /// - Parameters:
+    ///   - path: The path relative to the base URL, such as `/orders`. It must be percent-encoded.
+    ///   - body: The value to send as JSON.
+    ///   - query: The items of the query, which are percent-encoded here.
+    ///   - headers: Further header fields.
+    ///   - options: The settings of this call, such as a timeout.
+    ///   - context: A name for the operation, which errors contain.
+    /// - Throws: ``APIError``.
     public func patch(
         _ path: String,
         _ body: some Encodable,
@@ -120,6 +184,13 @@ extension APIClient {
     }
 
     /// Deletes a resource. The call may be retried. If the first attempt succeeded, the server may return 404 for the retry.
+    /// - Parameters:
+    ///   - path: The path relative to the base URL, such as `/orders`. It must be percent-encoded.
+    ///   - query: The items of the query, which are percent-encoded here.
+    ///   - headers: Further header fields.
+    ///   - options: The settings of this call, such as a timeout.
+    ///   - context: A name for the operation, which errors contain.
+    /// - Throws: ``APIError``.
     public func delete(
         _ path: String,
         query: [URLQueryItem] = [],
@@ -131,6 +202,13 @@ extension APIClient {
     }
 
     /// Deletes a resource and returns the value of the response.
+    /// - Parameters:
+    ///   - path: The path relative to the base URL, such as `/orders`. It must be percent-encoded.
+    ///   - query: The items of the query, which are percent-encoded here.
+    ///   - headers: Further header fields.
+    ///   - options: The settings of this call, such as a timeout.
+    ///   - context: A name for the operation, which errors contain.
+    /// - Throws: ``APIError``. Its kind is `decoding` if the body of a successful response doesn't have the type of the result.
     public func delete<Value: Decodable>(
         _ path: String,
         query: [URLQueryItem] = [],

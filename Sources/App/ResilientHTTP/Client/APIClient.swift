@@ -103,6 +103,10 @@ public struct APIClient: Sendable {
     }
 
     /// Returns a copy of the client whose calls carry a session's access token.
+    ///
+    /// Use it if a client without a session has signed the user in. If the session exists when you create the client, pass it to the
+    /// initializer instead.
+    /// - Parameter session: The session. It refreshes the token when necessary.
     public func authorized(by session: Session) -> APIClient {
         var client = self
         client.middleware.append(AuthorizeMiddleware(session))

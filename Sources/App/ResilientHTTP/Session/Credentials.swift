@@ -82,13 +82,24 @@ public protocol CredentialStore: Sendable {
     ///   fails, and the user stays signed in.
     func load() async throws -> Credentials?
     /// Stores credentials in place of the earlier credentials; `nil` removes them.
+    ///
+    /// When this method returns, a crash of the process must not lose the credentials. Otherwise, an app could lose a rotated refresh
+    /// token, and its user would have to sign in again.
+    /// - Parameter credentials: The credentials; `nil` when the session has ended.
+    /// - Throws: Any error if the credentials can't be written.
     func save(_ credentials: Credentials?) async throws
     /// Stores credentials if the store still has the expected credentials; `nil` means no credentials. The method compares and writes in
     /// one step, so no process overwrites the credentials of another process.
+    /// - Parameters:
+    ///   - credentials: The new credentials; `nil` removes the stored ones.
+    ///   - expected: The credentials that the caller has loaded before.
     /// - Returns: Whether the credentials were stored.
     func save(_ credentials: Credentials?, replacing expected: Credentials?) async throws -> Bool
     /// Runs a closure under a lock that all processes with this store share. A refresh runs in such a closure: it loads, calls the server
     /// and saves. The closure calls the other methods of the store, so these methods must not wait for the same lock.
+    /// - Parameter body: The closure. It calls the server, so it may take as long as a request.
+    /// - Returns: The result of the closure.
+    /// - Throws: The error of the closure, or an error if the lock can't be acquired.
     func exclusively<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value
     /// Returns a store for another secret, which stays when the credentials are removed. The secret must survive the end of the process if
     /// the credentials survive it.
@@ -143,8 +154,10 @@ public final class MemoryCredentialStore: CredentialStore {
 /// ``CredentialStore/secretStore(named:)`` returns such a store.
 public protocol SecretStore: Sendable {
     /// Returns the secret, or `nil` if there is none.
+    /// - Throws: Any error if the secret can't be read now, such as on a locked device.
     func loadSecret() async throws -> Data?
     /// Stores a secret in place of the earlier secret; `nil` removes it.
+    /// - Throws: Any error if the secret can't be written. The app continues without the new secret.
     func saveSecret(_ secret: Data?) async throws
 }
 

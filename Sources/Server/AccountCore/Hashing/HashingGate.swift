@@ -97,6 +97,8 @@ public final class HashingGate: Sendable {
     }
 
     /// Replaces the decoys for addresses without an account.
+    /// ``DecoyMaintenance`` calls it with the stored spans, so that all processes use the same decoys. Calls of ``verify(_:against:of:)``
+    /// that have begun are not affected.
     public func setDecoys(_ mix: DecoyMix) { decoys.withLock { $0 = mix } }
 
     /// Returns a decoy: a hash that no password matches, and whose verification takes as long as that of the given hash. Returns `nil` if
@@ -104,6 +106,7 @@ public final class HashingGate: Sendable {
     public func decoy(like hash: String) -> String? { hashing.decoy(like: hash) }
 
     /// Whether a hash has weaker parameters than new hashes.
+    /// The check reads only the text of the hash. It doesn't compute a hash, so it doesn't need a place in the queue.
     public func needsRehash(_ hash: String) -> Bool { hashing.needsRehash(hash) }
 
     /// The number of waiting callers.

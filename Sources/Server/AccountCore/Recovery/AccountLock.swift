@@ -21,6 +21,10 @@ public struct AccountLock: Sendable {
     }
 
     /// Returns the account that a token can lock. Changes nothing.
+    ///
+    /// Use it to show a page that asks whether to lock the account. Opening a link must not lock the account, because email scanners open
+    /// links.
+    /// - Parameter token: The token of the link.
     /// - Throws: ``AccountError`` with the code `AUTH_RESET_TOKEN_INVALID`.
     public func account(_ token: ResetToken) async throws -> Account {
         guard let account = try await tokens.find(TokenDigest(of: token.rawValue), at: now()) else {
@@ -30,6 +34,9 @@ public struct AccountLock: Sendable {
     }
 
     /// Locks the account of a token and ends all its sessions. A token locks its account at most once.
+    ///
+    /// Reset links that were sent before become invalid, too, because an intruder may have one.
+    /// - Parameter token: The token of the link. It is consumed if the call succeeds.
     /// - Throws: ``AccountError`` with the code `AUTH_RESET_TOKEN_INVALID`; ``StoreFailure``.
     public func lock(_ token: ResetToken) async throws {
         let account = try await account(token)

@@ -47,6 +47,11 @@ public struct AccessTokens: Sendable {
     }
 
     /// Returns a new token for a session.
+    /// - Parameters:
+    ///   - account: The account. The token contains its id, its epoch, and whether its address is verified.
+    ///   - session: The session. A server that reads the store refuses the token when this session has ended.
+    ///   - now: The time of issue, in seconds; fractions are dropped.
+    ///   - lifetime: The time until the token expires, in whole seconds. It can't be shortened later.
     /// - Throws: An error of the store of keys.
     public func issue(for account: Account, session: StoredSession.ID, at now: Date, lifetime: Duration) async throws -> String {
         let loaded = try await keys.current()

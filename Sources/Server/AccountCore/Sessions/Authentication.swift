@@ -95,7 +95,7 @@ public struct Authentication: Sendable {
 
     /// Finds the device that one of several device tokens proves for an address.
     ///
-    /// A token that belongs to another account, or that is expired, void or forged, is ignored. The method only looks up the account that a
+    /// A token that belongs to another account, or that is expired, void or forged, is ignored. The method only reads the account that a
     /// token of this server names, and never the account of the address. So its time doesn't disclose whether the address has an account.
     /// - Returns: The id of the device, or `nil` if no token is valid for the account of the address.
     public func device(provenBy candidates: [DeviceToken], for email: EmailAddress) async throws -> UUID? {

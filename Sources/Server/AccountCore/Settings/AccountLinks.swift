@@ -49,12 +49,20 @@ public struct AccountLinks: Sendable {
 
     /// Queues an email with a link that verifies an address. The method doesn't look an account up, so its time is the same for every
     /// address.
+    /// - Parameters:
+    ///   - email: The address to verify. If it has no account, or if it is already verified, no email is sent.
+    ///   - language: The language of the email.
     /// - Throws: ``StoreFailure``. When this returns, the request survives a crash.
     public func requestVerification(of email: EmailAddress, language: Language) async throws {
         try await intents.enqueue(MailIntent(subject: .verification(email), language: language, createdAt: steady()))
     }
 
     /// Returns the account that a link changes, and the link. Changes nothing.
+    ///
+    /// Use it to show a page or to charge a limit of the account before the link is used.
+    /// - Parameters:
+    ///   - token: The token of the link.
+    ///   - purpose: The purpose of the page or route. A link of another purpose is refused.
     /// - Throws: ``AccountError`` with the code `AUTH_RESET_TOKEN_INVALID` if the link can't be used for the purpose.
     public func find(_ token: ResetToken, for purpose: AccountLink.Purpose) async throws -> (link: StoredLink, account: Account) {
         let digest = TokenDigest(of: token.rawValue)
@@ -66,6 +74,9 @@ public struct AccountLinks: Sendable {
     }
 
     /// Verifies the address of an account. Sessions continue, except with ``AccountProof/newPassword(_:)``.
+    /// - Parameters:
+    ///   - token: The token of the link. It is consumed if the call succeeds.
+    ///   - proof: The proof that the caller owns the account.
     /// - Throws: ``AccountError`` with the code `AUTH_RESET_TOKEN_INVALID`, `AUTH_INVALID_CREDENTIALS`, `AUTH_WEAK_PASSWORD`,
     ///   `SERVER_SERVICE_UNAVAILABLE`, or that of an invalid access token; ``StoreFailure``.
     public func verify(_ token: ResetToken, by proof: AccountProof) async throws {
@@ -87,6 +98,9 @@ public struct AccountLinks: Sendable {
 
     /// Changes the address of an account to the recipient of a link. All other sessions end, and the former address gets a notice with a
     /// link that restores the address.
+    /// - Parameters:
+    ///   - token: The token of the link. It is consumed if the call succeeds.
+    ///   - proof: The session or the password of the account. With a session, this session continues.
     /// - Throws: ``AccountError`` like ``verify(_:by:)``. If another account has the address by now, the link is invalid.
     public func confirmEmail(_ token: ResetToken, by proof: AccountProof) async throws {
         let (link, account) = try await find(token, for: .confirmEmail)
@@ -103,6 +117,10 @@ public struct AccountLinks: Sendable {
 
     /// Restores the former address that a link was sent to. All changes after the replacement of this address are undone, all sessions end,
     /// and the next sign-in needs a password reset.
+    ///
+    /// No proof is needed besides the link. The owner of the former address must be able to recover the account even if an intruder has
+    /// changed the password and the address.
+    /// - Parameter token: The token of the link.
     /// - Throws: ``AccountError`` with the code `AUTH_RESET_TOKEN_INVALID`; ``StoreFailure``.
     public func undoEmail(_ token: ResetToken) async throws {
         let (link, account) = try await find(token, for: .undoEmail)
@@ -115,6 +133,7 @@ public struct AccountLinks: Sendable {
     }
 
     /// Restores a deleted account. The password is unchanged, and its sessions stay ended.
+    /// - Parameter token: The token of the link in the notice of the deletion.
     /// - Throws: ``AccountError`` with the code `AUTH_RESET_TOKEN_INVALID`; ``StoreFailure``.
     public func keepAccount(_ token: ResetToken) async throws {
         let (link, account) = try await find(token, for: .keepAccount)

@@ -47,6 +47,12 @@ public struct AccountSettings: Sendable {
     }
 
     /// Sets a new password. All sessions end, and the caller gets a new one.
+    /// - Parameters:
+    ///   - caller: The signed-in account and its session.
+    ///   - current: The current password, as the user typed it.
+    ///   - new: The new password, which the policy checks.
+    ///   - device: The device, for the list of sessions.
+    /// - Returns: The account and the tokens of the new session. Send them to the caller, whose earlier tokens are invalid now.
     /// - Throws: ``AccountError`` with the code `AUTH_INVALID_CREDENTIALS`, `AUTH_WEAK_PASSWORD` or `SERVER_SERVICE_UNAVAILABLE`;
     ///   ``StoreFailure``.
     public func changePassword(
@@ -70,6 +76,12 @@ public struct AccountSettings: Sendable {
 
     /// Queues an email with a link that changes the address, to the new address. The result does not depend on whether another account has
     /// the address.
+    ///
+    /// The address of the account changes only when the recipient of the email confirms it with ``AccountLinks/confirmEmail(_:by:)``.
+    /// - Parameters:
+    ///   - caller: The signed-in account.
+    ///   - email: The new address.
+    ///   - password: The current password, as the user typed it.
     /// - Throws: ``AccountError`` with the code `AUTH_INVALID_CREDENTIALS` or `SERVER_SERVICE_UNAVAILABLE`; ``StoreFailure``.
     public func requestEmailChange(of caller: SignedIn, to email: EmailAddress, password: Password) async throws {
         let account = caller.account
@@ -80,6 +92,12 @@ public struct AccountSettings: Sendable {
     }
 
     /// Changes the name, the language, or both.
+    ///
+    /// The password isn't needed, because an intruder can't take over an account with these values.
+    /// - Parameters:
+    ///   - caller: The signed-in account and its session.
+    ///   - firstName: The new name; `nil` leaves it unchanged.
+    ///   - language: The new language of emails; `nil` leaves it unchanged.
     /// - Returns: The changed account.
     public func update(_ caller: SignedIn, firstName: FirstName?, language: Language?) async throws -> Account {
         let account = try await change(caller) { record in
@@ -96,17 +114,30 @@ public struct AccountSettings: Sendable {
     }
 
     /// Ends a session of the account. A session of another account is left unchanged.
+    ///
+    /// An id that doesn't exist is not an error, so the result doesn't disclose whether a session exists.
+    /// - Parameters:
+    ///   - id: The session to end. It may be the caller's own session.
+    ///   - caller: The signed-in account.
+    /// - Throws: ``StoreFailure``.
     public func endSession(_ id: StoredSession.ID, of caller: SignedIn) async throws {
         if try await stores.sessions.end(id, of: caller.account.id) { audit?.note(.sessionsEnded, of: caller.account.id) }
     }
 
     /// Ends all sessions of the account except the caller's.
+    /// Refresh tokens of the ended sessions become invalid, and so do their access tokens on servers that read the store.
+    /// - Throws: ``StoreFailure``.
     public func endOtherSessions(of caller: SignedIn) async throws {
         try await stores.sessions.endAll(of: caller.account.id, except: caller.session)
         audit?.note(.sessionsEnded, of: caller.account.id)
     }
 
     /// Deletes the account. All sessions end at once, and an email has a link that restores the account.
+    ///
+    /// Until the account is removed, it can't be used, and its address stays taken. ``AccountPurge`` removes it after the grace time.
+    /// - Parameters:
+    ///   - caller: The signed-in account and its session.
+    ///   - password: The current password, as the user typed it.
     /// - Returns: The time at which the account is removed with its data.
     /// - Throws: ``AccountError`` with the code `AUTH_INVALID_CREDENTIALS` or `SERVER_SERVICE_UNAVAILABLE`; ``StoreFailure``.
     public func delete(_ caller: SignedIn, password: Password) async throws -> Date {
@@ -119,6 +150,11 @@ public struct AccountSettings: Sendable {
     }
 
     /// Returns everything that is stored about the account, except links that confirm a new address.
+    ///
+    /// The result contains all events of the account, so don't call this method often: the account routes allow a few exports per day.
+    /// - Parameters:
+    ///   - caller: The signed-in account.
+    ///   - password: The current password, as the user typed it.
     /// - Throws: ``AccountError`` with the code `AUTH_INVALID_CREDENTIALS` or `SERVER_SERVICE_UNAVAILABLE`; ``StoreFailure``.
     public func export(_ caller: SignedIn, password: Password) async throws -> AccountExport {
         let id = caller.account.id

@@ -89,6 +89,8 @@ public struct Registration: Sendable {
     }
 
     /// Creates an account without a session and without an email.
+    ///
+    /// Use it in commands of an operator. For requests of clients, use ``register(email:password:firstName:language:on:)``.
     /// - Parameter isEmailVerified: Whether the operator knows that the address belongs to the user.
     /// - Throws: ``AccountError`` like ``register(email:password:firstName:language:on:)``.
     public func add(
@@ -114,12 +116,19 @@ public struct Registration: Sendable {
     }
 
     /// Queues the email of a blind registration. The method doesn't look an account up, so its time is the same for every address.
+    /// - Parameters:
+    ///   - email: The address. If it already has an account, the email contains a reset link instead of a link that creates an account.
+    ///   - firstName: The name of the account.
+    ///   - language: The language of the email and of the account.
     /// - Throws: ``StoreFailure``. When this returns, the request survives a crash.
     public func request(email: EmailAddress, firstName: FirstName, language: Language) async throws {
         try await intents.enqueue(MailIntent(subject: .registration(email, firstName), language: language, createdAt: steady()))
     }
 
     /// Returns the link of a blind registration. Changes nothing.
+    ///
+    /// Use it to show the form for a password. Opening a link doesn't consume it, because email scanners open links.
+    /// - Parameter token: The token of the link.
     /// - Throws: ``AccountError`` with the code `AUTH_RESET_TOKEN_INVALID`.
     public func find(_ token: ResetToken) async throws -> StoredLink {
         guard let link = try await records.find(TokenDigest(of: token.rawValue), at: now())?.link, link.purpose == .activate
@@ -131,6 +140,11 @@ public struct Registration: Sendable {
 
     /// Creates the account of a link, with a verified address, and signs it in. Use ``create(by:password:)`` for a client that doesn't keep
     /// the session, such as a page.
+    /// - Parameters:
+    ///   - token: The token of the link. It is consumed if the call succeeds.
+    ///   - password: The password, which the policy checks.
+    ///   - device: The device of the user, for the list of sessions.
+    /// - Returns: The account and the tokens of its first session.
     /// - Throws: ``AccountError`` with the code `AUTH_WEAK_PASSWORD`, which leaves the link usable, `AUTH_RESET_TOKEN_INVALID` or
     ///   `SERVER_SERVICE_UNAVAILABLE`; ``StoreFailure``.
     public func activate(
@@ -142,6 +156,9 @@ public struct Registration: Sendable {
     }
 
     /// Creates the account of a link, with a verified address and without a session.
+    /// - Parameters:
+    ///   - token: The token of the link. It is consumed if the call succeeds.
+    ///   - password: The password, which the policy checks.
     /// - Throws: ``AccountError`` like ``activate(_:password:on:)``.
     public func create(by token: ResetToken, password: Password) async throws -> Account {
         let link = try await find(token)

@@ -11,8 +11,12 @@ public protocol AccountRecordStore: Sendable {
     /// - Throws: ``StoreFailure``, also if the account of the link doesn't exist.
     func insert(_ link: StoredLink) async throws
     /// Removes a link that no user has received.
+    /// The worker calls it if the email with the link could not be delivered. An unknown digest is ignored.
     func discard(_ digest: TokenDigest) async throws
     /// Returns the unexpired link of a digest, and the record of its account. Changes nothing.
+    /// - Parameters:
+    ///   - digest: The digest of the presented token.
+    ///   - now: The time at which the link must be unexpired.
     /// - Returns: `nil` if the digest is unknown or expired. The record is `nil` for a link that creates an account.
     func find(_ digest: TokenDigest, at now: Date) async throws -> (link: StoredLink, record: AccountRecord?)?
     /// Whether an account can get an address: no other account has it, and no other one had it and can still restore it.
@@ -22,6 +26,7 @@ public protocol AccountRecordStore: Sendable {
     ///   - now: The time.
     func isAvailable(_ email: EmailAddress, to account: Account.ID?, at now: Date) async throws -> Bool
     /// Returns the record of an account, with the links and former addresses that have not expired.
+    /// - Returns: The record; `nil` if there is no such account.
     func record(of id: Account.ID, at now: Date) async throws -> AccountRecord?
     /// Changes an account with its links and former addresses, and applies the effects of the record, in one transaction. Concurrent
     /// changes of one account are applied one after the other.
@@ -45,8 +50,14 @@ public protocol AccountRecordStore: Sendable {
     /// - Returns: Whether the account was added. The result is `false` if the link is invalid or the address is taken.
     func activate(_ digest: TokenDigest, as account: Account, at now: Date) async throws -> Bool
     /// Records that an unverified account was used. See ``purgeCandidates(at:unverifiedSince:limit:)``.
+    ///
+    /// Only the latest time is stored. If there is no such account, nothing happens.
     func noteActivity(of id: Account.ID, at now: Date) async throws
     /// Records the family of a device that has signed in.
+    /// - Parameters:
+    ///   - family: One of the few fixed texts of ``ClientDevice/family``, such as `iPhone`.
+    ///   - id: The account.
+    ///   - now: The time of the sign-in. It is stored only for the first sign-in of a family.
     /// - Returns: Whether the account has signed in before, but never from a device of this family.
     func noteDevice(family: String, of id: Account.ID, at now: Date) async throws -> Bool
     /// Returns what is stored about an account besides its record, its sessions, its devices, its reset links and its events.
@@ -73,8 +84,13 @@ public protocol AccountRecordStore: Sendable {
     /// - Returns: The ids of the removed accounts.
     func purge(_ ids: [Account.ID], at now: Date, unverifiedSince: Date?, isForced: Bool) async throws -> [Account.ID]
     /// Returns the ids of removed accounts that are not in the list of purges yet, and the time of their removal.
+    ///
+    /// ``AccountPurge`` adds them to the list outside the database, and then calls ``markListed(_:)``. If the process is killed in between,
+    /// they are added a second time.
+    /// - Parameter limit: The largest number of ids.
     func unlistedPurges(limit: Int) async throws -> [ListedPurge]
     /// Marks removed accounts as listed.
+    /// Call it after the list has been written to the disk.
     func markListed(_ ids: [Account.ID]) async throws
     /// Overwrites the bytes of removed rows, as far as the database can. A store without files does nothing.
     func scrub() async throws

@@ -6,23 +6,36 @@ public import AccountContract
 /// ``StoreFailure`` if the store fails. Check an implementation with `AccountStoreCheck` of `AccountStoreTesting`.
 public protocol AccountRepository: Sendable {
     /// Adds an account.
+    /// - Parameter account: The account, with a new random id that the caller has created. If the call is repeated with the same account, a
+    ///   store may return `true` again.
     /// - Returns: `false` if its address is taken: another account has it now, or had it before and can still restore it. If several
     ///   callers add the same address at the same time, exactly one of them gets `true`.
     func insert(_ account: Account) async throws -> Bool
     /// Adds accounts in one transaction, and skips accounts whose addresses are taken. If several accounts in the list have the same
     /// address, the first of them is added.
+    /// - Parameter accounts: The accounts. All locks of the transaction are held until its commit, so pass a few hundred accounts at a
+    ///   time.
+    /// - Throws: ``StoreFailure``, also if the id of an account is taken. In this case, no account is added.
     /// - Returns: The ids of the added accounts, in the order of the list.
     func insert(contentsOf accounts: [Account]) async throws -> [Account.ID]
-    /// Sets the state of an account. If the new state is not `active`, all sessions and links of the account end, and its epoch rises.
+    /// Sets the state of an account. A change of the state increases the epoch, so earlier access tokens become invalid. If the new state
+    /// is not `active`, all sessions and links of the account also end.
+    /// - Parameters:
+    ///   - state: The new state. If the account has this state already, its epoch doesn't change.
+    ///   - id: The account.
     /// - Returns: Whether there is such an account.
     func setState(_ state: Account.State, of id: Account.ID) async throws -> Bool
     /// Counts the foreign hashes by kind, and all accounts. A hash is foreign if it comes from another system or has other costs than new
     /// hashes. The time is proportional to the number of foreign hashes, and the memory to the number of kinds.
     /// - Parameter kind: Returns the kind of a hash; `nil` if it is not counted.
+    /// - Returns: The number of foreign hashes of each kind, and the number of all accounts.
     func countForeignHashes(by kind: @escaping @Sendable (String) -> String?) async throws -> (counts: [String: Int], total: Int)
     /// Returns the account of an address. Compares normalized addresses.
+    /// - Parameter email: The address. Former addresses of accounts and unconfirmed new addresses are not found.
+    /// - Returns: The account in any state, including deleted accounts that are not removed yet; `nil` if no account has the address.
     func account(email: EmailAddress) async throws -> Account?
     /// Returns the account of an id.
+    /// - Returns: The account in any state; `nil` if it doesn't exist or was removed.
     func account(id: Account.ID) async throws -> Account?
     /// Returns all accounts, oldest first. All of them are in memory at once, so use this method only for exports and tests.
     func accounts() async throws -> [Account]

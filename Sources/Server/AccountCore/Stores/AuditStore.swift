@@ -100,7 +100,10 @@ public struct AuditOrigin: Hashable, Sendable {
     @TaskLocal public static var current = AuditOrigin.none
 }
 
-/// A store of the events of accounts. Events are written in batches by ``AuditTrail``, and read by operators and by exports.
+/// A store of the events of accounts. ``AuditTrail`` writes events in batches; operators and exports read them.
+///
+/// All dates are of the wall clock. All methods can be called by several tasks and processes at the same time, and throw ``StoreFailure``
+/// if the store fails. Check an implementation with `AccountStoreCheck` of `AccountStoreTesting`.
 public protocol AuditStore: Sendable {
     /// Stores events, in their order. Events of accounts that don't exist are skipped.
     func append(_ events: [AuditEvent]) async throws
@@ -111,6 +114,9 @@ public protocol AuditStore: Sendable {
     func events(of account: Account.ID, limit: Int) async throws -> [AuditEvent]
     /// Removes events from before a time. Also removes, for each account and kind, all events except the newest `limit`. The limit applies
     /// to each kind separately, so that many failed sign-ins can't displace other events. The work per call is bounded.
+    /// - Parameters:
+    ///   - before: The time from which events are kept; see ``AuditRetention/age``.
+    ///   - limit: The largest number of events of one kind per account; see ``AuditRetention/perKind``.
     /// - Returns: Whether there may be more to remove.
     @discardableResult
     func sweep(before: Date, limit: Int) async throws -> Bool

@@ -11,6 +11,8 @@ public protocol MailIntentQueue: Sendable {
     /// Adds an intent, due immediately. When this method returns, the intent survives a crash.
     ///
     /// A store in the database of the rate limits also commits the usage of the request that adds the intent: see `CommittedUsage`.
+    /// - Parameter intent: The intent, with a new random id.
+    /// - Throws: ``StoreFailure``. If its `isOutcomeUnknown` is `true`, the intent may have been added.
     func enqueue(_ intent: MailIntent) async throws
     /// Claims intents and hides them from other workers until `leaseEnd`. If the worker stops, its intents become due at this time, or
     /// earlier if ``releaseAbandoned(at:)`` releases them.
@@ -28,12 +30,20 @@ public protocol MailIntentQueue: Sendable {
     func claim(limit: Int, at now: Date, leaseEnd: Date, includesResets: Bool) async throws -> [MailIntent]
     /// Returns a claimed intent to the queue, without counting a failure. The intent becomes the next one of its network. If the lease has
     /// ended and another worker has the intent, nothing happens.
+    ///
+    /// A worker calls it for an intent that it has claimed but may not send now, because the limit for all reset emails is exhausted.
+    /// - Parameters:
+    ///   - intent: The intent, as it was claimed.
+    ///   - leaseEnd: The end of the lease.
+    ///   - now: The time of the queue, at which the intent becomes due.
     func release(_ intent: MailIntent, leaseEnd: Date, at now: Date) async throws
     /// Makes the intents of stopped workers due.
     /// - Returns: The number of intents.
     @discardableResult
     func releaseAbandoned(at now: Date) async throws -> Int
     /// Removes an intent that was delivered or is obsolete.
+    ///
+    /// It doesn't check the lease, because a delivered email must not be sent again.
     func settle(_ intent: MailIntent) async throws
     /// Counts a failure and makes the intent due at a later time, if it is still held under the lease that ends at `leaseEnd`.
     /// - Parameters:
@@ -56,8 +66,11 @@ public protocol MailIntentQueue: Sendable {
     /// Returns the number of pending intents, without abandoned ones. O(intents).
     func count() async throws -> Int
     /// Returns the time at which the oldest due intent was added; `nil` if none is due. O(intents).
+    ///
+    /// Use it for a metric or an alert: the age of this time is the delay of emails.
     func oldest(at now: Date) async throws -> Date?
     /// Returns if intents can be read; otherwise, throws.
+    /// Health checks call it.
     func ping() async throws
 }
 
@@ -82,11 +95,11 @@ public struct QueuedMail: Hashable, Sendable, Identifiable {
 
     /// The id of its intent.
     public let id: MailIntent.ID
-    /// `password_reset` or `password_changed`.
+    /// The kind of the email, such as `password_reset`, as stores and logs name it.
     public let kind: String
     /// The recipient: the address that was typed, or the account's; `nil` if the account is gone.
     public let recipient: EmailAddress?
-    /// Its state.
+    /// The state of the email.
     public let state: State
     /// The number of failed deliveries.
     public let failures: Int
@@ -128,6 +141,9 @@ public struct QueuedMail: Hashable, Sendable, Identifiable {
 /// The maintenance of the queue by an operator.
 public protocol MailQueueInspection: Sendable {
     /// The emails, oldest first. Rows that can't be read are left out.
+    ///
+    /// The result contains addresses, so don't log it. Show ``QueuedMail/maskedRecipient`` unless the operator needs the whole address.
+    /// - Parameter limit: The largest number of emails.
     func mails(limit: Int) async throws -> [QueuedMail]
     /// Makes pending emails due now, and ends a pause of the workers during an outage. With `includingFailed`, abandoned emails become due,
     /// too. Emails in flight don't change.

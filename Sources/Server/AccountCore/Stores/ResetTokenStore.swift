@@ -2,6 +2,9 @@ public import AccountContract
 public import Foundation
 
 /// A store of single-use reset tokens, as digests.
+///
+/// All dates are of the wall clock. All methods can be called by several tasks and processes at the same time, and throw ``StoreFailure``
+/// if the store fails. Check an implementation with `AccountStoreCheck` of `AccountStoreTesting`.
 public protocol ResetTokenStore: Sendable {
     /// Stores a token, and removes older valid tokens of the account, so that only the newest `liveLimit` remain.
     /// - Parameters:
@@ -11,21 +14,33 @@ public protocol ResetTokenStore: Sendable {
     func insert(_ token: StoredResetToken, liveLimit: Int) async throws
     /// Removes a token that no user has received.
     func discard(_ digest: TokenDigest) async throws
-    /// Removes older valid tokens of the account of a token.
+    /// Removes older valid tokens of the account of a token. The worker calls it after it has delivered the email with the token.
     ///
     /// The method considers only valid tokens that are not newer than the given token. The newest `liveLimit` of them remain, including the
     /// given token. Newer tokens are not counted, because their emails may never arrive.
+    /// - Parameters:
+    ///   - token: The token whose email was delivered.
+    ///   - liveLimit: The number of valid tokens that remain, including the given token; at least 1.
     func prune(olderThan token: StoredResetToken, liveLimit: Int) async throws
     /// Returns the valid token of a digest, and its account. Changes nothing.
     /// - Returns: `nil` if the digest is unknown, expired or consumed, if the password of its account may not be reset, or if the account
     ///   no longer has the address that the token was sent to.
     func find(_ digest: TokenDigest, at now: Date) async throws -> (token: StoredResetToken, account: Account)?
     /// Returns the stored tokens of an account, used or not, newest first. At most 1,000.
+    ///
+    /// The export of an account uses it. A store that only has the keys of addresses can't return tokens that were sent to another address
+    /// than the present one, and omits them.
     func tokens(of account: Account.ID) async throws -> [StoredResetToken]
     /// Returns whether an unused token with this digest has expired and is still stored. Use it only for metrics.
     func hasExpired(_ digest: TokenDigest, at now: Date) async throws -> Bool
     /// Consumes a token and, in the same transaction, sets the password, marks the address as verified, unlocks a locked account, consumes
     /// the account's other tokens, ends all its sessions, raises its epoch and queues the confirmation email.
+    /// - Parameters:
+    ///   - digest: The digest of the presented token.
+    ///   - passwordHash: The hash of the new password. The caller has computed it before this call, so the transaction is short.
+    ///   - confirmation: The intent of the email that confirms the new password. Its id identifies the call if a store repeats its
+    ///     transaction.
+    ///   - now: The time at which the token must be unexpired.
     /// - Returns: Whether the token was valid. If several callers in any number of processes use a token at the same time, exactly one of
     ///   them gets `true`.
     func confirm(

@@ -15,6 +15,8 @@ public protocol SentResetStore: Sendable {
     func reserve(_ intent: MailIntent.ID, for account: Account.ID?, within bounds: ResetMailBounds, at now: Date) async throws
         -> ResetMailDecision
     /// Removes the record of an email that did not arrive.
+    ///
+    /// The email then no longer counts for the limits. If the record doesn't exist, nothing happens.
     func cancel(_ intent: MailIntent.ID) async throws
     /// Removes records that are no longer needed. The work per call is bounded.
     /// - Returns: Whether there may be more to remove.

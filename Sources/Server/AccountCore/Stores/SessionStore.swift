@@ -7,6 +7,10 @@ public import Foundation
 public protocol SessionStore: Sendable {
     /// Begins a session with its first refresh token, if the account is active and its epoch still equals the given epoch. A password reset
     /// between the password check and this call increases the epoch. So no session begins with the old password.
+    /// - Parameters:
+    ///   - session: The session, with a new random id.
+    ///   - refresh: The digest of its first refresh token.
+    ///   - epoch: The epoch of the account at the time of the password check.
     /// - Returns: Whether the session began.
     func open(_ session: StoredSession, refresh: TokenDigest, epoch: Int) async throws -> Bool
     /// Uses a refresh token and replaces it by another one, in one transaction.
@@ -30,19 +34,32 @@ public protocol SessionStore: Sendable {
         rules: SessionRules
     ) async throws -> RotationOutcome
     /// Ends the session of a refresh token, used or not. Unknown tokens are ignored.
+    ///
+    /// A client may sign out with an old token after a lost response, so tokens that were already replaced also end the session.
+    /// - Parameter refresh: The digest of the token that the client sent.
     func end(refresh: TokenDigest) async throws
     /// Returns the sessions of an account, newest use first, at most `limit`.
     func sessions(of account: Account.ID, limit: Int) async throws -> [SessionUse]
     /// Ends a session of an account.
+    ///
+    /// Use it for the list of sessions. A session of another account is not changed, so a caller can't end sessions of other users by their
+    /// ids.
     /// - Returns: Whether the account has such a session.
     func end(_ id: StoredSession.ID, of account: Account.ID) async throws -> Bool
     /// Ends all sessions of an account except one.
+    /// - Parameters:
+    ///   - account: The account.
+    ///   - id: The session that continues, which is usually that of the caller.
     func endAll(of account: Account.ID, except id: StoredSession.ID) async throws
     /// Whether a session exists. The limits of its age are only checked by ``rotate(_:to:at:rules:)``: an access token expires long before
     /// them.
     func isAlive(_ id: StoredSession.ID) async throws -> Bool
     /// Removes expired sessions, and used tokens that would have expired by now. Removed tokens are refused as unknown. The work per call
     /// is bounded.
+    /// - Parameters:
+    ///   - now: The steady time.
+    ///   - rules: The limits of sessions. The same rules as for ``rotate(_:to:at:rules:)`` are needed: with shorter limits, the sweep would
+    ///     remove sessions that can still be refreshed.
     /// - Returns: Whether there may be more to remove.
     @discardableResult
     func sweep(at now: Date, rules: SessionRules) async throws -> Bool

@@ -73,6 +73,9 @@ public struct SigningKeySet: Hashable, Sendable {
     public func accepted(at time: Date) -> [SigningKey] { keys.filter { $0.isAccepted(at: time) } }
 
     /// Returns whether tokens of a key are accepted at a time.
+    /// - Parameters:
+    ///   - id: The id of the key, from the header of a token.
+    ///   - time: The time of the verification, by the wall clock.
     public func accepts(_ id: String, at time: Date) -> Bool {
         keys.contains { $0.id == id && $0.isAccepted(at: time) }
     }
@@ -84,6 +87,8 @@ public struct SigningKeySet: Hashable, Sendable {
     }
 
     /// Returns the key that is published and does not sign yet.
+    /// If there is such a key, ``rotate(to:at:)`` is refused, because each new key must be published for ``publicationTime`` before it
+    /// signs.
     public func pending(at time: Date) -> SigningKey? {
         accepted(at: time).last { $0.signsFrom > time && $0.retiredAt == nil }
     }

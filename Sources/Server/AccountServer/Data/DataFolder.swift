@@ -99,8 +99,8 @@ extension DataFolder {
 
     /// Checks that the folder has a database. Call this method before anything is created in the folder.
     ///
-    /// A volume that is not mounted looks like a new folder. A server that creates a database there would start, but it would know none of
-    /// the accounts.
+    /// If a volume is not mounted, its folder is empty like a new folder. A server that creates a database there would start, but it would
+    /// know none of the accounts.
     /// - Parameters:
     ///   - folder: The data folder.
     ///   - mayCreate: Whether a folder without a database is a new installation.

@@ -66,8 +66,8 @@ public enum AccountPage: Hashable, Sendable {
     /// - address: The address that the link was sent to.
     /// - problem: The problem of the previous attempt; `nil` at first.
     case form(Change, token: ResetToken, address: EmailAddress, problem: Problem?)
-    /// The page if the request has no token. The token may be after `#`, which browsers don't send. The script of the page looks for the
-    /// token there and shows the form.
+    /// The page if the request has no token. The token may be after `#`, which browsers don't send. The script of the page reads the token
+    /// and shows the form.
     case undecided(Change)
     /// The change has been made.
     case done(Outcome)

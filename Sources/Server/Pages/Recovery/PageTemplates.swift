@@ -15,8 +15,8 @@ public struct RecoveryPage: Hashable, Sendable {
         /// - name: The first name of the account.
         /// - problem: The problem of the previous attempt; `nil` at first.
         case reset(link: ResetLink, name: String, problem: LocalizedText?)
-        /// The page if the request has no token. The token may be after `#`, which browsers don't send. The script of the page looks for
-        /// the token there, and shows the form for a new password or the form that requests a link.
+        /// The page if the request has no token. The token may be after `#`, which browsers don't send. The script of the page searches
+        /// there, and shows the form for a new password or the form that requests a link.
         case undecided
         /// The password has been changed.
         case changed

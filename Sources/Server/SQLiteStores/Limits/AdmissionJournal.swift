@@ -32,7 +32,8 @@ final class AdmissionJournal: Sendable {
     struct Remains {
         /// The notes, ordered by their times. The array is empty if the machine was rebooted since they were written.
         var notes: [Note]
-        /// Whether the notes are complete: the process ran since the last boot of the machine, and the file had room for all its notes.
+        /// Whether the notes are complete. This is the case if the machine was not rebooted since they were written, and if the file had
+        /// room for all of them.
         var isComplete: Bool
         /// The last time at which the process was known to be alive.
         var aliveAt: SnapshotTime

@@ -10,6 +10,7 @@ extension SQLiteRateLimitStore {
     /// - After a kill of the process, the method counts the notes of the journal that the rows don't include, in the order of their times.
     /// - After a crash of the machine, notes may be missing. For the time in which they may have been written, the method counts the quota
     ///   of all keys as consumed.
+    ///
     /// - Throws: `StoreFailure`. In this case, nothing was discarded, so the next start can restore the state.
     func restore() async throws {
         guard let journal else { return }

@@ -10,6 +10,8 @@ public protocol BoundedText: Codable, Hashable, Sendable {
     /// The maximum length: in UTF-8 bytes for secrets, in characters for names.
     static var maximumLength: Int { get }
     /// Validates a text.
+    /// - Parameter text: The text, as a client sent it or a user typed it.
+    /// - Throws: ``TextRefusal``. Its ``TextRefusal/code`` becomes the code of the problem with the field.
     init(_ text: String) throws(TextRefusal)
 }
 
@@ -89,7 +91,8 @@ public struct DeviceToken: BoundedText {
 /// A password as the user typed it, without any normalization. This type doesn't check the strength of the password; the server's policy
 /// does. Descriptions don't contain the text.
 public struct Password: BoundedText {
-    /// The maximum length in UTF-8 bytes. It is far above every policy. It limits the cost of refusing a very long password.
+    /// The maximum length in UTF-8 bytes, far above the maximum of every policy. Without this bound, a client could send passwords of any
+    /// length, and normalizing and hashing them would cost the server much time.
     public static let maximumLength = 4_096
     /// The secret.
     public let rawValue: String

@@ -13,6 +13,8 @@ public struct FirstName: BoundedText {
     public let rawValue: String
 
     /// Validates the name of a new account.
+    /// - Parameter text: The name. Surrounding spaces are removed.
+    /// - Throws: ``TextRefusal``, also for a name without any letter, and for a name that mail programs could turn into a link.
     public init(_ text: String) throws(TextRefusal) {
         if Self.isLetters(text, atMost: Self.maximumLength) {
             rawValue = text
@@ -25,8 +27,13 @@ public struct FirstName: BoundedText {
         else { throw .forbiddenCharacter }
     }
 
-    /// Validates the name of an existing account, in the database or in another system. The name may contain any characters on one line, at
-    /// most 100.
+    /// Validates the name of an existing account, in the database or in another system. The name may also contain digits and signs that new
+    /// names can't contain, and has at most 100 characters.
+    ///
+    /// Use it only for names that the server or another system has already accepted. For names from a client, use ``init(_:)``.
+    /// - Parameter text: The stored name.
+    /// - Throws: ``TextRefusal`` for an empty name, more than 100 characters, a control or invisible character, or the beginning of a web
+    ///   address.
     public init(stored text: String) throws(TextRefusal) {
         rawValue = Self.isLetters(text, atMost: Self.longestStored) ? text : try Self.trimmed(text)
     }

@@ -41,6 +41,10 @@ public struct RefusalPenalty: Hashable, Sendable {
     public var longest: Duration
 
     /// Creates a penalty.
+    /// - Parameters:
+    ///   - after: The number of consecutive refusals at which the penalty begins.
+    ///   - first: The first penalty, which doubles with each further refusal.
+    ///   - longest: The maximum penalty.
     /// - Precondition: `after` and `first` are positive, `longest` is at least `first` and at most a day.
     public init(after: Int = 3, first: Duration = .seconds(1), longest: Duration = .seconds(60)) {
         precondition(after > 0, "after must be positive (is \(after))")

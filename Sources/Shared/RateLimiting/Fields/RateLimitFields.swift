@@ -19,6 +19,7 @@ public enum RateLimitFields {
 
     /// Returns the fields of a result: the visible policies and their remaining units. If the result is a refusal with a delay, the fields
     /// include `Retry-After`. The array is empty if there are no visible limits and no delay.
+    /// - Parameter result: The result of a decision or of a check.
     public static func fields(of result: RateLimitResult) -> [(name: String, value: String)] {
         [(policyName, policies(of: result)), (limitName, limits(of: result)), (retryAfterName, retryAfter(of: result))]
             .compactMap { name, value in value.map { (name, $0) } }
@@ -32,6 +33,10 @@ public enum RateLimitFields {
     }
 
     /// Returns the value for one policy: `"bandwidth";q=65535;qu="content-bytes";w=10;pk=:cHJv:`. The unit is omitted if it is requests.
+    /// - Parameters:
+    ///   - policy: The policy.
+    ///   - partitionKey: The key that distinguishes this quota from other quotas of the policy; `nil` to omit it. It must not contain a
+    ///     secret, because clients receive it.
     public static func policy(_ policy: RateLimitPolicy, partitionKey: [UInt8]?) -> String {
         FieldText.text(capacity: capacity(policy, partitionKey: partitionKey)) {
             add(policy, partitionKey: partitionKey, to: &$0)
@@ -67,6 +72,7 @@ public enum RateLimitFields {
     /// Returns the value of `Retry-After`; `nil` if the request was admitted, or if it can never be admitted.
     ///
     /// The value is the longest delay of all refusals. It is never shorter than the `t` of a limit that is used up.
+    /// - Returns: The delay in whole seconds, rounded up; at least 1.
     public static func retryAfter(of result: RateLimitResult) -> String? {
         result.refusal?.retryAfter.map { String(max(1, $0.wholeSecondsRoundedUp)) }
     }

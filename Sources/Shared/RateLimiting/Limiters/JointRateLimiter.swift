@@ -152,6 +152,10 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
 
     /// Returns the result that ``admit(_:)`` would return now. Counts nothing.
     ///
+    ///
+    /// Between a check and an admission, other callers can use up the quota. So use ``admit(_:)`` to decide, and this method only to report
+    /// the state of limits.
+    /// - Parameter claims: The claims, as for ``admit(_:)``.
     /// - Precondition: Every claim names a rule of this limiter, and no two claims name the same rule.
     public func check(_ claims: [RateLimitClaim]) -> RateLimitResult {
         decide(claims, at: clock.now, charges: false)
@@ -182,6 +186,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     /// window, a key with any usage waits a whole window. O(keys). Only one lock is held at a time, and a decision waits only for its own
     /// locks.
     ///
+    /// - Parameter rule: The new rule, whose policy has the name of an existing one.
     /// - Precondition: There is a rule with that name.
     public func change(to rule: RateLimitRule) {
         let place = place(of: rule.policy.name)
@@ -191,6 +196,11 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
 
     /// Removes the usage of a key under one policy.
     ///
+    /// The next request of the key then has the whole quota. Use it in tools of an operator, for example to unblock a user. To return the
+    /// units of one request, use ``refund(_:under:)``.
+    /// - Parameters:
+    ///   - policy: The name of the policy.
+    ///   - key: The key. A key without usage is ignored.
     /// - Precondition: There is a rule with that name.
     public func reset(_ policy: String, key: some PartitionKey) {
         let digest = secret.digest(of: key)
@@ -204,6 +214,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
 
     /// Returns the number of keys with their own window under a policy.
     ///
+    /// - Parameter policy: The name of the policy.
     /// - Precondition: There is a rule with that name.
     public func count(of policy: String) -> Int { rules[place(of: policy).first].keyCount }
 

@@ -50,6 +50,10 @@ public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendabl
 
     /// Decides about one request of a key at an instant that the caller already knows. If an earlier call used a later instant, that later
     /// instant is used.
+    /// - Parameters:
+    ///   - key: The key under which the request is counted.
+    ///   - instant: The instant of the request, from the clock of this limiter.
+    ///   - cost: The number of units that the request takes; `nil` for the cost of the policy.
     /// - Precondition: `cost` is positive.
     @inlinable
     public func admit(_ key: Key, at instant: C.Instant, cost: Int? = nil) -> RateLimitDecision {
@@ -58,6 +62,9 @@ public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendabl
     }
 
     /// Returns the number of units of a key that would be admitted now. Changes nothing. O(log quota).
+    ///
+    /// Another caller can use these units before the next call. So use the result only to show it.
+    /// - Parameter key: The key, which need not have any usage.
     public func remaining(of key: Key) -> Int {
         withTable(of: key) { table, digest, now in
             table.state(at: table.ask(digest.word, at: now, cost: 1).index, now: now).remaining
@@ -72,6 +79,7 @@ public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendabl
     /// If the new window is longer, admissions older than the old window are not counted. If the algorithm changes from GCRA to the sliding
     /// window, a key with any usage waits a whole window. O(keys). Only one lock is held at a time, and a decision waits only for its own
     /// lock.
+    /// - Parameter policy: The new policy, with any name.
     public func change(to policy: RateLimitPolicy) {
         shards.apply(RateLimitRule(policy), now: elapsed)
     }

@@ -6,9 +6,17 @@
 public protocol RateLimitStore: Sendable {
     /// Decides about one request, and counts an admitted request.
     ///
+    /// - Parameter claims: The claims of the request. Each of them names another policy. A request without claims is admitted.
+    /// - Returns: Whether the request is admitted, with the state of all claimed limits. An admission also has the charge, with which the
+    ///   caller can refund it.
     /// - Throws: An error if the store can't decide. In this case, no policy counts the request.
     func admit(_ claims: [RateLimitClaim]) async throws -> RateLimitResult
     /// Returns the result that ``admit(_:)`` would return now. Counts nothing.
+    ///
+    /// Use it to report the state of the limits, for example in the response of a route that failed before it claimed any units. To decide
+    /// about a request, use ``admit(_:)``: between a check and an admission, other requests can use up the quota.
+    /// - Parameter claims: The claims, as for ``admit(_:)``.
+    /// - Throws: An error if the store can't be reached.
     func check(_ claims: [RateLimitClaim]) async throws -> RateLimitResult
     /// Refunds the units that an admission of this store charged to refundable claims. Each policy's part is refunded once.
     /// - Parameters:
@@ -16,6 +24,9 @@ public protocol RateLimitStore: Sendable {
     ///   - policies: The names of the policies to refund; `nil` for all refundable policies.
     func refund(_ charge: RateLimitCharge, under policies: Set<String>?) async throws
     /// Replaces the policy, mode or visibility of the rule with the same policy name. Earlier admissions stay counted.
+    ///
+    /// Use it to change a limit during an attack: earlier admissions stay counted, so clients don't get a new burst.
+    /// - Parameter rule: The new rule. A rule with the name of its policy must exist.
     func change(to rule: RateLimitRule) async throws
     /// Returns the current usage of the keys of claims. The caller saves the usage in the same transaction as the writes of the request.
     /// The method doesn't suspend.

@@ -68,6 +68,14 @@ public struct RateLimitPolicy: Hashable, Sendable {
     }
 
     /// Returns a policy in a short form: `.requests(3, per: .seconds(3600))`.
+    /// - Parameters:
+    ///   - quota: The maximum number of requests in any window, at least 1.
+    ///   - window: The length of the window, at most 10 years.
+    ///   - name: The name of the policy. Give each policy of a limiter another name.
+    ///   - cost: The number of units that one request takes by default.
+    ///   - algorithm: The algorithm that counts admissions; `nil` for ``RateLimitAlgorithm/automatic(quota:)``.
+    ///   - unit: The unit of the quota, as responses report it.
+    /// - Precondition: The conditions of the initializer.
     public static func requests(
         _ quota: Int,
         per window: Duration,
@@ -105,6 +113,10 @@ public enum RateLimitAlgorithm: Hashable, Sendable {
 
     /// Returns the default algorithm: the exact log for quotas up to 64. For larger quotas, the strict GCRA with a tenth of the quota as
     /// its burst.
+    ///
+    /// The exact log lets a client use its whole quota at any time, but takes 8 bytes for each unit. The strict GCRA always takes 8 bytes,
+    /// but spreads the units evenly over the window.
+    /// - Parameter quota: The quota of the policy, at least 1.
     public static func automatic(quota: Int) -> RateLimitAlgorithm {
         quota <= 64 ? .slidingWindow : .strictGCRA(burst: quota / 10)
     }

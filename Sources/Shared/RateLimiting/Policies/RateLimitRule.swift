@@ -22,6 +22,13 @@ public struct RateLimitRule: Hashable, Sendable {
     public var wide: WideLimits?
 
     /// Creates a rule.
+    /// - Parameters:
+    ///   - policy: The policy.
+    ///   - mode: The effect on a request that exceeds the policy. Begin with ``Mode/shadow`` to find out how many requests a new limit
+    ///     would refuse.
+    ///   - isVisible: Whether responses show the policy. Hide a policy whose remaining units would disclose something to a client, such as
+    ///     the load that other clients cause.
+    ///   - wide: The limits for the networks of a client; `nil` if networks are not counted.
     public init(_ policy: RateLimitPolicy, mode: Mode = .enforce, isVisible: Bool = true, wide: WideLimits? = nil) {
         (self.policy, self.mode, self.isVisible, self.wide) = (policy, mode, isVisible, wide)
     }
