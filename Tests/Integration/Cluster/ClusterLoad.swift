@@ -32,7 +32,7 @@ final class ClusterLoad: Sendable {
     private struct State {
         var people: [Person] = []
         var statuses: [Int: Int] = [:]
-        /// The number of 503s, by the path and the delay that the response asks for.
+        /// The number of 503s, by the path.
         var refusals: [String: Int] = [:]
         var wrong: [String] = []
         var slowest = Duration.zero
@@ -83,6 +83,12 @@ final class ClusterLoad: Sendable {
 
     /// Returns the number of calls with a status; 0 counts calls without a response.
     func responses(_ status: Int) -> Int { state.withLock { $0.statuses[status] ?? 0 } }
+
+    /// The number of 503s of routes that hash no password. A busy machine refuses to hash when too many callers wait.
+    var refusalsWithoutHashing: Int {
+        let hashing: Set = ["/api/auth/register", "/api/auth/login", "/api/confirm-password-reset/"]
+        return state.withLock { $0.refusals.filter { !hashing.contains($0.key) }.values.reduce(0, +) }
+    }
 
     /// Responses that a correct cluster never gives.
     var wrong: [String] { state.withLock { $0.wrong } }
@@ -153,7 +159,7 @@ final class ClusterLoad: Sendable {
             state.statuses[reply.status, default: 0] += 1
             state.slowest = max(state.slowest, ContinuousClock.now - begin)
             guard reply.status >= 500 else { return }
-            state.refusals["\(reply.status) \(path) after \(reply.answer?["Retry-After"] ?? "?") s", default: 0] += 1
+            if reply.status == 503 { state.refusals[path, default: 0] += 1 }
             // 504 means that a commit could not be confirmed.
             guard [503, 504].contains(reply.status), reply.answer?["Retry-After"] != nil, reply.answer?["X-Error-Code"] != nil
             else {
