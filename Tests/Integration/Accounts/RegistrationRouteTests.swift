@@ -1,5 +1,6 @@
 import AccountContract
 import AccountCore
+import AccountKit
 import AccountRoutes
 import ErrorContract
 import Foundation
@@ -138,6 +139,27 @@ import Testing
             #expect(first.status == 202 && again.status == 202 && again["Idempotency-Replayed"] == "true")
             _ = try await server.token(.activate, to: "ana@example.com")
             #expect(try server.links(to: "ana@example.com").count == 1)
+        }
+    }
+
+    @Test("An app gets no session from a blind registration, and activates the account by the link")
+    func blindApp() async throws {
+        try await withServer {
+            $0.accountRules.registration = .blind
+        } _: { server in
+            let email = try EmailAddress("ana@example.com")
+            let password = try Password("correct horse battery")
+            let result = try await server.client(.spanish).register(
+                email: email,
+                password: password,
+                firstName: try FirstName("Ana")
+            )
+            #expect(result == .checkEmail(message: ContractText.nextStepSent.text(in: .spanish)))
+            let link = try ResetToken(try await server.token(.activate, to: "ana@example.com"))
+            let client = server.client()
+            let user = try await client.activate(token: link, password: password)
+            #expect(user.email == email && user.emailVerified == true)
+            #expect(try await client.me() == user)
         }
     }
 
