@@ -50,8 +50,8 @@ public struct APIOperation: Sendable {
         /// The operation ignores the header. Operations whose responses contain secrets have this policy, because such responses must not
         /// be stored.
         case none
-        /// The operation accepts the header. Two requests with the same key are the same request only if they have access tokens of the same
-        /// account, or no access tokens and the same client address.
+        /// The operation accepts the header. Two requests with the same key are the same request only if they have access tokens of the
+        /// same account, or no access tokens and the same client address.
         case byClient
         /// The operation accepts the header. Two requests with the same key are the same request only if their bodies have the same reset
         /// token. The client's address doesn't matter, because an app that retries later often has another address.
@@ -145,7 +145,8 @@ public struct APIOperation: Sendable {
         Set(responses.map(\.status)).union(codes(settings).compactMap { ErrorCatalogue.standard[$0]?.status })
     }
 
-    /// Returns the active limits that count the request, in the order of the settings. Empty if the server doesn't limit the operation.
+    /// Returns the active limits that count the request, in the order of the settings. The array is empty if the server doesn't limit the
+    /// operation.
     package func limits(in settings: APISettings) -> [APISettings.Limit] {
         settings.limits.filter { limits.contains($0.limit) }
     }

@@ -146,7 +146,10 @@ private struct ExampleScalar: SingleValueDecodingContainer {
     let decoder: RecordingDecoder
     var codingPath: [any CodingKey] { [] }
 
+    /// Whether the example is `null`.
     func decodeNil() -> Bool { decoder.value == .null }
+    /// Returns the example as a scalar.
+    /// - Throws: ``RecordingDecoder/Mismatch`` if the example can't be represented as the requested type.
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try decoder.scalar() }
 }
 
@@ -157,9 +160,13 @@ private struct RecordingObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     var codingPath: [any CodingKey] { [] }
     var allKeys: [Key] { object.members.compactMap { Key(stringValue: $0.key) } }
 
+    /// Whether the example has the member. The call records nothing.
     func contains(_ key: Key) -> Bool { object[key.stringValue] != nil }
+    /// Whether the member of the example is `null`. The call records nothing.
     func decodeNil(forKey key: Key) -> Bool { object[key.stringValue] == .null }
 
+    /// Reads a required member, and records it as required.
+    /// - Throws: ``RecordingDecoder/Mismatch`` if the example doesn't have the member.
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
         try read(type, key, .required)
     }
@@ -188,11 +195,16 @@ private struct RecordingObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return value
     }
 
+    /// Nested containers are not supported. A nested object needs its own type.
+    /// - Throws: ``RecordingDecoder/Mismatch``.
     func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type, forKey key: Key) throws -> KeyedDecodingContainer<Nested> {
         throw RecordingDecoder.Mismatch()
     }
 
+    /// Arrays are not supported.
+    /// - Throws: ``RecordingDecoder/Mismatch``.
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer { throw RecordingDecoder.Mismatch() }
+    /// Returns this container's decoder. Wire types have no superclass, so recording types don't call it.
     func superDecoder() -> any Decoder { decoder }
     func superDecoder(forKey key: Key) -> any Decoder { decoder }
 }

@@ -40,6 +40,10 @@ public struct Hold: Hashable, Sendable {
     public var wait: Duration
 
     /// Creates a hold.
+    /// - Parameters:
+    ///   - reason: The reason of the longest delay.
+    ///   - limit: The name of the quota or of the server's limit that causes the delay; `nil` for other reasons.
+    ///   - wait: The time until the call may be sent.
     public init(_ reason: Reason, limit: String? = nil, wait: Duration) {
         (self.reason, self.limit, self.wait) = (reason, limit, wait)
     }

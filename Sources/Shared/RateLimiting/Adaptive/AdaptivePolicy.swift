@@ -1,6 +1,14 @@
 import Timekeeping
 
 /// The limits that a client applies to its calls of one endpoint. See ``AdaptiveLimit``.
+///
+/// ```swift
+/// var policy = AdaptivePolicy(
+///     [.requests(5, per: .seconds(1), name: "burst"), .requests(100, per: .seconds(60), name: "minute")],
+///     penalty: RefusalPenalty()
+/// )
+/// policy.longestBlock = .seconds(600)
+/// ```
 public struct AdaptivePolicy: Hashable, Sendable {
     /// The client's own quotas. A call must fit into all of them. No response of a server raises them.
     public let quotas: [RateLimitPolicy]
@@ -70,6 +78,7 @@ struct RefusalRun: Sendable {
     private(set) var count = 0
     private var penaltyEnds = Int64.min
 
+    /// Returns the nanoseconds until the penalty ends; 0 if there is none.
     func delay(at now: Int64) -> Int64 { penaltyEnds > now ? penaltyEnds - now : 0 }
 
     /// Records a refusal.
@@ -81,6 +90,7 @@ struct RefusalRun: Sendable {
         penaltyEnds = max(penaltyEnds, now + wait + extra)
     }
 
+    /// Ends the series, and removes its penalty.
     mutating func admitted() {
         self = RefusalRun()
     }

@@ -1,5 +1,7 @@
-/// The usage and the learned limits of an ``AdaptiveLimit``, in a form that can be saved. The snapshot contains no names of endpoints or
-/// users.
+/// The usage and the learned limits of an ``AdaptiveLimit``, in a form that can be saved.
+///
+/// The snapshot contains no names of endpoints or users. The caller chooses the key under which it is saved. Without a saved snapshot, a
+/// client that restarts could exceed the quota that it used before.
 public struct AdaptiveSnapshot: Hashable, Sendable, Codable {
     /// A call that the server may still count.
     struct Call: Hashable, Sendable, Codable {
@@ -35,6 +37,9 @@ extension AdaptiveLimit {
     /// Returns the usage and the learned limits, to save them; `nil` if there are none. O(calls).
     ///
     /// The observed usage of other clients isn't included. The limit learns this usage again from the first response.
+    /// - Parameters:
+    ///   - now: Nanoseconds on the monotonic clock of this process.
+    ///   - time: The same instant as `now`, on the clocks that outlive the process.
     public func snapshot(at now: Int64, time: SnapshotTime) -> AdaptiveSnapshot? {
         guard !isFresh(at: now) || !learned.isEmpty else { return nil }
         let memory = policy.memory

@@ -31,6 +31,7 @@ struct CallLedger: Sendable {
     /// The total number of calls that were sent and that the server may have counted.
     var countedEver: Int { endedEver + inFlight.count }
 
+    /// Records that a call was sent. O(1).
     mutating func begin(at now: Int64) -> AdmittedCall {
         lastID += 1
         lastSent = now
@@ -102,6 +103,7 @@ struct CallLedger: Sendable {
         return low
     }
 
+    /// Removes ended calls that can't matter any more. The calls are removed in batches, so the cost is O(1) amortized.
     private mutating func dropOld(at now: Int64, window: Int64) {
         // The server may have counted a call in flight when the call was sent. The ledger therefore keeps the calls of the window before.
         let oldest = inFlight.values.min() ?? now
@@ -132,19 +134,23 @@ struct CallSpacing: Sendable {
         return max(0, lastSent + interval - now)
     }
 
+    /// Records that a call was sent.
     mutating func sent(at now: Int64) {
         lastSent = now
     }
 
+    /// Records a response and its latency in nanoseconds. The smoothed latency follows a change by a quarter with each response.
     mutating func responded(after latency: Int64) {
         failures = 0
         smoothedLatency = smoothedLatency == 0 ? latency : smoothedLatency - smoothedLatency / 4 + latency / 4
     }
 
+    /// Records a call without a response.
     mutating func failed() {
         failures += 1
     }
 
+    /// Returns the interval after consecutive failures in nanoseconds; 0 after fewer than two failures.
     private func unreachable(_ policy: RateLimitPolicy) -> Int64 {
         guard failures >= 2 else { return 0 }
         let step = policy.windowNanoseconds / Int64(policy.quota) / 4

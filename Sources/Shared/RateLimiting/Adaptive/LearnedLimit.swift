@@ -77,11 +77,13 @@ struct LearnedLimit: Sendable {
         return max(reportPermits(ledger: ledger, at: now, fallbackWindow: fallbackWindow) <= now ? 1 : 0, free, reported)
     }
 
+    /// Returns the observed usage of other clients; 0 if the last report is older than the window.
     private func heldByOthers(at now: Int64, window: Int64) -> Int {
         guard let report, now - report.ended < window else { return 0 }
         return report.others
     }
 
+    /// Returns the first instant at which the client's own calls leave room for one more, without the server's reports.
     private func ownCallsFit(quota: Int, window: Int64, ledger: CallLedger, at now: Int64) -> Int64 {
         let others = heldByOthers(at: now, window: window)
         let instant = ledger.instant(withFewerThan: quota - others, window: window, at: now)
@@ -90,6 +92,7 @@ struct LearnedLimit: Sendable {
         return max(report.ended + window, ledger.instant(withFewerThan: quota, window: window, at: now))
     }
 
+    /// Returns the first instant at which the last report permits a call; `.max` if the report permits none.
     private func reportPermits(ledger: CallLedger, at now: Int64, fallbackWindow: Int64) -> Int64 {
         guard let report else { return .max }
         let left = report.remaining - sentSince(report, ledger: ledger)
@@ -107,6 +110,7 @@ struct LearnedLimit: Sendable {
 }
 
 extension LearnedLimit {
+    /// Creates a limit from its saved values. Values outside their valid ranges are clamped.
     init(_ saved: AdaptiveSnapshot.Learned, at now: Int64) {
         self.init(name: saved.name, at: now)
         reportedQuota = saved.quota.map(Self.believedQuota)
@@ -167,6 +171,7 @@ extension LearnedLimit {
         )
     }
 
+    /// Returns a reported quota, clamped to the range from 1 to 2³¹ − 1.
     private static func believedQuota(_ quota: Int) -> Int { max(1, min(quota, Int(Int32.max))) }
 }
 
@@ -193,6 +198,7 @@ struct HalvedQuota: Sendable {
         self.units = units.flatMap { $0.isFinite ? max(1, $0) : nil }
     }
 
+    /// Returns the reduced quota, but at least the cost of one call and at most the policy's quota.
     func quota(of policy: RateLimitPolicy) -> Int {
         guard let units else { return policy.quota }
         return max(policy.cost, min(policy.quota, Int(min(units, Double(policy.quota)))))

@@ -73,6 +73,7 @@ package final class SingleFlight<Value: Sendable>: Sendable {
         return (try outcome.get(), shared.load(ordering: .relaxed))
     }
 
+    /// Decides under the lock whether a caller gets a result at once, waits, or starts the operation.
     private func enter(
         _ id: UInt64,
         _ continuation: CheckedContinuation<Outcome?, Never>,
@@ -107,6 +108,7 @@ package final class SingleFlight<Value: Sendable>: Sendable {
         }
     }
 
+    /// Passes the outcome of an operation to all of its callers.
     private func land(_ flight: UInt64, _ outcome: Outcome) {
         let waiters = state.withLock { state in
             guard state.flight == flight else { return [CheckedContinuation<Outcome?, Never>]() }

@@ -29,6 +29,10 @@ package struct WaiterLine<Tag: Sendable>: Sendable {
     package func count(where isMeant: (Tag) -> Bool) -> Int { waiters.count { isMeant($0.tag) } }
 
     /// Adds a waiter directly behind the last waiter that has precedence. By default, adds the waiter at the end. O(overtaken waiters).
+    /// - Parameters:
+    ///   - tag: The value by which the owner distinguishes waiters.
+    ///   - goesBefore: Whether a waiter with a tag has precedence over the new waiter.
+    /// - Returns: The identifier of the waiter.
     package mutating func enter(_ tag: Tag, behind goesBefore: (Tag) -> Bool = { _ in true }) -> UInt64 {
         lastID += 1
         let place = waiters.lastIndex { goesBefore($0.tag) }.map { $0 + 1 } ?? 0

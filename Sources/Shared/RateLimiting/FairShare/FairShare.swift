@@ -95,16 +95,19 @@ package struct FairShare: Sendable {
         records[index].network = nil
     }
 
+    /// Removes the admissions that have left the window.
     private mutating func expire(at now: Duration, window: Duration) {
         latest = max(latest, now)
         while let first = numbers.first, latest - records[first % records.count].time >= window { removeFirst() }
     }
 
+    /// Removes the oldest recorded admission.
     private mutating func removeFirst() {
         if let network = records[numbers.lowerBound % records.count].network { discount(network) }
         numbers.removeFirst()
     }
 
+    /// Subtracts one admission from the usage of a network.
     private mutating func discount(_ network: KeyDigest) {
         guard let count = usage[network] else { return }
         usage[network] = count > 1 ? count - 1 : nil

@@ -29,6 +29,7 @@ public struct KeySecret: Hashable, Sendable {
     }
 
     /// Returns the digest of a key.
+    /// - Parameter key: The key, such as an address. Keys of different policies have the same digest if their parts are equal.
     package func digest(of key: some PartitionKey) -> KeyDigest {
         var hasher = KeyHasher(self)
         key.hash(into: &hasher)

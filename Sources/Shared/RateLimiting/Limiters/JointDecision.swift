@@ -86,6 +86,9 @@ struct JointDecision {
     /// Decides while the locks are held.
     ///
     /// - Parameter hasFallbacks: Whether the claims of all networks have been added.
+    ///
+    /// If a table is full and the claims of networks are missing, the method sets ``needsFallback`` and charges nothing. The caller then
+    /// adds these claims and calls the method of a new decision.
     mutating func make(at now: Int64, charges: Bool, hasFallbacks: Bool) {
         agree(on: now)
         for place in claims.indices {

@@ -32,6 +32,9 @@ extension JointRateLimiter {
     }
 
     /// Returns rows that could not be saved. A later call takes them again. O(rows).
+    ///
+    /// The rows only identify the keys: the later call returns the usage of that time. Rows of unknown policies are ignored.
+    /// - Parameter unsaved: Rows that ``takeChanges(upTo:time:)`` or ``takeChanges(of:time:)`` returned.
     public func returnChanges(_ unsaved: [SavedRateLimit]) {
         for saved in unsaved {
             guard let rule = names.firstIndex(of: saved.state.policy) else { continue }
@@ -39,10 +42,14 @@ extension JointRateLimiter {
         }
     }
 
-    /// Takes the usage of the keys of some claims and of their networks, including unchanged keys. Use this method to save the usage
-    /// immediately, such as in the transaction of the request.
+    /// Takes the usage of the keys of some claims and of their networks, including unchanged keys. O(claims).
     ///
-    /// ``takeChanges(upTo:time:)`` takes these keys only if they change again, or if ``returnChanges(_:)`` returns them.
+    /// Use this method to save the usage immediately, such as in the transaction of the request. ``takeChanges(upTo:time:)`` takes these
+    /// keys only if they change again, or if ``returnChanges(_:)`` returns them.
+    /// - Parameters:
+    ///   - claims: The claims of a request, as for ``admit(_:)``.
+    ///   - time: Returns the time on the clocks that outlive the process. The method calls the closure after the rows are made.
+    /// - Returns: A row for each key that has a window.
     /// - Precondition: Every claim names a rule of this limiter.
     public func takeChanges(
         of claims: [RateLimitClaim],
@@ -60,6 +67,7 @@ extension JointRateLimiter {
         return Self.stamp(rows, time)
     }
 
+    /// Adds the time to rows. The time is read after the rows, so that a restored row never counts as older than it is.
     private static func stamp(_ rows: [(policy: String, row: TableRow)], _ time: () -> SnapshotTime) -> [SavedRateLimit] {
         guard !rows.isEmpty else { return [] }
         let time = time()

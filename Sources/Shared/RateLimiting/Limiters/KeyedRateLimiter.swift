@@ -38,7 +38,7 @@ public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendabl
     /// The policy of every key.
     public var policy: RateLimitPolicy { shards.rule.policy }
 
-    /// Decides about one request of a key.
+    /// Decides about one request of a key, and counts an admitted request. O(1), or O(cost) with the sliding window.
     /// - Parameters:
     ///   - key: The key under which the request is counted.
     ///   - cost: The number of units that the request takes; `nil` for the cost of the policy.
@@ -94,6 +94,9 @@ public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendabl
 
 extension KeyedRateLimiter {
     /// Returns the usage of a key, to save it; `nil` if there is none. O(quota).
+    /// - Parameters:
+    ///   - key: The key under which requests are counted.
+    ///   - time: The current time, on the clocks that outlive the process.
     public func snapshot(of key: Key, at time: SnapshotTime) -> RateLimitSnapshot? {
         withTable(of: key) { table, digest, now in
             guard let row = table.row(of: digest, at: now), row.owed > 0 else { return nil }

@@ -16,6 +16,12 @@ public struct RateLimitResult: Hashable, Sendable {
         public var partitionKey: [UInt8]?
 
         /// Creates the state of a limit.
+        /// - Parameters:
+        ///   - policy: The limit's policy.
+        ///   - isVisible: Whether responses show the limit.
+        ///   - remaining: The number of further units that the limit would admit now.
+        ///   - reset: The time until the limit would admit more units; zero if nothing is used.
+        ///   - partitionKey: The key that responses show. It must not contain a secret.
         public init(
             policy: RateLimitPolicy,
             isVisible: Bool = true,
@@ -37,7 +43,12 @@ public struct RateLimitResult: Hashable, Sendable {
         /// The delay is `nil` if the cost of the request exceeds the burst of the policy. Such a request is never admitted.
         public var retryAfter: Duration?
 
-        /// Creates a refusal.
+        /// Creates a result.
+        /// - Parameters:
+        ///   - limits: The state of the limits, in the order of the claims.
+        ///   - refusal: The refusal of an enforced policy; `nil` if the request is admitted.
+        ///   - shadowRefusal: The refusal of a policy in shadow mode.
+        ///   - charge: The charge of an admission, with which the caller can refund it.
         public init(policy: RateLimitPolicy, retryAfter: Duration?) {
             (self.policy, self.retryAfter) = (policy, retryAfter)
         }

@@ -22,11 +22,13 @@ public protocol RateLimitStore: Sendable {
     /// - Parameters:
     ///   - charge: The charge that the admission reported.
     ///   - policies: The names of the policies to refund; `nil` for all refundable policies.
+    /// - Throws: An error if the store can't be reached. The units may then stay counted until their window ends.
     func refund(_ charge: RateLimitCharge, under policies: Set<String>?) async throws
     /// Replaces the policy, mode or visibility of the rule with the same policy name. Earlier admissions stay counted.
     ///
     /// Use it to change a limit during an attack: earlier admissions stay counted, so clients don't get a new burst.
     /// - Parameter rule: The new rule. A rule with the name of its policy must exist.
+    /// - Throws: An error if the store can't be reached. Decisions may then still use the earlier rule.
     func change(to rule: RateLimitRule) async throws
     /// Returns the current usage of the keys of claims. The caller saves the usage in the same transaction as the writes of the request.
     /// The method doesn't suspend.
@@ -56,6 +58,10 @@ public struct ConsumedQuota: Sendable {
     public var giveBack: @Sendable () -> Void
 
     /// Creates the usage of some keys.
+    /// - Parameters:
+    ///   - rows: A row for each policy and key.
+    ///   - covers: A time before the keys were read. Read the clock first, and then the keys.
+    ///   - giveBack: A closure that is called if the rows could not be saved.
     public init(rows: [SavedRateLimit], covers: SnapshotTime, giveBack: @escaping @Sendable () -> Void = {}) {
         (self.rows, self.covers, self.giveBack) = (rows, covers, giveBack)
     }

@@ -65,6 +65,9 @@ public struct ClientNetworks: Hashable, Sendable {
     public var far: UInt64?
 
     /// Creates the networks of a client.
+    /// - Parameters:
+    ///   - near: The /56 of an IPv6 address, or the /24 of an IPv4 address, as a number.
+    ///   - far: The /48 of an IPv6 address as a number; `nil` for IPv4.
     public init(near: UInt64, far: UInt64?) {
         (self.near, self.far) = (near, far)
     }

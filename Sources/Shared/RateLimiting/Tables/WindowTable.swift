@@ -41,6 +41,13 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
     /// Whether the usage of new keys has changed.
     var everyoneHasChanged = false
 
+    /// Creates an empty table, which allocates one slot.
+    ///
+    /// - Parameters:
+    ///   - rule: The rule that the table applies.
+    ///   - capacity: The maximum number of keys with their own window.
+    ///   - memory: The memory of the keys.
+    ///   - recordsChanges: Whether the table marks changed keys, so that they can be saved.
     init(rule: RateLimitRule, capacity: Int, memory: TableMemory = .unbounded, recordsChanges: Bool) {
         self.rule = rule
         self.memory = memory
@@ -80,6 +87,7 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
         slots.deallocate()
     }
 
+    /// Returns the slot to which a digest is mapped. The mapping keeps the order of the digests.
     private static func place(of digest: UInt64, among places: Int) -> Int {
         Int(truncatingIfNeeded: digest.multipliedFullWidth(by: UInt64(truncatingIfNeeded: places)).high)
     }
@@ -143,18 +151,22 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
         memory.add(-memory.used)
     }
 
+    /// Exchanges the contents of two slots.
     private mutating func swapSlots(_ first: Int, _ second: Int) {
         let slot = (slots + first).move()
         (slots + first).initialize(to: (slots + second).move())
         (slots + second).initialize(to: slot)
     }
 
+    /// Moves all keys to a table that is at least half as large again.
     private mutating func grow() {
         var larger = Self.larger(places)
         while !rebuild(places: larger) { larger = Self.larger(larger) }
     }
 
+    /// Returns the number of mapped slots of the next larger table.
     private static func larger(_ places: Int) -> Int { max(8, places * 3 / 2) }
+    /// Returns the total number of slots: the mapped slots, slots for digests whose own slot is taken, and a last slot that stays free.
     private static func slotCount(places: Int) -> Int { places + max(8, places / 64) + 1 }
 
     /// The number of bytes that one more key takes. If the table grows for the key, the bytes of the growth are included.
