@@ -40,6 +40,14 @@ public struct EndpointPolicy: Hashable, Sendable {
     }()
 
     /// Creates a policy.
+    /// - Parameters:
+    ///   - timeout: The maximum duration of a call, including delays and the body of the response; `nil` for the client's timeout.
+    ///   - attemptTimeout: The maximum duration of one attempt; `nil` for the client's timeout.
+    ///   - retry: The number and the delays of retries; `nil` for the client's policy.
+    ///   - sendsIdempotencyKey: Whether the client adds an `Idempotency-Key` to POST and PATCH. Use `true` only if the server supports the
+    ///     key.
+    ///   - isAuthorized: Whether calls carry the session's access token. Use `false` for public endpoints, so that they work without a
+    ///     sign-in.
     public init(
         timeout: Duration? = nil,
         attemptTimeout: Duration? = nil,
@@ -68,6 +76,11 @@ public struct QueueingPolicy: Hashable, Sendable {
     public var coalescingKey: String?
 
     /// Creates a policy.
+    /// - Parameters:
+    ///   - lane: The name of the lane. Requests that depend on each other need the same lane.
+    ///   - lifetime: The time after which a stored request is no longer sent; `nil` for the lifetime of the queue.
+    ///   - coalescingKey: A key by which a new request replaces an earlier request of the lane that was not sent yet; `nil` stores each
+    ///     request.
     public init(lane: String = "default", lifetime: Duration? = nil, coalescingKey: String? = nil) {
         (self.lane, self.lifetime, self.coalescingKey) = (lane, lifetime, coalescingKey)
     }
@@ -97,6 +110,7 @@ public struct EndpointPolicies: Sendable {
     public var others: EndpointPolicy
 
     /// Creates policies.
+    /// - Parameter others: The policy of all endpoints for which no other policy is set.
     public init(others: EndpointPolicy = EndpointPolicy()) {
         self.others = others
     }
@@ -110,7 +124,9 @@ public struct EndpointPolicies: Sendable {
         if let method { byEndpoint[Endpoint(method, route)] = policy } else { byRoute[route] = policy }
     }
 
-    /// Returns the policy of an endpoint. O(1).
+    /// Returns the policy of an endpoint: the policy of its method and route, otherwise the policy of its route, otherwise ``others``.
+    /// O(1).
+    /// - Parameter endpoint: The method and the route of a call.
     public subscript(endpoint: Endpoint) -> EndpointPolicy {
         guard !byEndpoint.isEmpty || !byRoute.isEmpty else { return others }
         return byEndpoint[endpoint] ?? byRoute[endpoint.route] ?? others

@@ -54,6 +54,9 @@ public struct JSONCoding: Sendable {
     private var factories: (encoder: @Sendable () -> JSONEncoder, decoder: @Sendable () -> JSONDecoder)?
 
     /// Creates a coding.
+    /// - Parameters:
+    ///   - keys: The mapping between the names of JSON members and of Swift properties.
+    ///   - dates: The format of dates in requests and responses.
     public init(keys: Keys = .asWritten, dates: Dates = .iso8601) {
         self.keys = keys
         self.dates = dates
@@ -85,7 +88,7 @@ public struct JSONCoding: Sendable {
         return encoder
     }
 
-    /// Creates a decoder.
+    /// Creates a decoder. The client creates one for each response that it decodes.
     public func makeDecoder() -> JSONDecoder {
         if let factories { return factories.decoder() }
         let decoder = JSONDecoder()

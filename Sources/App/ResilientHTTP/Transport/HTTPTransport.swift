@@ -42,6 +42,13 @@ public protocol HTTPTransport: Sendable {
 }
 
 extension HTTPTransport {
+    /// Calls ``send(_:body:timeout:)``. The `timeout` then also limits the body of the response, and `idleTimeout` is ignored.
+    /// - Parameters:
+    ///   - request: The request without its body, with scheme, authority and path.
+    ///   - body: The body, if there is one.
+    ///   - timeout: The maximum duration of the whole exchange.
+    ///   - idleTimeout: Ignored.
+    /// - Throws: ``TransportError`` if no head of a response is received.
     public func stream(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -60,9 +67,14 @@ public enum Redirection {
     /// The maximum number of redirects of one request. The next redirect is returned as the response.
     public static let most = 10
 
-    /// Returns the redirected request.
+    /// Returns the request that follows a redirect. A transport whose engine doesn't follow redirects itself calls this function after each
+    /// response.
     ///
-    /// - Returns: `nil` if the response is not a redirect, or if the redirect must not be followed.
+    /// - Returns: The request to the new address, without `Authorization` and `Cookie` if the origin is another. `nil` if the response is
+    ///   not a redirect, or if the redirect must not be followed.
+    /// - Parameters:
+    ///   - response: The head of a response.
+    ///   - request: The request that was sent, with scheme, authority and path.
     public static func request(after response: HTTPResponse, to request: HTTPRequest) -> HTTPRequest? {
         guard [301, 302, 303, 307, 308].contains(response.status.code), [.get, .head].contains(request.method),
             let location = response.headerFields[.location], !location.isEmpty,
