@@ -255,6 +255,8 @@ public struct PostgresAccountRepository: AccountRepository {
     private static let byID = "SELECT " + Account.columns + " FROM account WHERE id = $1"
 
     /// Returns all accounts, oldest first. All of them are in memory at once, so use this method only for exports and tests.
+    /// - Throws: `StoreFailure`, also if a row can't be decoded.
+    /// - Complexity: O(*n* log *n*) in the number of accounts.
     public func accounts() async throws -> [Account] {
         try await database.execute(Self.all).rows.map(Account.init(row:))
     }

@@ -75,6 +75,7 @@ public struct PostgresDecoyStore: DecoyStore {
     private let database: PostgresDatabase
 
     /// Creates the store. Does no I/O.
+    /// - Parameter database: The database, with the tables of ``PostgresSchema``.
     public init(_ database: PostgresDatabase) {
         self.database = database
     }

@@ -14,6 +14,7 @@ public final class PostgresAuditStore: AuditStore {
     private let sweptTo = Mutex<UUID?>(nil)
 
     /// Creates the store. Does no I/O.
+    /// - Parameter database: The database, with the tables of ``PostgresSchema``.
     public init(_ database: PostgresDatabase) {
         self.database = database
     }

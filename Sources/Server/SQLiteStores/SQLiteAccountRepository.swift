@@ -17,7 +17,8 @@ public struct SQLiteAccountRepository: AccountRepository {
     /// so a change requires a migration.
     static let hashIsForeign = "password_hash NOT GLOB '$argon2id$v=19$m=19456,t=2,p=1$*'"
 
-    /// Creates the repository. Does no I/O.
+    /// Creates the store. Does no I/O.
+    /// - Parameter database: The database, which the other stores of the server also use.
     public init(_ database: SQLiteDatabase) {
         self.database = database
     }
@@ -109,7 +110,10 @@ public struct SQLiteAccountRepository: AccountRepository {
         }
     }
 
-    /// Returns the account of an id.
+    /// Returns the account of an id. It is a lookup on the calling thread.
+    /// - Parameter id: The id.
+    /// - Returns: The account; `nil` if there is none.
+    /// - Throws: `StoreFailure`, also if the row can't be decoded.
     public func account(id: Account.ID) async throws -> Account? {
         try database.lookUp { database in
             try database.first(
@@ -121,6 +125,8 @@ public struct SQLiteAccountRepository: AccountRepository {
     }
 
     /// Returns all accounts, oldest first. All of them are in memory at once, so use this method only for exports and tests.
+    /// - Throws: `StoreFailure`, also if a row can't be decoded.
+    /// - Complexity: O(*n* log *n*) in the number of accounts.
     public func accounts() async throws -> [Account] {
         try await database.read { database in
             try Row.fetchAll(database, sql: "SELECT \(Account.columns) FROM account ORDER BY created_at, id").map(

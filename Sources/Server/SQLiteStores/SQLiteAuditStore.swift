@@ -10,6 +10,7 @@ public struct SQLiteAuditStore: AuditStore {
     private let database: SQLiteDatabase
 
     /// Creates the store. Does no I/O.
+    /// - Parameter database: The database, which the other stores of the server also use.
     public init(_ database: SQLiteDatabase) {
         self.database = database
     }

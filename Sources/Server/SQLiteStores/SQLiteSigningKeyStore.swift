@@ -9,6 +9,7 @@ public struct SQLiteSigningKeyStore: SigningKeyStore {
     private let database: SQLiteDatabase
 
     /// Creates the store. Does no I/O.
+    /// - Parameter database: The database, which the other stores of the server also use.
     public init(_ database: SQLiteDatabase) {
         self.database = database
     }
