@@ -7,7 +7,8 @@
 /// let retry = RetryMiddleware(RetryPolicy(maximumRetries: 2, backoff: Backoff(base: .milliseconds(200), cap: .seconds(5))))
 /// ```
 public struct RetryPolicy: Hashable, Sendable {
-    /// The number of retries after the first attempt. A wait at a gate, at a quota or for a connection is not counted as a retry.
+    /// The number of retries after the first attempt. A wait at a gate, at a quota or for a connection is not counted as a retry. A call
+    /// with ``EndpointPolicy/waitsInLine`` may be retried beyond this number after a 429, until its deadline.
     public var maximumRetries: Int
     /// The delay between two attempts if the server doesn't request a delay.
     public var backoff: Backoff

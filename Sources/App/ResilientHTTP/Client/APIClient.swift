@@ -26,7 +26,8 @@ public struct APIClient: Sendable {
     ///
     /// Set the property for a backend whose texts are all in one language.
     public var serverTextLanguage: Language?
-    /// The maximum duration of a call, including delays and the body of the response.
+    /// The maximum duration of a call, including delays and the body of the response. The timeouts of ``policies`` and of ``CallOptions``
+    /// replace it for their calls. An upload has its own maximum duration.
     public var timeout: Duration
     /// The maximum duration of one attempt of a request that can be retried. A request that can't be retried may use the whole time of the
     /// call.
@@ -50,7 +51,8 @@ public struct APIClient: Sendable {
             for layer in middleware { clearStorage(with: layer) }
         }
     }
-    /// The receivers of the events of calls.
+    /// The receivers of the events of calls, in the order in which they receive each event. They are called synchronously, so they must
+    /// return quickly.
     public var listeners: [any CallListener] = []
     let base: BaseAddress?
     /// The common part of all requests; `nil` if the base URL is invalid.
@@ -107,6 +109,7 @@ public struct APIClient: Sendable {
     /// Use it if a client without a session has signed the user in. If the session exists when you create the client, pass it to the
     /// initializer instead.
     /// - Parameter session: The session. It refreshes the token when necessary.
+    /// - Returns: The copy. Both clients share the transport, the gates, the circuits and the cache.
     public func authorized(by session: Session) -> APIClient {
         var client = self
         client.middleware.append(AuthorizeMiddleware(session))

@@ -63,8 +63,8 @@ public struct ClientGates: Sendable {
     /// The number of gates and circuits that are not open.
     public var count: Int { tables.reduce(0) { $0 + $1.count } }
 
-    /// Opens the gates and circuits of a host early. The client then sends one call at once as a probe. If the probe succeeds, the waiting
-    /// calls follow.
+    /// Opens the gates and circuits of a host early. For each of them, the client then sends one call at once as a probe. If the probe
+    /// succeeds, the waiting calls follow gradually.
     ///
     /// Call this method if the app knows that the host works again, for example after the user has fixed the network.
     ///

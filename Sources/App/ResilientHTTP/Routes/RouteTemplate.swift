@@ -8,7 +8,10 @@ public struct Endpoint: Hashable, Sendable {
     /// The template of the route.
     public let route: RouteTemplate
 
-    /// Creates an endpoint.
+    /// Creates an endpoint. For the endpoint of a request, use ``RouteTable/endpoint(of:)``.
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - route: The template of the route, such as `/api/activities/{id}`.
     public init(_ method: HTTPRequest.Method, _ route: RouteTemplate) {
         (self.method, self.route) = (method, route)
     }
@@ -68,6 +71,7 @@ public struct RouteTemplate: Hashable, Sendable {
 extension RouteTemplate: ExpressibleByStringLiteral {
     /// Creates a template from a literal.
     ///
+    /// - Parameter text: The template, such as `/api/activities/{id}`.
     /// - Precondition: The literal is a valid template; see ``init(parsing:)``.
     public init(stringLiteral text: String) {
         guard let template = RouteTemplate(parsing: text) else {

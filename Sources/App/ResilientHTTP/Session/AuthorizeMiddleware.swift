@@ -20,10 +20,21 @@ public struct AuthorizeMiddleware: ClientMiddleware {
     public let session: Session
 
     /// Creates the middleware. Several clients may share one session.
+    /// - Parameter session: The session whose access token requests carry.
     public init(_ session: Session) {
         self.session = session
     }
 
+    /// Sends a request with the session's access token. If the server requires it, renews the session and repeats the request once.
+    /// - Parameters:
+    ///   - request: The request without its body. A request with `Authorization` is passed on unchanged.
+    ///   - body: The body, if there is one. A request whose body can't be sent twice is not repeated.
+    ///   - context: The call. Its deadline also limits the wait for a renewal.
+    ///   - next: Passes the request to the next layer.
+    /// - Returns: The response of `next`.
+    /// - Throws: The server's refusal if a renewal doesn't help or is impossible. `APIError` of the kind `unauthorized` if another user has
+    ///   signed in since the first attempt. The error of a refresh that failed for a temporary reason until the deadline, or `APIError` of
+    ///   the kind `timeout` if the refresh was still in flight at the deadline. The error of the store if the store can't be read.
     public func intercept(
         _ request: HTTPRequest,
         body: RequestBody?,

@@ -98,12 +98,14 @@
         }
 
         /// Stores credentials in place of the earlier credentials; `nil` removes them.
+        /// - Parameter credentials: The new credentials; `nil` removes the item.
         /// - Throws: ``Failure``.
         public func save(_ credentials: Credentials?) async throws {
             try await reportingFailure { try await item.store(credentials) }
         }
 
         /// Returns a store for another item of the same service. The account name of this item ends in the given name.
+        /// - Parameter name: The end of the account name: lowercase letters and hyphens.
         public func secretStore(named name: String) -> any SecretStore {
             var other = attributes
             other.account += "." + name

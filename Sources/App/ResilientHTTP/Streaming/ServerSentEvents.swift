@@ -226,6 +226,7 @@ extension APIClient {
     ///   - idleTimeout: The maximum time without a byte. After this time, the sequence reconnects. The server should send comments more
     ///     often.
     ///   - context: The operation of the app.
+    /// - Returns: The events. The sequence throws ``APIError`` when it doesn't connect again.
     public func events(
         _ path: String,
         query: [URLQueryItem] = [],
@@ -258,7 +259,11 @@ public struct ServerSentEvent: Hashable, Sendable {
     /// The last id that the server sent, in this event or an earlier event; empty if the server sent no id.
     public var id: String
 
-    /// Creates an event.
+    /// Creates an event, for the test of code that reads events.
+    /// - Parameters:
+    ///   - type: The type of the event.
+    ///   - data: The data, with its lines joined by LF.
+    ///   - id: The last id that the server sent; empty for none.
     public init(type: String = "message", data: String, id: String = "") {
         (self.type, self.data, self.id) = (type, data, id)
     }

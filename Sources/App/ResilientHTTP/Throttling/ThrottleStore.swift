@@ -11,11 +11,15 @@ import RateLimiting
 public protocol ThrottleStore: Sendable {
     /// Returns the saved snapshot of a user; `nil` if no snapshot is saved.
     ///
+    /// - Parameter user: The user; `nil` for calls without a user.
     /// - Throws: Any error if a snapshot exists and can't be read. For each endpoint of the user, the throttler then counts the quota with
     ///   the shortest window as used up.
     func load(user: String?) async throws -> ThrottleSnapshot?
     /// Saves a snapshot and replaces the earlier one.
     ///
+    /// - Parameters:
+    ///   - snapshot: The complete usage of the user. It is `Codable`, so a store can save it as JSON or as a property list.
+    ///   - user: The user; `nil` for calls without a user.
     /// - Throws: Any error if the snapshot can't be saved. The throttler then logs the error and continues.
     func save(_ snapshot: ThrottleSnapshot, user: String?) async throws
 }
@@ -73,6 +77,7 @@ public final class ThrottleFile: ThrottleStore {
     }
 
     /// Returns the saved snapshot of a user; `nil` if no snapshot is saved.
+    /// - Parameter user: The user; `nil` for calls without a user. The name of the file is derived from the user.
     /// - Throws: `POSIXError` if the file can't be read, with `EIO` if the file is too large. `DecodingError` if the file isn't a snapshot.
     public func load(user: String?) async throws -> ThrottleSnapshot? {
         let path = path(of: user)
@@ -83,6 +88,9 @@ public final class ThrottleFile: ThrottleStore {
     }
 
     /// Saves a snapshot and replaces the earlier one.
+    /// - Parameters:
+    ///   - snapshot: The usage of the user.
+    ///   - user: The user; `nil` for calls without a user.
     /// - Throws: `POSIXError` if the file can't be written.
     public func save(_ snapshot: ThrottleSnapshot, user: String?) async throws {
         let path = path(of: user)
