@@ -67,6 +67,7 @@ extension HoldfastServer {
 
 /// The error of a command that a signal ended.
 struct EndedBySignal: Error {
+    /// The number of the signal.
     let signal: Int32
 }
 
@@ -89,6 +90,7 @@ private struct Announcement: Service {
     let address: BoundAddress
     let announce: @Sendable (URL) -> Void
 
+    /// Calls the closure when the server listens.
     func run() async throws {
         if let url = try? await cancelWhenGracefulShutdown({ try await address.get() }) { announce(url) }
         try? await gracefulShutdown()
@@ -102,6 +104,7 @@ private struct DrainService: Service, CustomStringConvertible {
     /// The service group logs its services by their descriptions.
     var description: String { "DrainService" }
 
+    /// Waits for the shutdown, reports that the server is not ready, and delays the other services.
     func run() async throws {
         try? await gracefulShutdown()
         drain.begin()
@@ -117,10 +120,12 @@ private struct LimitReload: Service, CustomStringConvertible {
     /// The service group logs its services by their descriptions.
     var description: String { "LimitReload" }
 
+    /// Reloads the limits at each signal, until the shutdown.
     func run() async throws {
         for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() { await reload() }
     }
 
+    /// Reads the settings and applies the limits to the running server.
     private func reload() async {
         do {
             try await accounts.change(
