@@ -6,6 +6,10 @@ package struct JournalFrame: Hashable, Sendable {
     package var header: JournalFrameHeader
     package var payload: [UInt8]
 
+    /// Creates a frame.
+    /// - Parameters:
+    ///   - header: The kind, the number and the size of the frame.
+    ///   - payload: The bytes of the frame without its header.
     package init(header: JournalFrameHeader, payload: [UInt8]) {
         (self.header, self.payload) = (header, payload)
     }
@@ -21,6 +25,11 @@ package struct JournalFrameHeader: Hashable, Sendable {
     /// The number of bytes of the frame in the file.
     package var storedSize: Int
 
+    /// Creates the description of a frame.
+    /// - Parameters:
+    ///   - kind: The meaning of the payload, from 1 to 255; 0 for a frame of the journal itself.
+    ///   - sequence: The number of the frame.
+    ///   - storedSize: The number of bytes of the frame in the file, including its header.
     package init(kind: UInt8, sequence: UInt64, storedSize: Int) {
         (self.kind, self.sequence, self.storedSize) = (kind, sequence, storedSize)
     }
@@ -63,6 +72,10 @@ package struct JournalTransaction {
     init(nextSequence: UInt64) { self.nextSequence = nextSequence }
 
     /// Appends a frame and returns its sequence number.
+    /// - Parameters:
+    ///   - kind: The meaning of the payload, from 1 to 255.
+    ///   - payload: The bytes of the frame, at most ``JournalOptions/maximumPayload``. A larger payload fails the transaction.
+    /// - Returns: The sequence number that the frame gets if the transaction succeeds.
     /// - Precondition: `kind` isn't 0.
     @discardableResult package mutating func append(kind: UInt8, payload: [UInt8]) -> UInt64 {
         precondition(kind != 0, "the kind 0 is the journal's")

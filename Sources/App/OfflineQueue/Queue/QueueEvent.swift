@@ -69,6 +69,7 @@ public struct QueueEvents: AsyncSequence, Sendable {
 
     let subscription: QueueSubscription
 
+    /// Returns the iterator of the sequence. All iterators of one sequence share its buffer, so use only one.
     public func makeAsyncIterator() -> Iterator { Iterator(subscription: subscription) }
 }
 
