@@ -28,10 +28,12 @@ package struct FileStatus: Hashable, Sendable {
     /// The number of names of the file; 0 if the file was removed or replaced.
     package var links: Int
 
+    /// Creates a status from its parts.
     package init(identity: Identity, size: Int, links: Int) {
         (self.identity, self.size, self.links) = (identity, size, links)
     }
 
+    /// Creates a status from the result of `stat(2)`.
     fileprivate init(_ status: stat) {
         identity = Identity(
             device: UInt64(truncatingIfNeeded: status.st_dev),
@@ -59,6 +61,7 @@ package enum SyncStrength: Int, Sendable, Comparable {
     /// The medium has the bytes. They survive a loss of power.
     case medium
 
+    /// Whether the first strength survives fewer failures than the second.
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
@@ -69,6 +72,7 @@ package final class OpenFile: Sendable {
 
     /// Opens a file.
     /// - Parameter creating: Whether the file is created if it doesn't exist.
+    /// - Throws: ``FileFailure``, with ``FileFailure/isMissing`` if there is no such file and `creating` is `false`.
     package init(_ path: String, creating: Bool) throws(FileFailure) {
         descriptor = open(path, O_RDWR | O_CLOEXEC | (creating ? O_CREAT : 0), 0o600)
         guard descriptor >= 0 else { throw .last }
@@ -110,6 +114,8 @@ package final class OpenFile: Sendable {
     }
 
     /// Changes the size of the file. Added bytes are zeros.
+    /// - Parameter size: The new size in bytes. Bytes after it are lost.
+    /// - Throws: ``FileFailure``, with ``FileFailure/isFull`` if the disk has no space for added bytes.
     package func truncate(to size: Int) throws(FileFailure) {
         guard ftruncate(descriptor, off_t(size)) == 0 else { throw .last }
     }

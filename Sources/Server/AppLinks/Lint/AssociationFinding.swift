@@ -37,8 +37,10 @@ extension [AssociationFinding] {
 
 /// The kind of an ``AssociationFinding``. Codes are stable, so scripts can use them. Later versions may add codes.
 public struct FindingCode: RawRepresentable, Hashable, Sendable {
+    /// The text of the code, in lower snake case.
     public let rawValue: String
 
+    /// Creates a code from its text. The text isn't validated.
     public init(rawValue: String) { self.rawValue = rawValue }
 }
 

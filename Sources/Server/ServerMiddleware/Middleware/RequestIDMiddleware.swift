@@ -20,6 +20,7 @@ public struct RequestIDMiddleware<Context: RequestContext>: RouterMiddleware {
         self.adoptsContextID = adoptsContextID
     }
 
+    /// Passes the request on with its id in the metadata of the logger, and adds the id to the response.
     public func handle(
         _ request: Request,
         context: Context,

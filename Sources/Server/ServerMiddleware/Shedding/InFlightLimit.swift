@@ -143,6 +143,7 @@ struct InFlightLimit<Waiter> {
         }
     }
 
+    /// The requests of a priority.
     private subscript(priority: RequestPriority) -> Class {
         get { priority == .essential ? essential : deferrable }
         _modify {

@@ -107,8 +107,10 @@ extension ValkeyConnection {
         if !isEnded { hasRoom(self) }
     }
 
+    /// Ends the connection after the server has closed it.
     func channelInactive(context: ChannelHandlerContext) { end(.connectionLost) }
 
+    /// Ends the connection after an error of the network.
     func errorCaught(context: ChannelHandlerContext, error: any Error) { end(.connectionLost) }
 
     /// Finishes a command. If the reply is an error that another connection may resolve, this connection ends, too.

@@ -47,7 +47,7 @@ extension ContractText {
         tryAgainWait.filling("wait", with: WaitPhrase(wait).text)
     }
 
-    /// The short form of the delay, for small controls.
+    /// Short text that asks the user to wait, for small controls. It doesn't contain the delay.
     public static let waitShort = LocalizedText(
         en: "Please wait before trying again.",
         es: "Por favor, espera antes de intentar de nuevo.",

@@ -6,6 +6,18 @@ public import StrictJSON
 ///
 /// A server on Hummingbird doesn't create payloads. It throws a `ContractError` instead. Use this type if a server with another framework
 /// returns errors of the contract.
+///
+/// ```swift
+/// let payload = ErrorPayload(
+///     code: .rateLimitExceeded,
+///     status: 429,
+///     message: "Too many requests. Please try again in 30 seconds.",
+///     retryAfterSeconds: 30,
+///     timestamp: Date(),
+///     requestID: "5c0f6a1e"
+/// )
+/// let body = ErrorForm.standard.body(of: payload).encoded()
+/// ```
 public struct ErrorPayload: Hashable, Sendable {
     /// The code.
     public var code: ErrorCode
