@@ -71,9 +71,11 @@ extension Doctor {
 private struct ValkeyInspection {
     /// `Valkey` or `Redis`.
     let name: String
+    /// The version that the server reports.
     let version: String
     /// The duration of a round trip.
     let milliseconds: Double
+    /// Whether the server is a replica, which accepts no writes.
     let isReplica: Bool
     /// `maxmemory-policy`.
     let policy: String

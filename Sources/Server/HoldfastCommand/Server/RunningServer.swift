@@ -88,6 +88,7 @@ func untilSignaled(_ body: @escaping @Sendable () async throws -> Void) async th
 /// Reports the address of the server, then waits for the shutdown.
 private struct Announcement: Service {
     let address: BoundAddress
+    /// The closure that receives the address.
     let announce: @Sendable (URL) -> Void
 
     /// Calls the closure when the server listens.
@@ -99,6 +100,7 @@ private struct Announcement: Service {
 
 /// Delays the shutdown. During the delay, the server reports that it is not ready, so that a load balancer sends no further requests.
 private struct DrainService: Service, CustomStringConvertible {
+    /// Makes the readiness check fail.
     let drain: Drain
     let delay: Duration
     /// The service group logs its services by their descriptions.
@@ -116,6 +118,7 @@ private struct DrainService: Service, CustomStringConvertible {
 ///
 /// Invalid settings change nothing: the limits stay as they were, and the log contains the problems.
 private struct LimitReload: Service, CustomStringConvertible {
+    /// The server whose limits change.
     let accounts: AccountServer
     /// The service group logs its services by their descriptions.
     var description: String { "LimitReload" }
@@ -140,6 +143,7 @@ private struct LimitReload: Service, CustomStringConvertible {
 
 /// The reason why a server could not start, with its fix.
 struct StartFailure: CustomStringConvertible {
+    /// The reason in words, without a period.
     let description: String
 
     /// - Parameters:

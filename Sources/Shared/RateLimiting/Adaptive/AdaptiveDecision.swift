@@ -73,6 +73,7 @@ public struct AdaptiveStatus: Hashable, Sendable {
 
 /// A call that an ``AdaptiveLimit`` admitted. Pass it to ``AdaptiveLimit/end(_:with:at:using:)`` when the call has ended.
 public struct AdmittedCall: Hashable, Sendable {
+    /// The number of the call, from 1. Later calls have larger numbers.
     let id: UInt64
     /// The time of the admission, in nanoseconds.
     let sent: Int64

@@ -49,6 +49,7 @@ extension AdaptiveLimit {
         halved.refused(call, used: used, policy: pace, at: now, using: &generator)
     }
 
+    /// The maximum delay that a server can impose, in nanoseconds. It is limited so that sums don't overflow.
     private var longestBlock: Int64 { policy.longestBlock.wholeNanoseconds(upTo: .max / 4) }
 
     /// Delays all calls for a time that the server requested. The policy's longest delay limits the time.

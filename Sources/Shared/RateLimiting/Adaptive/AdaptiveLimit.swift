@@ -26,12 +26,19 @@ public struct AdaptiveLimit: Sendable {
 
     /// The policy.
     public let policy: AdaptivePolicy
+    /// The usage of each of the client's quotas, in the order of the policy.
     var windows: [SlidingWindow]
+    /// The calls that the server may still count.
     var ledger = CallLedger()
+    /// The limits that the server has reported.
     var learned: [LearnedLimit] = []
+    /// The reduction of the shortest quota after refusals without a delay.
     var halved = HalvedQuota()
+    /// The end of the delay that the server requested.
     var blockedUntil = Int64.min
+    /// The interval between calls while the network is bad.
     var spacing = CallSpacing()
+    /// The refusals since the last admission.
     var run = RefusalRun()
 
     /// Creates an unused limit.

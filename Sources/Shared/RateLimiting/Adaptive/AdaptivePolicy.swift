@@ -75,7 +75,9 @@ public struct RefusalPenalty: Hashable, Sendable {
 
 /// A series of refusals without an admission between them.
 struct RefusalRun: Sendable {
+    /// The number of refusals in the series.
     private(set) var count = 0
+    /// The instant at which the penalty ends.
     private var penaltyEnds = Int64.min
 
     /// Returns the nanoseconds until the penalty ends; 0 if there is none.

@@ -13,10 +13,15 @@ public struct AdaptiveSnapshot: Hashable, Sendable, Codable {
 
     /// A limit of the server.
     struct Learned: Hashable, Sendable, Codable {
+        /// The name that the server reports.
         var name: String?
+        /// The quota that the server reported; `nil` if it reported none.
         var quota: Int?
+        /// The window that the server reported, in nanoseconds.
         var window: Int64?
+        /// The largest number of units that the server was observed to admit in a window.
         var seenQuota: Int
+        /// The longest observed time until a reset, in nanoseconds.
         var seenWindow: Int64
     }
 
@@ -25,7 +30,9 @@ public struct AdaptiveSnapshot: Hashable, Sendable, Codable {
     /// The age of each admitted unit, in nanoseconds, oldest first. The array contains only the units that still count in the client's
     /// longest window.
     var ages: [Int64]
+    /// The calls that the server may still count.
     var calls: [Call]
+    /// The limits that the server has reported.
     var learned: [Learned]
     /// The remaining part of the delay that the server requested, in nanoseconds.
     var blocked: Int64

@@ -5,15 +5,20 @@
 struct CallLedger: Sendable {
     /// A call that has ended and that the server may have counted.
     struct Ended: Hashable, Sendable {
+        /// The instant at which the call was sent, in nanoseconds.
         var sent: Int64
+        /// The instant at which the call ended, in nanoseconds.
         var ended: Int64
     }
 
+    /// The number of ended calls that are stored. Older calls are removed first.
     static let capacity = 4_096
 
+    /// The instants at which the calls in flight were sent, by the number of the call.
     private var inFlight: [UInt64: Int64] = [:]
     /// The ended calls in the order of their ends.
     private var ended: [Ended] = []
+    /// The total number of ended calls that the server may have counted, including removed calls.
     private var endedEver = 0
     /// The number and the time of the last call that was sent.
     private(set) var lastID: UInt64 = 0
@@ -117,8 +122,11 @@ struct CallLedger: Sendable {
 /// From the second consecutive call without a response, the interval doubles with each failure. A response resets the interval. While
 /// responses are slow, the interval is about the latency of a response, so that a slow connection carries one call at a time.
 struct CallSpacing: Sendable {
+    /// The number of consecutive calls without a response.
     private var failures = 0
+    /// The smoothed latency of responses in nanoseconds; 0 before the first response.
     private var smoothedLatency: Int64 = 0
+    /// The instant of the last call; `nil` before the first call.
     private var lastSent: Int64?
 
     /// Returns the nanoseconds until the next call may be sent.

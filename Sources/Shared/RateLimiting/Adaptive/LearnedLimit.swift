@@ -15,8 +15,11 @@ import Timekeeping
 struct LearnedLimit: Sendable {
     /// A report about the limit in a response, with the values that the client derives from the report.
     struct Report: Sendable {
+        /// The call whose response contained the report.
         var call: AdmittedCall
+        /// The number of units that remained.
         var remaining: Int
+        /// The instant at which the call ended, in nanoseconds.
         var ended: Int64
         /// The time at which more units become available.
         var resetAt: Int64
@@ -31,7 +34,9 @@ struct LearnedLimit: Sendable {
 
     /// The name that the server reports.
     let name: String?
+    /// The quota that the server reported; `nil` if it reported none.
     var reportedQuota: Int?
+    /// The window that the server reported, in nanoseconds; `nil` if it reported none.
     var reportedWindow: Int64?
     /// The largest number of units that the server was observed to admit in a window.
     var seenQuota = 0
@@ -43,7 +48,9 @@ struct LearnedLimit: Sendable {
     var widenedAt = Int64.min
     /// The last time at which a response mentioned the limit.
     var mentioned: Int64
+    /// The report of the latest call; `nil` before the first report.
     var report: Report?
+    /// The observed usage of other clients.
     var others = OthersUse()
 
     init(name: String?, at now: Int64) {
@@ -190,6 +197,7 @@ extension Duration {
 struct HalvedQuota: Sendable {
     /// The reduced quota; `nil` if the quota is not reduced.
     private(set) var units: Double?
+    /// The instant of the last reduction. Outcomes of earlier calls are ignored.
     private var halvedAt = Int64.min
 
     init() {}
@@ -232,10 +240,14 @@ struct HalvedQuota: Sendable {
 /// If a client took each unit as soon as the unit becomes free, the server would refuse each call for which another client was faster. The
 /// client therefore leaves the recently used units of other clients free for one to two periods.
 struct OthersUse: Sendable {
+    /// The largest observed usage in the current period.
     private var recent = 0
+    /// The largest observed usage in the last period.
     private var earlier = 0
+    /// The start of the current period.
     private var start = Int64.min
 
+    /// The larger usage of the two periods.
     var most: Int { max(recent, earlier) }
 
     /// Records an observation.

@@ -16,6 +16,7 @@ public final class ConcurrencyLimiter: Sendable {
         public let waiters: Int
     }
 
+    /// The slots and the queue. Both change together under one lock.
     private struct State {
         var running = 0
         var line = WaiterLine<Void>()

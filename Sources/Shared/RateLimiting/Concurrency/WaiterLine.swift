@@ -6,6 +6,7 @@ package struct WaiterLine<Tag: Sendable>: Sendable {
     /// A continuation. It must be resumed outside the lock.
     package typealias Wake = CheckedContinuation<Void, Never>
 
+    /// A task in the queue.
     private struct Waiter {
         var id: UInt64
         var tag: Tag

@@ -23,6 +23,7 @@ package struct FairShare: Sendable {
         fileprivate let number: Int
     }
 
+    /// A recorded admission with its time.
     private struct Record {
         var time: Duration
         /// `nil` if the admission was canceled.
@@ -36,7 +37,9 @@ package struct FairShare: Sendable {
     private var records: [Record] = []
     /// The numbers of the recorded admissions.
     private var numbers = 0..<0
+    /// The number of admissions of each network in the window. Networks without an admission have no entry.
     private var usage: [KeyDigest: Int] = [:]
+    /// The latest time of a call. Earlier times are replaced by it.
     private var latest: Duration = .zero
 
     /// Creates an empty table.

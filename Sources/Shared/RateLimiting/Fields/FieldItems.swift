@@ -5,7 +5,9 @@ import Timekeeping
 ///
 /// The parser reads bytes rather than characters. Otherwise, a combining mark after a comma would hide the comma.
 struct FieldItem {
+    /// The text before the first semicolon, without quotes.
     var value: String
+    /// The parameters by their lowercase names.
     var parameters: [String: String] = [:]
 
     /// The maximum number of items that are read from a field, and the maximum number of bytes.

@@ -144,7 +144,9 @@ public enum RateLimitFields {
 
 /// Writes the text of a field byte by byte into a buffer that is large enough.
 struct FieldText: ~Copyable {
+    /// The buffer, which is only valid during the closure.
     private let memory: UnsafeMutableBufferPointer<UInt8>
+    /// The number of written bytes.
     private var end = 0
 
     /// Returns the text that a closure writes.

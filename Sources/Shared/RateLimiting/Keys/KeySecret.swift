@@ -81,6 +81,7 @@ package struct KeyDigest: RawRepresentable, Hashable, Sendable, Codable {
     /// Whether the value is the digest of a key.
     var isKey: Bool { rawValue >= Self.firstOfKeys }
 
+    /// The smallest digest of a key. Smaller values are reserved.
     @usableFromInline static var firstOfKeys: UInt64 { 1 << 20 }
 
     @usableFromInline

@@ -54,6 +54,7 @@ extension Array: PartitionKey where Element: PartitionKey {
 /// SipHash-2-4 over 64-bit words (Aumasson and Bernstein, 2012). It is a keyed hash with the same result in every process.
 public struct KeyHasher: Sendable {
     private var state: SipState
+    /// The number of hashed bytes. It is a part of the hash.
     private var byteCount: UInt64 = 0
 
     init(_ secret: KeySecret) {

@@ -193,10 +193,13 @@ extension JointRateLimiter {
 
 /// The saved usage of a key and its later admissions, on a limiter's own clock.
 private struct RestoredUsage {
+    /// The saved usage; `nil` if there is none.
     let saved: RateLimitSnapshot?
     /// The instant of the first admission.
     let start: Int64
+    /// The time of the first admission, on the clocks that outlive the process.
     let startTime: SnapshotTime
+    /// The later admissions with their instants, oldest first.
     let admissions: [(units: Int, instant: Int64)]
 }
 

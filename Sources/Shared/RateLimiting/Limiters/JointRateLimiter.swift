@@ -35,21 +35,31 @@ import Timekeeping
 public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Duration {
     /// The position of a rule's tables.
     private struct Place {
+        /// The name of the policy.
         var name: String
         /// The index of the table of the claims themselves. If the rule counts networks, the tables of near and far networks follow it.
         var first: Int
+        /// The condition under which networks are counted; `nil` if the rule counts none.
         var use: WideLimits.Use?
     }
 
+    /// The names of the policies of all tables.
     let names: [String]
+    /// The tables of the rules and of their networks.
     let rules: [KeyShards]
+    /// The shard at which the next batch of changes begins.
     let changes = ChangeCursor()
+    /// The positions of the rules, in their order.
     private let places: [Place]
+    /// The shard from which the next sweep removes unused keys.
     private let sweeps = ChangeCursor()
+    /// The memory that the tables share.
     private let pool: MemoryPool
+    /// The maximum number of bytes of all tables.
     private let memory: Int
     private let secret: KeySecret
     private let clock: C
+    /// The instant of the creation. Tables store instants relative to it.
     private let origin: C.Instant
 
     /// Creates a limiter.

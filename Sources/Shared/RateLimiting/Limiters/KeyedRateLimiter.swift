@@ -17,9 +17,12 @@ public import Timekeeping
 /// A decision takes O(1): an insertion removes up to two expired keys, and no operation scans the table. Keys are spread over several
 /// locks. With the strict GCRA (``StrictGCRA``), a key takes 20 to 30 bytes. With the sliding window, it also takes the memory of its log.
 public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendable where C.Duration == Duration {
+    /// The usage of all keys.
     @usableFromInline let shards: KeyShards
+    /// The random words with which keys are hashed.
     @usableFromInline let seed = HashSeed()
     @usableFromInline let clock: C
+    /// The instant of the creation. Tables store instants relative to it.
     @usableFromInline let origin: C.Instant
 
     /// Creates a limiter.

@@ -41,7 +41,9 @@ public protocol RateLimitStore: Sendable {
 }
 
 extension RateLimitStore {
+    /// Returns `nil`: the store doesn't use the database of the request's writes.
     public func consumedQuota(of claims: [RateLimitClaim]) -> ConsumedQuota? { nil }
+    /// `nil`: the store counts outside this process.
     public var usage: RateLimitUsage? { nil }
 }
 

@@ -54,6 +54,7 @@ public struct WideLimits: Hashable, Sendable {
         }
     }
 
+    /// The ends of the names of the networks' policies, near and far.
     static let suffixes = [".near", ".far"]
 }
 

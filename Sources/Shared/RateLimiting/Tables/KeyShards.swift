@@ -1,8 +1,11 @@
 /// The keys of one policy, spread over several locks.
 @usableFromInline
 final class KeyShards: @unchecked Sendable {
+    /// The number of shards, a power of two.
     let count: Int
+    /// The bits that choose a shard.
     private let mask: UInt64
+    /// The shards, adjacent in memory.
     private let shards: UnsafeMutablePointer<KeyShard>
 
     /// - Parameters:

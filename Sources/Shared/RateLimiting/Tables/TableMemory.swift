@@ -4,6 +4,7 @@ import Synchronization
 final class MemoryPool: Sendable {
     /// The size in bytes.
     let size: Int
+    /// The number of bytes that the tables have taken.
     private let taken = Atomic(0)
 
     init(size: Int) {

@@ -1,7 +1,10 @@
 /// The usage of a key to be saved, before its time is known.
 struct TableRow {
+    /// The digest of the key.
     var key: KeyDigest
+    /// The usage at the instant of the call.
     var usage: SavedUsage
+    /// The nanoseconds until the key is unused.
     var owed: Int64
 }
 

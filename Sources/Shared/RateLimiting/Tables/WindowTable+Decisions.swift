@@ -8,6 +8,7 @@ struct TableDecision {
     var isNewcomer = true
     /// Whether there is no room for a new key. The key is then counted by a network, or in its bucket (a window that new keys share).
     var isFull = false
+    /// The mode of the rule.
     var mode: RateLimitRule.Mode
 }
 

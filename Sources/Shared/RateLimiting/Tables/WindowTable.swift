@@ -9,32 +9,44 @@
 /// half of its quota. If no key can be evicted, new keys share 16 windows of the table (buckets), and the digest of a key determines its
 /// bucket. See ``bucket(of:)``.
 struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
+    /// A key with its state, or a free place.
     struct Slot: ~Copyable {
         /// The digest, or 0 for a free slot. The lowest bit marks a change that has not been taken.
         var word: UInt64 = 0
+        /// The state; unused if the slot is free.
         var window = Window()
     }
 
     // The values that every decision reads are adjacent.
+    /// The slots, sorted by digest.
     private(set) var slots: UnsafeMutablePointer<Slot>
     /// The number of slots to which digests are mapped. After these slots, further slots follow for digests whose own slot is taken.
     private var places = 0
+    /// The numbers of the policy.
     let terms: RateLimitTerms
+    /// Whether changed keys are marked, so that they can be saved.
     let recordsChanges: Bool
+    /// The mode of the rule.
     let mode: RateLimitRule.Mode
+    /// The number of keys, including buckets.
     private(set) var count = 0
     /// The number of keys that are buckets.
     private(set) var bucketCount = 0
+    /// The memory of the keys.
     var memory: TableMemory
     /// The number of evicted keys, and the number of new keys that were not counted in their own window because the table was full.
     var (evictions, fallbacks) = (0, 0)
+    /// The maximum number of keys with their own window.
     let capacity: Int
     /// The number of slots. The last slot is always free.
     private(set) var slotCount = 1
+    /// The slot at which the search for unused keys continues.
     private var expiryCursor = 0
+    /// The rule that the table applies.
     let rule: RateLimitRule
     /// The groups of 64 slots that contain changes.
     var changedGroups: [UInt64] = []
+    /// The group at which the search for changes continues.
     var changeCursor = 0
     /// Keys that were reset. Their saved rows must be deleted.
     var resets: [KeyDigest] = []

@@ -49,6 +49,7 @@ protocol AdmissionWindow: ~Copyable {
 
 /// Units that were charged to a state and can be refunded.
 struct WindowCharge {
+    /// The number of charged units.
     var units: Int
     /// The time at which the units were charged.
     var instant: Int64

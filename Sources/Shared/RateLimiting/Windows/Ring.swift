@@ -8,10 +8,13 @@ struct Ring: ~Copyable, @unchecked Sendable {
     private struct Header {
         /// The index of the oldest instant. The later instants follow, and continue at the start of the memory.
         var oldest: Int32 = 0
+        /// The number of stored instants.
         var kept: Int32 = 0
+        /// The number of instants for which there is memory.
         var capacity: Int32
     }
 
+    /// The memory of the ring; `nil` for a ring that never stored an instant.
     private var header: UnsafeMutablePointer<Header>?
 
     init() {}
@@ -25,8 +28,10 @@ struct Ring: ~Copyable, @unchecked Sendable {
 
     deinit { header?.deallocate() }
 
+    /// The number of stored instants.
     @inline(__always)
     private var kept: Int { header.map { Int($0.pointee.kept) } ?? 0 }
+    /// The latest stored instant; `nil` if there is none.
     @inline(__always)
     private var newest: Int64? { kept == 0 ? nil : instant(kept - 1) }
 
