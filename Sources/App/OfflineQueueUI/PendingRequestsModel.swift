@@ -238,6 +238,7 @@ extension PendingRequestsModel {
 
     private var locale: Locale { Locale(identifier: language.rawValue) }
 
+    /// Returns a text in the language of the screen.
     private func text(_ text: LocalizedText) -> String { catalogue.text(text, in: language) }
 }
 

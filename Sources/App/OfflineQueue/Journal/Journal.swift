@@ -139,6 +139,7 @@ package final class Journal<State: JournalState>: Sendable {
 }
 
 extension JournalError {
+    /// Converts an error of the file system.
     init(_ failure: FileFailure) {
         self = failure.isLocked ? .locked : failure.isFull ? .full : .io(failure.code)
     }

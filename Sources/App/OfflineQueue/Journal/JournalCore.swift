@@ -158,6 +158,7 @@ package struct JournalCore<State: JournalState>: Sendable {
         return nil
     }
 
+    /// Opens the lock file. If the folder is missing, creates the folder first.
     private func openLock() throws(FileFailure) -> any JournalFile {
         do throws(FileFailure) {
             return try files.open(lockPath, creating: true)

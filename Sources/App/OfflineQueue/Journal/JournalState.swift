@@ -119,6 +119,7 @@ package struct JournalOptions: Sendable {
     /// ``Journal/compact()`` are called, such as in a test.
     package var isMaintained = true
 
+    /// Creates the default settings.
     package init() {}
 }
 
@@ -151,6 +152,7 @@ package struct RecoveryReport: Hashable, Sendable {
     /// written.
     package var downgrade: SyncStrength?
 
+    /// Creates a report without findings.
     package init() {}
 }
 

@@ -415,6 +415,8 @@ extension OfflineQueue {
         }
     }
 
+    /// Reads the present content of a request. The method first reads the changes of other processes.
+    /// - Throws: ``QueueError/unknownRequest`` if the request was delivered or removed; errors of the file and of the cipher.
     private func content(of id: QueuedRequestID) async throws(QueueError) -> RequestContent {
         let (frame, owner) = try await change { ledger, _ throws(QueueError) in
             guard let record = ledger.records[id] else { throw QueueError.unknownRequest }

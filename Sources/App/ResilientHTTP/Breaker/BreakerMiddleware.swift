@@ -79,6 +79,8 @@ public final class BreakerMiddleware: ClientMiddleware {
     private enum Verdict {
         case success, failure, lostConnection, neutral
 
+        /// Classifies the error of a call. Errors of a refresh and errors of the client itself say nothing about the server, so they are
+        /// neutral.
         init(_ error: any Error) {
             guard let error = error as? APIError, !error.isRefreshFailure else {
                 self = .neutral

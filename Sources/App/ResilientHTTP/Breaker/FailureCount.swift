@@ -36,6 +36,7 @@ struct FailureCount: Sendable {
         return true
     }
 
+    /// Stores the end of a call, and removes calls that are too old or exceed the maximum number.
     private mutating func note(isFailure: Bool, _ window: Duration, at now: Duration) {
         ends.append((now, isFailure))
         if isFailure { failures += 1 }
@@ -105,5 +106,7 @@ public struct BreakerRules: Hashable, Sendable {
         self.patience = patience
     }
 
+    /// Returns the time until the next probe: from 50 % to 150 % of ``pause``.
+    /// - Parameter chance: A random number from 0 to 1.
     func pause(chance: Double) -> Duration { pause * (0.5 + chance) }
 }

@@ -190,6 +190,8 @@ extension FileResponseCache {
         "\(prefix(of: key.owner))\(digest(key.url)).\(pathExtension)"
     }
 
+    /// Returns the first part of the names of all files of a session. With this part, the files of a session are found without reading
+    /// them.
     private static func prefix(of owner: String?) -> String { owner.map { digest($0) + "-" } ?? "public-" }
 
     private static func digest(_ text: String) -> String { String(PrivateFile.digest(text), radix: 16) }

@@ -79,6 +79,7 @@ extension MonotonicClock {
 /// connectivity.report(isOnline: false)
 /// ```
 public final class Connectivity: Sendable {
+    /// The state of the connection, the waiting calls and the observers, guarded by a mutex.
     private struct State {
         var isOnline: Bool
         var changes: UInt64 = 0

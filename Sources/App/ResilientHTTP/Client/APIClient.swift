@@ -176,6 +176,7 @@ extension APIClient {
         /// The settings for reading the response; `nil` to read the whole response within the time of the attempt.
         var transfer: Exchange.Transfer?
 
+        /// Creates the arguments of a call. The items of the query are percent-encoded and appended to the path.
         init(
             _ method: HTTPRequest.Method,
             _ path: String,
@@ -268,6 +269,8 @@ extension APIClient {
         Exchange(transport: transport, catalogue: catalogue, maximumBodySize: maximumBodySize)
     }
 
+    /// Decodes the body of a successful response, wrapped or flat.
+    /// - Throws: ``APIError`` of the kind `decoding`, with the status and the id of the request.
     func decoded<Value: Decodable>(_ call: Call) throws(APIError) -> Value {
         do {
             return try coding.makeDecoder().decode(SuccessEnvelope<Value>.self, from: Data(call.bytes)).value
@@ -288,6 +291,8 @@ extension APIClient {
         }
     }
 
+    /// Builds the request of a call, with the client's headers and the headers of the call.
+    /// - Throws: ``APIError`` of the kind `invalidRequest` if the base URL or the path is invalid.
     func makeRequest(_ outgoing: Outgoing) throws(APIError) -> HTTPRequest {
         guard let base, var request = blank, BaseAddress.isPath(outgoing.path) else {
             throw APIError(.invalidRequest, context: outgoing.name)

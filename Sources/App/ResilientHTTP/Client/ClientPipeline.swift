@@ -56,6 +56,7 @@ struct MiddlewareChain: Sendable {
 public struct ClientGates: Sendable {
     let tables: [GateTable]
 
+    /// Finds the gates and the circuits in the middleware of a client.
     init(_ middleware: [any ClientMiddleware]) {
         tables = middleware.compactMap { ($0 as? GateMiddleware)?.table ?? ($0 as? BreakerMiddleware)?.table }
     }

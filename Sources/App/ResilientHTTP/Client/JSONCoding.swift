@@ -102,6 +102,7 @@ public struct JSONCoding: Sendable {
         return decoder
     }
 
+    /// Decodes a date of RFC 3339, with or without fractional seconds.
     @Sendable
     private static func readInternetDate(_ decoder: any Decoder) throws -> Date {
         let container = try decoder.singleValueContainer()
@@ -111,6 +112,7 @@ public struct JSONCoding: Sendable {
         return date
     }
 
+    /// Encodes a date of ISO 8601 with three digits of fractional seconds.
     @Sendable
     private static func writeFractional(_ date: Date, _ encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
@@ -126,6 +128,8 @@ struct SuccessEnvelope<Value: Decodable>: Decodable {
 
     private enum Key: CodingKey { case success, data }
 
+    /// Decodes the member `data` if the member `success` is `true`. Otherwise, or if `data` doesn't have the type, decodes the value from
+    /// the whole body.
     init(from decoder: any Decoder) throws {
         guard let container = try? decoder.container(keyedBy: Key.self), container.contains(.data),
             (try? container.decodeIfPresent(Bool.self, forKey: .success)) == true

@@ -70,6 +70,7 @@ public final class GateMiddleware: ClientMiddleware {
         }
     }
 
+    /// Returns how long a call waits at its gates.
     private func patience(_ request: HTTPRequest, _ context: CallContext) -> GateTable.Patience {
         // A retry waits until the deadline of its call.
         request.headerFields.contains(.retryAttempt)
@@ -192,10 +193,15 @@ public struct GateRules: Hashable, Sendable {
             (self.range, self.longest) = (range, longest)
         }
 
+        /// Returns the same extension with a lower maximum duration; `nil` for no further maximum.
         func bounded(by limit: Duration?) -> Stretch {
             limit.map { Stretch(range, longest: min(longest, $0)) } ?? self
         }
 
+        /// Returns a delay with its random extension.
+        /// - Parameters:
+        ///   - delay: The delay that the server requested.
+        ///   - chance: A random number from 0 to 1, which selects the extension within the range.
         func applied(to delay: Duration, chance: Double) -> Duration {
             delay + min(longest, delay * (range.lowerBound + (range.upperBound - range.lowerBound) * chance))
         }

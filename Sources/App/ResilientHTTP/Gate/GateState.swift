@@ -178,6 +178,7 @@ struct GateState: Sendable {
 
     private func isClosed(at now: Duration) -> Bool { closedUntil.map { $0 > now } ?? false }
 
+    /// Records whether the gate closes again before it was fully open.
     private mutating func note(closing now: Duration) {
         // The request was sent before the gate closed, so the refusal brings no new information.
         guard !isClosed(at: now) else { return }

@@ -74,6 +74,7 @@ final class GateTable: Sendable {
         /// The maximum time at a gate that is paced.
         var paced: Duration
 
+        /// Creates a maximum waiting time. Without a value for paced gates, the same time applies to all gates.
         init(_ closed: Duration, paced: Duration? = nil) {
             (self.closed, self.paced) = (closed, paced ?? closed)
         }

@@ -116,6 +116,7 @@ enum LinkHeader {
         fields[values: .link].lazy.compactMap { next(in: $0) }.first
     }
 
+    /// Returns the address of the first link with the relation `next` in one field, which may contain several links.
     private static func next(in field: String) -> String? {
         var rest = field[...]
         while let open = rest.firstIndex(of: "<"), let close = rest[open...].firstIndex(of: ">") {
@@ -128,6 +129,7 @@ enum LinkHeader {
         return nil
     }
 
+    /// Returns the relations of a link from its parameters, in lowercase. Only the first parameter `rel` counts (RFC 8288 §3.3).
     private static func relations(in parameters: Substring) -> [String] {
         var rest = parameters
         while !rest.isEmpty {

@@ -68,6 +68,7 @@ extension RetryPolicy {
         return .wait(wait, reason)
     }
 
+    /// Whether the same request may succeed later.
     private func isWorthRepeating(_ error: APIError) -> Bool {
         switch error.retry {
         // The session already handles these errors.

@@ -58,6 +58,7 @@ public struct RouteTemplate: Hashable, Sendable {
     /// Whether a segment is a placeholder.
     static func isParameter(_ segment: Substring) -> Bool { segment.utf8.first == UInt8(ascii: "{") }
 
+    /// Whether bytes are a literal segment of visible ASCII characters, or a whole placeholder such as `{id}`.
     private static func isSegment(_ bytes: [UInt8]) -> Bool {
         guard !bytes.isEmpty, bytes.allSatisfy({ (0x21...0x7E).contains($0) && !"?#".utf8.contains($0) }) else { return false }
         guard bytes.contains(where: { "{}".utf8.contains($0) }) else { return true }

@@ -121,6 +121,7 @@ public struct AuthorizeMiddleware: ClientMiddleware {
 }
 
 extension HTTPRequest {
+    /// Returns the request with the access token; unchanged if there are no credentials.
     fileprivate func signed(with held: SessionState.Held?) -> HTTPRequest {
         guard let held else { return self }
         var request = self
@@ -139,6 +140,7 @@ extension APIError {
         }
     }
 
+    /// Returns the error with the operation and the number of attempts of a call.
     fileprivate func named(_ context: CallContext) -> APIError {
         var error = self
         error.context = context.name

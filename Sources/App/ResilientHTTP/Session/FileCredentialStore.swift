@@ -76,6 +76,7 @@ public struct FileCredentialStore: CredentialStore {
         SecretFile(url: URL(fileURLWithPath: file.path + "." + name))
     }
 
+    /// Reads the file. A file that can't be decoded counts as missing, so the user can sign in again.
     private func read() throws -> Credentials? {
         try SecretFile(url: file).read().flatMap { try? JSONDecoder().decode(Credentials.self, from: $0) }
     }

@@ -112,6 +112,7 @@
             return KeychainItem(other, functions: KeychainServices())
         }
 
+        /// Runs a closure and converts its errors to the public type.
         private func reportingFailure<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
             do {
                 return try await body()
@@ -148,6 +149,7 @@
             SecItemStatus(rawValue: SecItemDelete(dictionary(query) as CFDictionary))
         }
 
+        /// Returns the attributes in the form of the Security framework.
         private func dictionary(_ attributes: SecItemAttributes) -> [CFString: Any] {
             var dictionary: [CFString: Any] = [
                 kSecClass: kSecClassGenericPassword,

@@ -292,6 +292,7 @@ struct EventStreamParser {
     /// Whether a line or the data of an event exceeds the maximum length.
     var isTooLong: Bool { lines.isTooLong || data.utf8.count > LineSplitter.longestLine }
 
+    /// Adds the bytes of a chunk. A byte order mark at the start of the stream is dropped, even if two chunks share it.
     mutating func append(_ chunk: [UInt8]) {
         guard var seen = mark else { return lines.append(chunk) }
         let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
@@ -316,6 +317,7 @@ struct EventStreamParser {
         return nil
     }
 
+    /// Processes one line. Returns the event if the line is empty and therefore ends an event.
     private mutating func read(_ line: ArraySlice<UInt8>) -> ServerSentEvent? {
         guard !line.isEmpty else { return dispatch() }
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else {
@@ -330,6 +332,7 @@ struct EventStreamParser {
         return nil
     }
 
+    /// Stores the value of a field. Unknown fields, ids with a zero character, and delays that are not numbers are ignored.
     private mutating func set(_ field: ArraySlice<UInt8>, to value: String) {
         switch String(decoding: field, as: UTF8.self) {
         case "event": type = value
@@ -345,6 +348,7 @@ struct EventStreamParser {
         }
     }
 
+    /// Ends an event. Returns `nil` for an event without data, whose id counts nevertheless.
     private mutating func dispatch() -> ServerSentEvent? {
         lastEventID = id
         defer { (type, data, hasData) = ("", "", false) }

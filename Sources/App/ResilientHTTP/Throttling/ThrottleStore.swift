@@ -116,6 +116,7 @@ public final class ThrottleFile: ThrottleStore {
         folder.appending(path: "throttle-\(user.map { String(PrivateFile.digest($0), radix: 16) } ?? "nobody").json").path
     }
 
+    /// Runs a closure on the queue. Converts errors of files to `POSIXError`.
     private func onQueue<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in
             queue.async {

@@ -16,6 +16,7 @@ import Timekeeping
 /// let middleware = ClientPipeline.standard(throttle: ThrottleMiddleware(throttler))
 /// ```
 public final class Throttler: Sendable {
+    /// The limits, the source of randomness and the state of the saves, guarded by a mutex.
     struct State: Sendable {
         var table: ThrottleTable
         var generator: any RandomNumberGenerator & Sendable
@@ -173,6 +174,7 @@ final class RefusalStreams: Sendable {
 
     var count: Int { listeners.withLock { $0.all.count } }
 
+    /// Creates a stream of the refusals from now on. When its reader ends, the stream is removed.
     func listen(buffering size: Int) -> AsyncStream<ThrottleRefusal> {
         let (stream, listener) = AsyncStream<ThrottleRefusal>.makeStream(bufferingPolicy: .bufferingNewest(size))
         let id = listeners.withLock { listeners in
@@ -184,6 +186,7 @@ final class RefusalStreams: Sendable {
         return stream
     }
 
+    /// Passes a refusal to all streams.
     func send(_ refusal: ThrottleRefusal) {
         for listener in listeners.withLock({ Array($0.all.values) }) { listener.yield(refusal) }
     }

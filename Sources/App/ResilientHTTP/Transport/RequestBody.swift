@@ -188,6 +188,7 @@ extension RequestBody {
         if let length, written.load(ordering: .relaxed) < length { throw Self.unreadable("the body is shorter than announced") }
     }
 
+    /// Returns the error of a body that can't be read, after a part of it may have been sent.
     private static func unreadable(_ message: String, _ cause: (any Error)? = nil) -> TransportError {
         TransportError(.invalidRequest, message: message, wasSent: true, cause: cause)
     }
