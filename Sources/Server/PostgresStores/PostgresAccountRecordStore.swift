@@ -124,9 +124,11 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
     private static let account = "SELECT " + Account.columns + ", account.change_id FROM account WHERE id = $1"
     /// Locks an account before its links and former addresses are read.
     private static let lockedAccount = account + " FOR UPDATE"
+    /// Reads the unexpired former addresses of an account, in their order.
     private static let formerAddresses: PostgresStatement = """
         SELECT email, replaced_at, expires_at FROM former_address WHERE account_id = $1 AND expires_at > $2 ORDER BY place
         """
+    /// Reads the unexpired links of an account.
     private static let links =
         "SELECT " + StoredLink.columns + " FROM account_link WHERE account_id = $1 AND expires_at > $2"
 
@@ -369,13 +371,17 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
         purge_at IS NULL AND NOT is_verified AND created_at < $2 AND (active_at IS NULL OR active_at < $2)
             AND NOT EXISTS (SELECT 1 FROM session WHERE session.account_id = account.id AND session.refreshed_at >= $2)
         """
+    /// Finds accounts to remove, in the order of their ids.
     private static let candidates =
         "SELECT id, email FROM account WHERE purge_at <= $1 UNION ALL SELECT id, email FROM account WHERE " + isUnused
         + " ORDER BY id LIMIT $3"
+    /// Whether an account is still to be removed.
     private static let candidate = "SELECT 1 FROM account WHERE id = $3 AND (purge_at <= $1 OR " + isUnused + ")"
+    /// Reads the former addresses of several accounts, including expired ones.
     private static let formerAddressesOfCandidates: PostgresStatement = """
         SELECT account_id, email FROM former_address WHERE account_id = ANY($1)
         """
+    /// Reads the recipients of the links of several accounts.
     private static let linkedAddressesOfCandidates: PostgresStatement = """
         SELECT account_id, email FROM account_link WHERE account_id = ANY($1)
         """

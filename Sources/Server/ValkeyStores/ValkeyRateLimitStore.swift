@@ -32,10 +32,15 @@ public import ValkeyDriver
 /// usage. It takes about 130 bytes, plus 8 bytes per unit of a sliding window. Run Valkey with the policy `noeviction`. If the memory is
 /// full, writes then fail, and the fallback decides.
 public final class ValkeyRateLimitStore<C: Clock>: Sendable where C.Duration == Duration {
+    /// The connection to Valkey.
     let client: ValkeyClient
+    /// The rules, and the names of their keys.
     let tables: LimitTables
+    /// The admissions of this process, which decide while Valkey is unavailable.
     let local: LocalLimits<C>
+    /// The refusals of the last second.
     let refusals = KnownRefusals()
+    /// Detects that Valkey has lost its data.
     let canary = LimitCanary()
     let logger: Logger
     private let namespace: String

@@ -14,7 +14,9 @@ package struct FileStatus: Hashable, Sendable {
     /// The identity of a file: the file system, and the number of the file in this file system. If a path is given to another file, the
     /// identity at this path changes. After a file is removed, the system may assign its number to a new file.
     package struct Identity: Hashable, Sendable {
+        /// The number of the file system.
         package var device: UInt64
+        /// The number of the file in its file system.
         package var inode: UInt64
 
         package init(device: UInt64, inode: UInt64) {
@@ -22,6 +24,7 @@ package struct FileStatus: Hashable, Sendable {
         }
     }
 
+    /// The identity of the file.
     package var identity: Identity
     /// The size in bytes.
     package var size: Int

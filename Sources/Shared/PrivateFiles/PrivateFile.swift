@@ -34,6 +34,7 @@ package struct FileFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// There is no such file.
     package static let missing = FileFailure(code: ENOENT)
 
+    /// The failure of the last system call of this thread. Read it directly after the call.
     static var last: FileFailure { FileFailure(code: errno) }
 }
 

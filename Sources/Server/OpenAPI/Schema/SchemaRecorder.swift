@@ -81,7 +81,9 @@ private struct RecordingDecoder: Decoder {
     /// The example doesn't match the type that is decoded.
     struct Mismatch: Error {}
 
+    /// The part of the example that is decoded.
     let value: JSONValue
+    /// The list to which reads are added.
     let members: RecordedMembers
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
@@ -156,8 +158,10 @@ private struct ExampleScalar: SingleValueDecodingContainer {
 /// The container of a type with members. Each read records the member in ``RecordedMembers``.
 private struct RecordingObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let decoder: RecordingDecoder
+    /// The members of the example.
     let object: JSONObject
     var codingPath: [any CodingKey] { [] }
+    /// The keys of the example that the type knows.
     var allKeys: [Key] { object.members.compactMap { Key(stringValue: $0.key) } }
 
     /// Whether the example has the member. The call records nothing.

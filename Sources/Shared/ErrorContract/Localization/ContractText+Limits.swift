@@ -138,6 +138,7 @@ extension ContractText {
         fr: "Le service n’est pas disponible. Réessayez plus tard.",
         de: "Der Dienst ist nicht verfügbar. Versuche es später erneut."
     )
+    /// ``tryAgain(in:)`` with its placeholder.
     static let tryAgainWait = LocalizedText(
         en: "Try again in {wait}.",
         es: "Intenta de nuevo en {wait}.",

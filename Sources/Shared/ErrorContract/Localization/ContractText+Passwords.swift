@@ -18,6 +18,7 @@ extension ContractText {
     /// - Parameter maximum: The maximum number of characters, for the plural form.
     public static func passwordTooLong(maximum: Int) -> LocalizedText { passwordTooLong.counting(maximum) }
 
+    /// ``passwordTooShort(minimum:)`` with its placeholder.
     static let passwordTooShort = LocalizedText(
         en: PluralForms(
             one: "The password must have at least {count} character",
@@ -42,6 +43,7 @@ extension ContractText {
         ),
         de: "Das Passwort muss mindestens {count} Zeichen haben"
     )
+    /// ``passwordTooLong(maximum:)`` with its placeholder.
     static let passwordTooLong = LocalizedText(
         en: PluralForms(
             one: "The password must have at most {count} character",

@@ -61,6 +61,7 @@ extension ContractText {
         resetCooldown.filling("wait", with: WaitPhrase(count: seconds, unit: .seconds).text)
     }
 
+    /// ``resetCooldown(seconds:)`` with its placeholder.
     static let resetCooldown = LocalizedText(
         en: "Please wait {wait} before requesting again",
         es: "Espera {wait} antes de reintentar",

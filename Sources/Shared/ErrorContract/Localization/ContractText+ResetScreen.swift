@@ -16,6 +16,7 @@ extension ContractText {
         name.map { resetGreetingNamed.filling("name", with: $0) } ?? resetGreetingUnnamed
     }
 
+    /// ``resetGreeting(name:)`` with a known name.
     static let resetGreetingNamed = LocalizedText(
         en: "Hello {name}, enter your new password",
         es: "Hola {name}, ingresa tu nueva contraseña",
@@ -24,6 +25,7 @@ extension ContractText {
         fr: "Bonjour {name}, saisissez votre nouveau mot de passe",
         de: "Hallo {name}, gib dein neues Passwort ein"
     )
+    /// ``resetGreeting(name:)`` without a name.
     static let resetGreetingUnnamed = LocalizedText(
         en: "Enter your new password",
         es: "Ingresa tu nueva contraseña",

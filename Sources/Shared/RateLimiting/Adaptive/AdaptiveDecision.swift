@@ -7,6 +7,8 @@ public enum AdaptiveDecision: Hashable, Sendable {
 }
 
 /// The reason and the length of a call's delay.
+///
+/// Several limits can delay a call at the same time. The hold contains the one with the longest delay.
 public struct Hold: Hashable, Sendable {
     /// The reason of a delay. The type is a struct rather than an enumeration, so that later versions can add reasons.
     public struct Reason: RawRepresentable, Hashable, Sendable {
@@ -49,7 +51,9 @@ public struct Hold: Hashable, Sendable {
     }
 }
 
-/// The current usage of an ``AdaptiveLimit``.
+/// The current usage of an ``AdaptiveLimit``, for example for a screen that shows when the user can retry.
+///
+/// ``AdaptiveLimit/status(at:)`` returns it. The values are valid only for that instant.
 public struct AdaptiveStatus: Hashable, Sendable {
     /// The current usage of one of the client's own quotas.
     public struct Use: Hashable, Sendable {
@@ -71,7 +75,10 @@ public struct AdaptiveStatus: Hashable, Sendable {
     public var inFlight: Int
 }
 
-/// A call that an ``AdaptiveLimit`` admitted. Pass it to ``AdaptiveLimit/end(_:with:at:using:)`` when the call has ended.
+/// A call that an ``AdaptiveLimit`` admitted.
+///
+/// Pass it to ``AdaptiveLimit/end(_:with:at:using:)`` when the call has ended, also after an error. Otherwise, the call counts as in
+/// flight.
 public struct AdmittedCall: Hashable, Sendable {
     /// The number of the call, from 1. Later calls have larger numbers.
     let id: UInt64

@@ -40,6 +40,9 @@ public struct AdaptivePolicy: Hashable, Sendable {
 }
 
 /// An additional delay for callers that are refused repeatedly.
+///
+/// The penalty slows down loops that ignore their delay. With the defaults, the third consecutive refusal adds 1 s, the fourth 2 s, and so
+/// on up to 60 s. An admission ends the penalty.
 public struct RefusalPenalty: Hashable, Sendable {
     /// The number of consecutive refusals at which the penalty begins.
     public var after: Int

@@ -1,4 +1,13 @@
 /// The joint decision of several limits about one request.
+///
+/// ``RateLimitFields`` encodes a result as response fields. A result is a value, so it can be stored with a request and read later.
+///
+/// ```swift
+/// let result = limiter.admit(claims)
+/// if let refusal = result.refusal {
+///     print("\(refusal.policy.name) refuses, retry after \(refusal.retryAfter ?? .zero)")
+/// }
+/// ```
 public struct RateLimitResult: Hashable, Sendable {
     /// The state of one limit after the decision.
     public struct Limit: Hashable, Sendable {
@@ -80,8 +89,9 @@ public struct RateLimitResult: Hashable, Sendable {
         set { refusals = newValue.map { [$0] } ?? [] }
     }
 
-    /// The reason why limits in shadow mode would have refused the request; `nil` if these limits would have admitted the request. The
-    /// reason has no effect on the request.
+    /// The reason why limits in shadow mode would have refused the request; `nil` if these limits would have admitted the request.
+    ///
+    /// The reason has no effect on the request. Log it to find out how many requests a new limit would refuse.
     public var shadowRefusal: Refusal? {
         get { shadowRefusals.first }
         set { shadowRefusals = newValue.map { [$0] } ?? [] }

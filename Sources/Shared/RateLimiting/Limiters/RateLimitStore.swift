@@ -50,6 +50,8 @@ extension RateLimitStore {
 extension JointRateLimiter: RateLimitStore {}
 
 /// The usage of some keys, to be saved in the same transaction as the writes of a request.
+///
+/// A store of the application saves ``rows`` in its transaction. If the transaction fails, the store calls ``giveBack``.
 public struct ConsumedQuota: Sendable {
     /// A row for each policy and key.
     public var rows: [SavedRateLimit]
@@ -70,6 +72,9 @@ public struct ConsumedQuota: Sendable {
 }
 
 /// The memory that a limiter's keys use, and the number of actions that the limiter took because memory was short.
+///
+/// Export the numbers as metrics. If ``Table/fallbacks`` grows, clients share windows: increase the memory of the limiter, or find the
+/// clients that use many keys.
 public struct RateLimitUsage: Hashable, Sendable {
     /// One policy's table.
     public struct Table: Hashable, Sendable {
@@ -86,6 +91,12 @@ public struct RateLimitUsage: Hashable, Sendable {
         public var fallbacks: Int
 
         /// Creates the usage of a table.
+        /// - Parameters:
+        ///   - policy: The name of the policy.
+        ///   - keys: The number of keys with their own window.
+        ///   - bytes: The number of bytes that these keys use.
+        ///   - evictions: The number of keys evicted since the start.
+        ///   - fallbacks: The number of requests since the start that were not counted in the window of their key.
         public init(policy: String, keys: Int, bytes: Int, evictions: Int, fallbacks: Int) {
             (self.policy, self.keys, self.bytes) = (policy, keys, bytes)
             (self.evictions, self.fallbacks) = (evictions, fallbacks)
@@ -98,10 +109,13 @@ public struct RateLimitUsage: Hashable, Sendable {
     public var tables: [Table]
 
     /// Creates the usage of a limiter.
+    /// - Parameters:
+    ///   - limit: The maximum number of bytes of all tables.
+    ///   - tables: The tables, including the tables of networks.
     public init(limit: Int, tables: [Table]) {
         (self.limit, self.tables) = (limit, tables)
     }
 
-    /// The number of bytes that all keys use.
+    /// The number of bytes that all keys use. For a short time, it can exceed ``limit``.
     public var bytes: Int { tables.reduce(0) { $0 + $1.bytes } }
 }

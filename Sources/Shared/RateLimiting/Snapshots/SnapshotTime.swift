@@ -42,7 +42,8 @@ public struct SnapshotTime: Hashable, Sendable, Codable {
 }
 
 extension SnapshotTime {
-    /// Returns the time of the system: the wall clock, the clock since the boot (including sleep), and the identifier of the boot.
+    /// Returns the time of the system: the wall clock, the clock since the boot (including sleep), and the identifier of the boot. The
+    /// identifier is read once for each process.
     public static func now() -> SnapshotTime {
         #if canImport(Darwin)
             // `CLOCK_MONOTONIC` on Darwin follows changes of the wall clock.
