@@ -14,7 +14,9 @@ package struct JournalCore<State: JournalState>: Sendable {
     let folder: String
     let files: any JournalFileSystem
     let options: JournalOptions
+    /// The value that is derived from the frames that this process has read.
     package internal(set) var state: State
+    /// The results of the recovery and of later repairs.
     package internal(set) var report = RecoveryReport()
     var segment: JournalSegment?
     /// The segment without its arrays (the index and the bytes in memory), so that reading this property copies no array.

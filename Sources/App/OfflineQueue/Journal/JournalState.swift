@@ -3,7 +3,9 @@ package import Timekeeping
 
 /// A frame of a journal: bytes that the journal stores without interpreting them.
 package struct JournalFrame: Hashable, Sendable {
+    /// The kind, the number and the size of the frame.
     package var header: JournalFrameHeader
+    /// The bytes that the user of the journal stored.
     package var payload: [UInt8]
 
     /// Creates a frame.

@@ -1,6 +1,8 @@
 public import HTTPTypes
 
 /// The settings of one endpoint that differ from the client's defaults.
+///
+/// Set policies by route in ``EndpointPolicies``. For a single call, use ``CallOptions``, which replace the settings of the policy.
 public struct EndpointPolicy: Hashable, Sendable {
     /// The maximum duration of a call; `nil` for the client's timeout.
     public var timeout: Duration?
@@ -66,6 +68,12 @@ public struct EndpointPolicy: Hashable, Sendable {
 /// How a call is stored in an `OfflineQueue` when it can't be sent.
 ///
 /// A call is only stored if it is made through a queue. For other calls, the policy has no effect.
+///
+/// ```swift
+/// var policy = EndpointPolicy(sendsIdempotencyKey: true)
+/// policy.queueing = QueueingPolicy(lane: "orders")
+/// policies.set(policy, for: "/orders", method: .post)
+/// ```
 public struct QueueingPolicy: Hashable, Sendable {
     /// The name of the call's lane. The requests of one lane are sent in order, one at a time. Different lanes don't wait for each other.
     public var lane: String

@@ -4,6 +4,13 @@ import HTTPTypes
 ///
 /// The order of the layers is: idempotency key → retry( gate → throttle → breaker → authorization( transport → status → error decoding ) ).
 /// The call's deadline applies to all layers together.
+///
+/// ```swift
+/// let middleware = ClientPipeline.standard(breaker: nil)
+/// ```
+///
+/// To add a layer, insert it into the array. A layer before the retries sees each call once, and a layer after the retries sees each
+/// attempt.
 public enum ClientPipeline {
     /// Returns the default middleware.
     ///
@@ -12,6 +19,7 @@ public enum ClientPipeline {
     ///   - gate: Delays calls after a 503 or a 429; `nil` for none.
     ///   - throttle: Applies the app's own limits; `nil` for none.
     ///   - breaker: Stops calls to failing endpoints; `nil` for none.
+    /// - Returns: The layers, the outermost first. ``IdempotencyKeyMiddleware`` is always the first one.
     public static func standard(
         retry: RetryMiddleware? = RetryMiddleware(),
         gate: GateMiddleware? = GateMiddleware(),

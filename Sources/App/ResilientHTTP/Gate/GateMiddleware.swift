@@ -17,6 +17,11 @@ import Timekeeping
 ///
 /// A gate helps in cases in which a retry budget doesn't. For example, a client that sends one request every ten seconds never exhausts a
 /// retry budget, even if the server is overloaded.
+///
+/// ```swift
+/// let gate = GateMiddleware()
+/// let notes = APIClient(baseURL: url, transport: transport, middleware: ClientPipeline.standard(gate: gate))
+/// ```
 public final class GateMiddleware: ClientMiddleware {
     /// The rules that determine how long gates stay closed, and how long calls wait.
     public let rules: GateRules

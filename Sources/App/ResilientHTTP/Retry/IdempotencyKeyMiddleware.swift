@@ -12,6 +12,11 @@ public import HTTPTypes
 /// request safely, so this caller gets the error of the last attempt.
 ///
 /// Place the middleware outside of ``RetryMiddleware``, so that all attempts share the key.
+///
+/// ```swift
+/// var policies = EndpointPolicies()
+/// policies.set(EndpointPolicy(sendsIdempotencyKey: true), for: "/orders", method: .post)
+/// ```
 public struct IdempotencyKeyMiddleware: ClientMiddleware {
     private let makeKey: @Sendable () -> String
 

@@ -16,6 +16,11 @@ import Timekeeping
 ///
 /// The policy of an endpoint (``EndpointPolicy/retry``) replaces the policy of the middleware. For operations that are not requests of a
 /// client, use ``withRetry(_:timeout:context:environment:isolation:_:)``.
+///
+/// ```swift
+/// let retry = RetryMiddleware(RetryPolicy(maximumRetries: 2))
+/// let api = APIClient(baseURL: url, transport: transport, middleware: ClientPipeline.standard(retry: retry))
+/// ```
 public struct RetryMiddleware: ClientMiddleware {
     /// The number of retries and the delays between them, for endpoints that have no retry policy.
     public var policy: RetryPolicy

@@ -26,6 +26,12 @@ extension Endpoint: CustomStringConvertible {
 ///
 /// A template identifies a route without ids, so the template can be logged and used as a key. Each `{name}` represents one segment. A
 /// trailing slash is ignored.
+///
+/// ```swift
+/// let route: RouteTemplate = "/api/activities/{id}"
+/// ```
+///
+/// A literal must be a valid template. For a text from another source, use ``init(parsing:)``.
 public struct RouteTemplate: Hashable, Sendable {
     /// The template without a trailing slash.
     private let text: String

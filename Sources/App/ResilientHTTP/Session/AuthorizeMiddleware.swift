@@ -15,6 +15,9 @@ import Timekeeping
 /// A call belongs to the session that authorized its first attempt. The call is never sent with the tokens of a user who signed in later. A
 /// call for an account, such as a call of an offline queue, is sent only with a token of that account. Each attempt checks the account.
 /// Such a call never prompts the user to sign in.
+///
+/// An app rarely creates this middleware. A client that is created with a session adds the middleware as its last layer, and so does
+/// ``APIClient/authorized(by:)``.
 public struct AuthorizeMiddleware: ClientMiddleware {
     /// The session whose access token requests carry.
     public let session: Session

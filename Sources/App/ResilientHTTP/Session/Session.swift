@@ -24,6 +24,15 @@ import Timekeeping
 /// Holdfast server does.
 ///
 /// All methods may be called from any task at the same time.
+///
+/// ```swift
+/// let session = Session(store: MemoryCredentialStore(stored)) { refreshToken in
+///     try await accounts.refreshed(with: refreshToken)
+/// } prompt: {
+///     await signInScreen()
+/// }
+/// let api = APIClient(baseURL: url, transport: transport, session: session)
+/// ```
 public final class Session: Sendable {
     /// Exchanges a refresh token for new credentials. If the result has no refresh token or no user, the present value is preserved.
     /// - Throws: `APIError`. An error that refuses the token (400, 401, 403) ends the session. Every other error counts as temporary.

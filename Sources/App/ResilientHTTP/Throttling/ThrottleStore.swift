@@ -61,6 +61,10 @@ extension ThrottleTable {
 /// A file is replaced atomically: if the process is killed, either the old or the new file remains. The file isn't flushed to the disk, so
 /// a power failure can lose the latest changes. Only one process at a time may use a folder. The names of the files are digests of the
 /// users' names.
+///
+/// ```swift
+/// let throttler = Throttler(policy: policy, store: ThrottleFile(folder: folder))
+/// ```
 public final class ThrottleFile: ThrottleStore {
     /// The maximum size of a file that is read, in bytes.
     static let maximumSize = 4 * 1024 * 1024

@@ -5,6 +5,21 @@ public import HTTPTypes
 ///
 /// Implement this protocol to use another HTTP engine, or to return prepared responses in a test. To change or delay requests, or to change
 /// responses, use ``ClientMiddleware`` instead.
+///
+/// ```swift
+/// struct EmptyList: HTTPTransport {
+///     func send(
+///         _ request: HTTPRequest,
+///         body: RequestBody?,
+///         timeout: Duration
+///     ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
+///         (HTTPResponse(status: .ok), ResponseBody(Array("[]".utf8)))
+///     }
+/// }
+/// ```
+///
+/// A transport must be safe to use from several tasks at the same time. When the task of a call is canceled, the transport ends the
+/// exchange with the code ``TransportError/Code/cancelled``. `TransportCheck` of `HoldfastTesting` checks the rules of transports.
 public protocol HTTPTransport: Sendable {
     /// Sends a request once. A transport never retries a request itself.
     /// - Parameters:
