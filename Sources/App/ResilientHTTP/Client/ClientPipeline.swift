@@ -42,6 +42,13 @@ struct MiddlewareChain: Sendable {
     ///
     /// The closure that a layer receives doesn't escape, so the closure needs no allocation. The function stays on the caller's executor,
     /// because switching the executor at each layer would take time.
+    /// - Parameters:
+    ///   - request: The request without its body.
+    ///   - body: The body, if there is one.
+    ///   - context: The call.
+    ///   - index: The index of the layer; the number of layers or more for the transport.
+    /// - Returns: The response of the layer.
+    /// - Throws: The error of the layer.
     nonisolated(nonsending) func pass(
         _ request: HTTPRequest,
         body: RequestBody?,

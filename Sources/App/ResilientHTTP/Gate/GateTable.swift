@@ -220,6 +220,13 @@ final class GateTable: Sendable {
     }
 
     /// Adds a call to the line of waiters. The call is refused if it would be admitted too late or if too many calls wait.
+    /// - Parameters:
+    ///   - context: The call.
+    ///   - decision: The decision of the gate, which didn't admit the call.
+    ///   - key: The gate.
+    ///   - state: The state of the table, whose lock the caller holds.
+    ///   - now: The current instant.
+    ///   - latest: The instants until which the call waits at a closed and at a paced gate.
     private func blocked(
         _ context: CallContext,
         by decision: GateState.Decision,

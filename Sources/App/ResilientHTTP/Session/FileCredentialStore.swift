@@ -87,6 +87,10 @@ public struct FileCredentialStore: CredentialStore {
 
     /// Runs a closure under a lock of the file system (`flock`) on a file beside the credentials. Each call opens the lock file again, so
     /// callers in one process also exclude each other.
+    /// - Parameters:
+    ///   - suffix: The end of the name of the lock file.
+    ///   - body: The closure.
+    /// - Throws: `POSIXError` with `EWOULDBLOCK` after the timeout. Otherwise, the error of the closure.
     private func locked<Value: Sendable>(_ suffix: String, _ body: @Sendable () async throws -> Value) async throws -> Value {
         let descriptor = open(file.path + suffix, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw POSIXError.last }
