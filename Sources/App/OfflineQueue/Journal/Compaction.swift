@@ -91,8 +91,8 @@ extension JournalCore {
 
     /// Copies the rest and replaces the segment. Call this method within ``exclusively(_:)``. The new name survives a loss of power only
     /// after the next sync.
-    /// - Returns: Whether the segment was replaced. `false` if another process has replaced the segment since the compaction began.
     /// - Parameter compaction: The compaction, after ``Compaction/settle(with:)``.
+    /// - Returns: Whether the segment was replaced. `false` if another process has replaced the segment since the compaction began.
     /// - Throws: The error of the file system. The journal is then unchanged. Then call ``Compaction/remove()``.
     @discardableResult
     package mutating func finish(_ compaction: inout Compaction<State>) throws(FileFailure) -> Bool {

@@ -15,12 +15,12 @@ extension APIClient {
     }
 
     /// The policy of a call.
-    /// - Throws: `APIError` with the kind `invalidRequest` if the client can't make the request.
     /// - Parameters:
     ///   - method: The method.
     ///   - path: The path relative to the base URL, with its query.
     ///   - options: The options of the call, which are applied to the policy.
     ///   - context: The operation of the app. The error contains it.
+    /// - Throws: `APIError` with the kind `invalidRequest` if the client can't make the request.
     package func policy(
         _ method: HTTPRequest.Method,
         _ path: String,
@@ -42,10 +42,10 @@ extension APIClient {
     }
 
     /// The bytes of a value as JSON; `nil` for no value.
-    /// - Throws: `APIError` with the kind `invalidRequest` if the value can't be encoded.
     /// - Parameters:
     ///   - body: The value; `nil` for no body.
     ///   - context: The operation of the app. The error contains it.
+    /// - Throws: `APIError` with the kind `invalidRequest` if the value can't be encoded.
     package func jsonBody(_ body: (some Encodable)?, context: String?) throws(APIError) -> RequestBody? {
         try json(body, context: context)
     }

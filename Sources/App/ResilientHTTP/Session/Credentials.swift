@@ -173,8 +173,8 @@ public protocol SecretStore: Sendable {
     /// - Throws: Any error if the secret can't be read now, such as on a locked device.
     func loadSecret() async throws -> Data?
     /// Stores a secret in place of the earlier secret; `nil` removes it.
-    /// - Throws: Any error if the secret can't be written. The app continues without the new secret.
     /// - Parameter secret: The secret; `nil` removes it.
+    /// - Throws: Any error if the secret can't be written. The app continues without the new secret.
     func saveSecret(_ secret: Data?) async throws
 }
 

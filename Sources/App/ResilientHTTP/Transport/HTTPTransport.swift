@@ -19,7 +19,8 @@ public import HTTPTypes
 /// ```
 ///
 /// A transport must be safe to use from several tasks at the same time. When the task of a call is canceled, the transport ends the
-/// exchange with the code ``TransportError/Code/cancelled``. `TransportCheck` of `HoldfastTesting` checks the rules of transports.
+/// exchange with a ``TransportError`` whose code reports the cancellation. `TransportCheck` of `HoldfastTesting` checks the rules of
+/// transports.
 public protocol HTTPTransport: Sendable {
     /// Sends a request once. A transport never retries a request itself.
     /// - Parameters:
@@ -85,11 +86,11 @@ public enum Redirection {
     /// Returns the request that follows a redirect. A transport whose engine doesn't follow redirects itself calls this function after each
     /// response.
     ///
-    /// - Returns: The request to the new address, without `Authorization` and `Cookie` if the origin is another. `nil` if the response is
-    ///   not a redirect, or if the redirect must not be followed.
     /// - Parameters:
     ///   - response: The head of a response.
     ///   - request: The request that was sent, with scheme, authority and path.
+    /// - Returns: The request to the new address, without `Authorization` and `Cookie` if the origin is another. `nil` if the response is
+    ///   not a redirect, or if the redirect must not be followed.
     public static func request(after response: HTTPResponse, to request: HTTPRequest) -> HTTPRequest? {
         guard [301, 302, 303, 307, 308].contains(response.status.code), [.get, .head].contains(request.method),
             let location = response.headerFields[.location], !location.isEmpty,

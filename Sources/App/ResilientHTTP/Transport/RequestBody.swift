@@ -200,8 +200,8 @@ public final class FileChunks: Sendable {
     private let handle: Mutex<FileHandle>
 
     /// Opens a file.
-    /// - Throws: The error of the file system.
     /// - Parameter url: The address of a file that this process may read.
+    /// - Throws: The error of the file system.
     public init(_ url: URL) throws {
         handle = Mutex(try FileHandle(forReadingFrom: url))
     }
