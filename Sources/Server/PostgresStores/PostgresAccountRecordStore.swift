@@ -14,6 +14,9 @@ import Synchronization
 ///
 /// Removed rows stay in dead tuples and in the write-ahead log until PostgreSQL overwrites them, at a time that it chooses. ``scrub()``
 /// can't change this and does nothing.
+///
+/// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs
+/// no other store.
 public struct PostgresAccountRecordStore: AccountRecordStore {
     private let database: PostgresDatabase
     private let emailKeys: EmailKeys

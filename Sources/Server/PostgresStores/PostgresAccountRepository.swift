@@ -8,6 +8,9 @@ import PostgresDriver
 ///
 /// The table `account_email` has one row for each address, and its primary key makes addresses unique. If two servers register one address
 /// at the same time, one of them fails. Lookups take one statement and no lock.
+///
+/// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs
+/// no other store.
 public struct PostgresAccountRepository: AccountRepository {
     private let database: PostgresDatabase
     private let emailKeys: EmailKeys

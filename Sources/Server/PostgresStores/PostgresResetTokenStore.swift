@@ -9,6 +9,9 @@ import PostgresDriver
 /// Only the digests of tokens are stored. A token belongs to the address that it was sent to, so it becomes invalid if the account gets
 /// another address. A reset locks the row of the account before it consumes a token. So if two resets of an account happen at the same
 /// time, only one of them succeeds.
+///
+/// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs
+/// no other store.
 public struct PostgresResetTokenStore: ResetTokenStore {
     private let database: PostgresDatabase
     private let emailKeys: EmailKeys
@@ -263,6 +266,9 @@ public struct PostgresResetTokenStore: ResetTokenStore {
 /// A store of the tokens of "this was not me" links in PostgreSQL. Only digests are stored.
 ///
 /// Each confirmation email of a password reset contains one such token, which is valid until its expiry or its use.
+///
+/// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs
+/// no other store.
 public struct PostgresAccountLockTokenStore: AccountLockTokenStore {
     private let database: PostgresDatabase
 

@@ -7,6 +7,9 @@ import RateLimiting
 ///
 /// Each decision locks the same row, so the servers decide one after the other, and the bounds hold exactly across all servers. A server
 /// makes one decision per reset email. The rows contain the ids of the email and the account, and no address.
+///
+/// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs
+/// no other store.
 public struct PostgresSentResetStore: SentResetStore {
     private let database: PostgresDatabase
 

@@ -9,6 +9,9 @@ import Synchronization
 /// To open a session, the store locks the row of its account. To rotate a token, it locks the session. So a session that is opened while a
 /// password reset commits does not survive the reset. If two requests rotate one token at the same time, the second rotation sees the
 /// result of the first.
+///
+/// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs
+/// no other store.
 public struct PostgresSessionStore: SessionStore {
     private let database: PostgresDatabase
 

@@ -12,6 +12,9 @@ import Idempotency
 ///
 /// SQLite overwrites the bytes of removed rows itself, because `secure_delete` is on for the whole database. ``scrub()`` only has to remove
 /// these bytes from the write-ahead log.
+///
+/// ``SQLiteAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs no
+/// other store.
 public struct SQLiteAccountRecordStore: AccountRecordStore {
     private let database: SQLiteDatabase
 
@@ -57,7 +60,7 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     ///   - digest: The digest of the token that a client has sent.
     ///   - now: The time at which the link must be unexpired.
     /// - Returns: The link with the record; the record is `nil` for the link of a registration. `nil` if the link is unknown or expired.
-    /// - Throws: `StoreFailure`, also if a row can't be decoded.
+    /// - Throws: `StoreFailure`; `CorruptRow` if a row can't be decoded.
     public func find(_ digest: TokenDigest, at now: Date) async throws -> (link: StoredLink, record: AccountRecord?)? {
         try await database.read { database in
             let row = try database.firstRow(
@@ -89,7 +92,7 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     ///   - id: The account.
     ///   - now: The time at which links and former addresses must be unexpired; others are not part of the record.
     /// - Returns: The record; `nil` if there is no such account.
-    /// - Throws: `StoreFailure`, also if a row can't be decoded.
+    /// - Throws: `StoreFailure`; `CorruptRow` if a row can't be decoded.
     public func record(of id: Account.ID, at now: Date) async throws -> AccountRecord? {
         try await database.read { try AccountRecord(id, at: now, in: $0) }
     }
@@ -236,7 +239,7 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     ///   - unverifiedSince: The time since which an unverified account must have been unused; `nil` to return no unverified accounts.
     ///   - limit: The largest number of accounts.
     /// - Returns: The accounts with all addresses that they have, had or wanted to have.
-    /// - Throws: `StoreFailure`, also if a row can't be decoded.
+    /// - Throws: `StoreFailure`; `CorruptRow` if a row can't be decoded.
     /// - Complexity: O(*n*) in the deleted accounts whose time has come and the unverified accounts that are older than `unverifiedSince`.
     public func purgeCandidates(at now: Date, unverifiedSince: Date?, limit: Int) async throws -> [PurgeCandidate] {
         try await database.read { database in

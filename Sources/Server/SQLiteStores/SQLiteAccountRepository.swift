@@ -10,6 +10,9 @@ import GRDB
 ///
 /// A method that returns a row decodes it, and throws `CorruptRow` if the row violates the rules of the domain. All other errors of the
 /// database are thrown as `StoreFailure`.
+///
+/// ``SQLiteAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs no
+/// other store.
 public struct SQLiteAccountRepository: AccountRepository {
     private let database: SQLiteDatabase
 
@@ -113,7 +116,7 @@ public struct SQLiteAccountRepository: AccountRepository {
     /// Returns the account of an id. It is a lookup on the calling thread.
     /// - Parameter id: The id.
     /// - Returns: The account; `nil` if there is none.
-    /// - Throws: `StoreFailure`, also if the row can't be decoded.
+    /// - Throws: `StoreFailure`; `CorruptRow` if the row can't be decoded.
     public func account(id: Account.ID) async throws -> Account? {
         try database.lookUp { database in
             try database.first(
@@ -125,7 +128,7 @@ public struct SQLiteAccountRepository: AccountRepository {
     }
 
     /// Returns all accounts, oldest first. All of them are in memory at once, so use this method only for exports and tests.
-    /// - Throws: `StoreFailure`, also if a row can't be decoded.
+    /// - Throws: `StoreFailure`; `CorruptRow` if a row can't be decoded.
     /// - Complexity: O(*n* log *n*) in the number of accounts.
     public func accounts() async throws -> [Account] {
         try await database.read { database in

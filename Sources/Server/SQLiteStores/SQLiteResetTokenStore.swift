@@ -8,6 +8,9 @@ import Idempotency
 ///
 /// Only the digests of tokens are stored. A token belongs to the address that it was sent to, so it becomes invalid if the account gets
 /// another address.
+///
+/// ``SQLiteAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs no
+/// other store.
 public struct SQLiteResetTokenStore: ResetTokenStore {
     private let database: SQLiteDatabase
 
@@ -105,7 +108,7 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
     /// Returns the stored tokens of an account, used or not, newest first; at most 1,000. The addresses are those that the tokens were sent
     /// to, in normalized form.
     /// - Parameter account: The account.
-    /// - Throws: `StoreFailure`, also if a row can't be decoded.
+    /// - Throws: `StoreFailure`; `CorruptRow` if a row can't be decoded.
     public func tokens(of account: Account.ID) async throws -> [StoredResetToken] {
         try await database.read { database in
             try Row.fetchAll(
@@ -218,6 +221,9 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
 /// A store of the tokens of "this was not me" links in SQLite. Only digests are stored.
 ///
 /// Each confirmation email of a password reset contains one such token, which is valid until its expiry or its use.
+///
+/// ``SQLiteAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs no
+/// other store.
 public struct SQLiteAccountLockTokenStore: AccountLockTokenStore {
     private let database: SQLiteDatabase
 

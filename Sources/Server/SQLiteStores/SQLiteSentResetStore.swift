@@ -5,6 +5,9 @@ import RateLimiting
 
 /// A store of the emails that clients without an account have requested and that were sent recently, in SQLite. The records survive the
 /// process, and several processes share them.
+///
+/// ``SQLiteAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs no
+/// other store.
 public struct SQLiteSentResetStore: SentResetStore {
     private let database: SQLiteDatabase
 

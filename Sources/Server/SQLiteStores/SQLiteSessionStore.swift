@@ -7,6 +7,9 @@ import Idempotency
 ///
 /// SQLite executes one write at a time. So a session that is opened while a password reset commits does not survive the reset. If two
 /// requests rotate one token at the same time, the second rotation sees the result of the first.
+///
+/// ``SQLiteAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs no
+/// other store.
 public struct SQLiteSessionStore: SessionStore {
     private let database: SQLiteDatabase
 
@@ -120,7 +123,7 @@ public struct SQLiteSessionStore: SessionStore {
     /// - Parameters:
     ///   - account: The account. An unknown account has no sessions.
     ///   - limit: The largest number of sessions.
-    /// - Throws: `StoreFailure`, also if a row can't be decoded.
+    /// - Throws: `StoreFailure`; `CorruptRow` if a row can't be decoded.
     public func sessions(of account: Account.ID, limit: Int) async throws -> [SessionUse] {
         try await database.read { database in
             try Row.fetchAll(

@@ -94,6 +94,8 @@ public struct AssociationFile: Hashable, Sendable {
 }
 
 /// The reason why a configuration is invalid. Two errors are equal if their codes are equal; their messages may differ.
+///
+/// Show the message to the operator, and compare the code in programs. Neither contains a secret.
 public struct AppLinksError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of problem. Codes are stable. Later versions may add codes, so treat an unknown code like any other problem.
     public struct Code: RawRepresentable, Hashable, Sendable {

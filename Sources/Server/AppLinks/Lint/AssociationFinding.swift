@@ -1,4 +1,8 @@
 /// A problem with an association file, or with the response that served it. ``AssociationLint`` returns findings.
+///
+/// ```swift
+/// let errors = AssociationLint.findings(in: bytes).filter { $0.severity == .error }
+/// ```
 public struct AssociationFinding: Hashable, Sendable {
     /// The effect of a finding. A script can fail for an ``error`` and only print a ``warning``.
     public enum Severity: String, Hashable, Sendable {

@@ -49,6 +49,13 @@ extension BoundedText {
 }
 
 /// The token of a reset link, which proves that the user received the email. It can be used once. A server stores only its digest.
+///
+/// Descriptions don't contain the token, so a request can be logged. An app gets the token from the link that opened it:
+///
+/// ```swift
+/// let link = try ResetLink(url, hosts: ["accounts.example.com"])
+/// let request = ValidateResetTokenRequest(token: link.token, email: link.email)
+/// ```
 public struct ResetToken: BoundedText {
     /// The maximum length of a token, in UTF-8 bytes.
     public static let maximumLength = 512

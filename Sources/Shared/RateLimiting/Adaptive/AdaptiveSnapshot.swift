@@ -70,7 +70,14 @@ extension AdaptiveLimit {
 
     /// Adds saved usage and learned limits. The current usage stays. Ages and windows outside their valid ranges are clamped.
     ///
-    /// A call that was in flight when the snapshot was made counts as ended now.
+    /// A call that was in flight when the snapshot was made counts as ended now. Call the method directly after the creation of the limit,
+    /// before the first call is admitted:
+    ///
+    /// ```swift
+    /// var limit = AdaptiveLimit(policy)
+    /// limit.restore(snapshot, at: now, time: .now())
+    /// ```
+    ///
     /// - Parameters:
     ///   - snapshot: The saved state.
     ///   - now: Nanoseconds on the monotonic clock of this process.

@@ -7,8 +7,17 @@ extension JointRateLimiter {
     /// Each key occurs once, with its latest usage, even if the key has changed several times. If rows could not be saved, pass the rows to
     /// ``returnChanges(_:)``. O(count + locks); each lock is held only for its part of the rows.
     ///
+    /// ```swift
+    /// let rows = limiter.takeChanges()
+    /// do {
+    ///     try await save(rows)
+    /// } catch {
+    ///     limiter.returnChanges(rows)
+    /// }
+    /// ```
+    ///
     /// - Parameters:
-    ///   - count: The maximum number of rows.
+    ///   - count: The maximum number of rows. Call the method again if it returns this number.
     ///   - time: Returns the time on the clocks that outlive the process. The method calls the closure after the rows are made, so that no
     ///     time is counted twice.
     public func takeChanges(
@@ -112,11 +121,18 @@ extension JointRateLimiter {
         return true
     }
 
-    /// Counts the whole quota of every key as used, including unknown keys. Use this method if admissions in a time span may not have been
-    /// saved. An example is the last second before the process was killed.
+    /// Counts the whole quota of every key as used, including unknown keys.
     ///
-    /// Call this method after the saved usage is restored. The quota becomes available again as if the whole quota had been admitted at the
-    /// end of the span. O(keys); only one lock is held at a time.
+    /// Use this method if admissions in a time span may not have been saved. An example is the last second before the process was killed.
+    /// Call it after the saved usage is restored:
+    ///
+    /// ```swift
+    /// for row in rows { limiter.restore(row) }
+    /// limiter.chargeLost(.seconds(1), after: lastSave)
+    /// ```
+    ///
+    /// The quota becomes available again as if the whole quota had been admitted at the end of the span. O(keys); only one lock is held at
+    /// a time.
     ///
     /// - Parameters:
     ///   - span: The longest time before the kill whose admissions may not have been saved.

@@ -200,6 +200,10 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     /// window, a key with any usage waits a whole window. O(keys). Only one lock is held at a time, and a decision waits only for its own
     /// locks.
     ///
+    /// ```swift
+    /// limiter.change(to: RateLimitRule(.requests(2, per: .seconds(900), name: "login-account")))
+    /// ```
+    ///
     /// - Parameter rule: The new rule, whose policy has the name of an existing one.
     /// - Precondition: There is a rule with that name.
     public func change(to rule: RateLimitRule) {

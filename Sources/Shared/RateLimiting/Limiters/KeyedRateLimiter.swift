@@ -97,6 +97,13 @@ public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendabl
 
 extension KeyedRateLimiter {
     /// Returns the usage of a key, to save it; `nil` if there is none. O(quota).
+    ///
+    /// ```swift
+    /// if let snapshot = limiter.snapshot(of: "203.0.113.7", at: .now()) {
+    ///     let bytes = try JSONEncoder().encode(snapshot)
+    /// }
+    /// ```
+    ///
     /// - Parameters:
     ///   - key: The key under which requests are counted.
     ///   - time: The current time, on the clocks that outlive the process.
