@@ -49,6 +49,7 @@ public struct ErrorBodyFamily: RawRepresentable, Hashable, Sendable {
     public let rawValue: String
 
     /// Creates a family.
+    /// - Parameter rawValue: The name of the family, in lower case with hyphens.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }

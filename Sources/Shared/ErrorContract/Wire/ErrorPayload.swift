@@ -80,8 +80,17 @@ public struct ErrorPayload: Hashable, Sendable {
 
 /// One problem with one field of a request.
 ///
-/// A response may contain several problems of one field. `kind` classifies the problem, and
-/// ``APIError/text(for:in:catalogue:)`` returns the text to show at the field.
+/// A response may contain several problems of one field. `kind` classifies the problem, and ``APIError/text(for:in:catalogue:)`` returns
+/// the text to show at the field.
+///
+/// ```swift
+/// let violation = FieldViolation(
+///     field: "email",
+///     pointer: "#/email",
+///     code: .validationInvalidEmail,
+///     message: "This is not an email address."
+/// )
+/// ```
 public struct FieldViolation: Hashable, Sendable {
     /// The name of the field, such as `email` or `items[1].name`; empty for the whole body.
     public var field: String
