@@ -44,6 +44,11 @@ public struct DecodedError: Hashable, Sendable {
 }
 
 /// A known format of error bodies. Later versions can add formats, so use it for statistics and tests, not for decisions.
+///
+/// ```swift
+/// let decoded = ErrorDecoder().decode(status: 400, headers: headers, body: body, now: Date())
+/// print(decoded.family.rawValue)
+/// ```
 public struct ErrorBodyFamily: RawRepresentable, Hashable, Sendable {
     /// The name of the family.
     public let rawValue: String

@@ -11,6 +11,8 @@ import Synchronization
 /// ```
 public final class ConcurrencyLimiter: Sendable {
     /// The error of a call that finds a full queue of waiting callers.
+    ///
+    /// The operation was not started. A server should respond with 503, so that the client retries later.
     public struct WaitQueueFull: Error, Hashable, Sendable {
         /// The number of waiting callers.
         public let waiters: Int
