@@ -13,11 +13,14 @@ public struct AccountAnalyticsAdapter: CallListener {
     private let calls: AnalyticsAdapter
 
     /// Creates an adapter.
+    /// - Parameter listener: Receives the failed calls and the steps of password resets, synchronously at the end of each call.
     public init(_ listener: any AnalyticsListener) {
         self.listener = listener
         calls = AnalyticsAdapter(listener)
     }
 
+    /// Reports the end of a failed call. If the call is a step of a password reset, also reports its success or failure.
+    /// - Parameter event: An event of a call. Events before the end of the call are ignored.
     public func hear(_ event: CallEvent) {
         calls.hear(event)
         guard case .finished(let summary) = event.kind, let name = event.name, Self.steps.contains(name) else { return }

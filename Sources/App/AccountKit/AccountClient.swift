@@ -208,6 +208,8 @@ public struct AccountClient: Sendable {
     }
 
     /// Validates a link without consuming it. Call it when the app opens a reset link, before it shows the form.
+    /// - Parameter link: The reset link that the user opened.
+    /// - Returns: The response of the server for a valid link.
     /// - Throws: An error with the code `AUTH_RESET_TOKEN_INVALID` for an expired, used or unknown link, even if another
     ///   backend sends no code.
     public func validateReset(_ link: ResetLink) async throws(APIError) -> ValidTokenResponse {

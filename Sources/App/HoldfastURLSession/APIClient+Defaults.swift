@@ -3,9 +3,9 @@ public import Foundation
 public import ResilientHTTP
 
 extension APIClient {
-    /// Creates a client for an app with all defaults: `URLSession`, 30 s for a call, 10 s for an attempt, and safe retries. It includes the
-    /// gate, which delays calls while the server requests it, and the circuit breaker. On Apple platforms, it also monitors the device's
-    /// connectivity (`Connectivity.system`).
+    /// Creates a client for an app with all defaults: `URLSession`, 30 s for a call, 10 s for an attempt, and safe retries. The client has
+    /// a gate, which delays calls while the server requests a delay, and a circuit breaker. On Apple platforms, the client also monitors
+    /// the device's connectivity (`Connectivity.system`).
     ///
     /// ```swift
     /// let api = APIClient(baseURL: url, session: session)

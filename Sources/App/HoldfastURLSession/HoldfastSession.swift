@@ -23,15 +23,16 @@ public import ResilientHTTP
 /// GET and HEAD. There are no cookies.
 ///
 /// A request with an `httpBodyStream` throws `requestBodyStreamExhausted`, because a stream can't be sent twice. If the timeout of a
-/// request differs from the default of 60 s, it limits the duration of one attempt.
+/// request differs from the default of 60 s, this timeout limits the duration of one attempt.
 ///
 /// The client itself refuses some requests. The method then throws `URLError`. The code is `resourceUnavailable` after a 429 or if a quota
 /// is used up. The code is `unknown` if the server is failing: a 503 closed a gate, or a circuit breaker is open. The
 /// `NSUnderlyingErrorKey` of each error is the `APIError`.
 ///
-/// The whole response is stored in memory. Use `APIClient` to download or upload large bodies.
+/// The whole response is stored in memory. A success fails if its body exceeds the client's `maximumBodySize`, which is 16 MiB by default.
+/// Use `APIClient` to download or upload large bodies.
 public struct HoldfastSession: Sendable {
-    /// The client whose middleware handles the requests. Copies of the session share it.
+    /// The client whose middleware handles the requests. Copies of the session share this client.
     public let client: APIClient
     /// The options of all calls. They replace the corresponding settings in the policies of the endpoints. By default, they replace
     /// nothing.

@@ -4,8 +4,8 @@ import Synchronization
 
 /// The chunks of one body that have arrived and have not been read. The session is the only producer, and there is only one reader.
 ///
-/// When ``limit`` bytes are unread, the session is paused. When less than half of the limit is unread, it continues. On Linux, the session
-/// can't be paused. Instead, further bytes are written to a temporary file, and the reader gets them after the bytes in memory.
+/// When ``limit`` bytes are unread, the session is paused. When less than half of the limit is unread, the session continues. On Linux, the
+/// session can't be paused. Instead, further bytes are written to a temporary file. The reader gets these bytes after the bytes in memory.
 ///
 /// At most one call of ``next()`` may wait. Continuations are resumed outside of the lock.
 final class Inbox: Sendable {
@@ -13,8 +13,8 @@ final class Inbox: Sendable {
 
     /// The chunks and the end, guarded by a mutex. While a reader waits, no chunk is stored and the body has not ended.
     private struct State {
-        /// The chunks. A chunk that was read is replaced by an empty array. When the last chunk is read, all chunks are removed. So reading
-        /// takes O(1).
+        /// The chunks. A chunk that was read is replaced by an empty array. When the last chunk is read, all chunks are removed. Reading
+        /// therefore takes O(1).
         var chunks: [[UInt8]] = []
         /// The index of the first unread chunk.
         var first = 0
@@ -27,7 +27,7 @@ final class Inbox: Sendable {
         /// Whether the session was asked to pause.
         var isPaused = false
         #if canImport(FoundationNetworking)
-            /// The file with the bytes that did not fit into memory. They arrived after ``chunks``.
+            /// The file with the bytes that did not fit into memory. These bytes arrived after ``chunks``.
             var file: TemporaryFile?
             /// The number of unread bytes in the file.
             var filed = 0
@@ -43,8 +43,8 @@ final class Inbox: Sendable {
     /// Creates an empty inbox.
     /// - Parameters:
     ///   - limit: The number of stored bytes at which the producer pauses.
-    ///   - setPaused: Called with `true` when the producer must pause, and with `false` when it may continue. The inbox is locked during
-    ///     the call, so the closure must not call the inbox.
+    ///   - setPaused: Called with `true` when the producer must pause, and with `false` when the producer may continue. The inbox is locked
+    ///     during the call, so the closure must not call the inbox.
     init(limit: Int, setPaused: @escaping @Sendable (Bool) -> Void = { _ in }) {
         (self.limit, self.setPaused) = (limit, setPaused)
     }
@@ -77,7 +77,7 @@ final class Inbox: Sendable {
     }
 
     #if canImport(FoundationNetworking)
-        /// Appends a chunk to the file. It is called on the queue of the session. This queue may block while a file is written.
+        /// Appends a chunk to the file. The session calls this method on its own queue, which may block while a file is written.
         private func store(_ chunk: [UInt8], _ state: inout State) {
             do {
                 let file = try state.file ?? TemporaryFile()
@@ -100,7 +100,7 @@ final class Inbox: Sendable {
     #endif
 
     /// Ends the body. Further calls are ignored.
-    /// - Parameter error: The reason; `nil` for a complete body. The reader gets it after the stored chunks.
+    /// - Parameter error: The reason; `nil` for a complete body. The reader gets the error after the stored chunks.
     func finish(_ error: TransportError?) {
         let reader = state.withLock { state -> Reader? in
             guard state.end == nil else { return nil }
@@ -118,7 +118,8 @@ final class Inbox: Sendable {
         }
     }
 
-    /// Returns the next chunk, or `nil` at the end. If there is no chunk, it waits until the session delivers one or ends the body.
+    /// Returns the next chunk, or `nil` at the end. If there is no chunk, the method waits until the session delivers a chunk or ends the
+    /// body.
     /// - Throws: The `TransportError` that has ended the body, after all chunks that arrived before. On Linux, also an error of the
     ///   temporary file.
     func next() async throws -> [UInt8]? {
@@ -161,8 +162,8 @@ final class Inbox: Sendable {
     }
 }
 
-/// The reader of one body. If it is released before the end of the body, the exchange is canceled. So a caller that doesn't read the whole
-/// response closes the connection.
+/// The reader of one body. If the reader is released before the end of the body, the exchange is canceled. A caller that doesn't read the
+/// whole response therefore closes the connection.
 final class BodyReader: Sendable {
     private let inbox: Inbox
     private let cancel: @Sendable () -> Void
@@ -170,7 +171,7 @@ final class BodyReader: Sendable {
     /// Creates the reader of an inbox.
     /// - Parameters:
     ///   - inbox: The chunks of the body.
-    ///   - cancel: Cancels the exchange. It is called when the reading task is canceled, and when the reader is released.
+    ///   - cancel: Cancels the exchange. The closure is called when the reading task is canceled, and when the reader is released.
     init(_ inbox: Inbox, cancel: @escaping @Sendable () -> Void) {
         (self.inbox, self.cancel) = (inbox, cancel)
     }

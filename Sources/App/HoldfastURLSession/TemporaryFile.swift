@@ -5,11 +5,12 @@
 
     /// An unnamed temporary file. Bytes are read in the order in which they were written.
     ///
-    /// On Linux, all sessions of a process share one serial queue, and blocking it would stop every call. So `URLSession` can't pause one
-    /// side of an exchange. If the other side doesn't accept bytes yet, they are stored here instead of in memory.
+    /// On Linux, all sessions of a process share one serial queue. Blocking this queue would stop every call, so `URLSession` can't pause
+    /// one side of an exchange. If the other side doesn't accept bytes yet, the bytes are stored in this file instead of in memory.
     ///
-    /// Only the owner can read the file. It has no name while it is used, so nothing remains after a crash. When all bytes have been read,
-    /// the next write begins at the start again. So the file never has more bytes than were written since the reader last read all of them.
+    /// Only the owner can read the file. The file has no name while it is used, so nothing remains after a crash. When all bytes have been
+    /// read, the next write begins at the start again. The file therefore never has more bytes than were written since the reader last
+    /// reached the end.
     final class TemporaryFile: Sendable {
         /// The file and its two positions, guarded by a mutex. Bytes are appended at `written` and read at `read`. `read` never exceeds
         /// `written`.
@@ -21,10 +22,10 @@
         }
 
         private let state: Mutex<State>
-        /// Runs the blocking reads and writes of tasks. They must not block the cooperative thread pool.
+        /// Runs the blocking reads and writes of tasks, which must not block the cooperative thread pool.
         private let queue = DispatchQueue(label: "holdfast.temporary-file", autoreleaseFrequency: .workItem)
 
-        /// Creates a file. When it is closed, the system removes it.
+        /// Creates a file in the temporary folder. When the file is closed, the system removes it.
         /// - Throws: The error of the file system.
         init() throws {
             let url = FileManager.default.temporaryDirectory.appending(path: "holdfast-\(UUID().uuidString)")
@@ -68,7 +69,7 @@
             }
         }
 
-        /// Runs a closure with the file on its queue.
+        /// Runs a closure with the file on the queue of the file.
         /// - Returns: The result of the closure.
         /// - Throws: The error of the closure.
         func perform<Value: Sendable>(_ body: @escaping @Sendable (TemporaryFile) throws -> Value) async throws -> Value {

@@ -30,8 +30,8 @@ extension URLRequest {
         }
         self.init(url: url)
         httpMethod = request.method.rawValue
-        // The transport itself ends the exchange, see `URLSessionExchanges.add(_:deadline:)`. So the session's own timeout must not fire.
-        // On Linux, it would crash the process while the session waits for the decision about a redirect.
+        // The transport itself ends the exchange, see `URLSessionExchanges.add(_:deadline:)`. The session's own timeout must therefore not
+        // fire. On Linux, this timeout would crash the process while the session waits for the decision about a redirect.
         timeoutInterval = 7 * 86_400
         allHTTPHeaderFields = request.headerFields.byName
         guard let body else { return }
@@ -40,8 +40,8 @@ extension URLRequest {
 
     /// Sets a body that is read while it is sent.
     ///
-    /// Without a `Content-Length`, `URLSession` sends every stream with chunked encoding. On Linux, it would use this encoding even with a
-    /// `Content-Length`. A blank `Transfer-Encoding` prevents this, because libcurl omits a blank header.
+    /// Without a `Content-Length`, `URLSession` sends every stream with chunked encoding. On Linux, `URLSession` would use this encoding
+    /// even with a `Content-Length`. A blank `Transfer-Encoding` prevents this, because libcurl omits a blank header.
     private mutating func stream(_ body: RequestBody, _ streamed: StreamedBody?) throws(TransportError) {
         let length = body.length
         if let length { allHTTPHeaderFields?["Content-Length"] = String(length) }
@@ -77,7 +77,7 @@ extension HTTPRequest {
 }
 
 extension HTTPFields {
-    /// The values by name. If a name has several values, they are joined, as RFC 9110 §5.3 allows.
+    /// The values by name. If a name has several values, the values are joined, as RFC 9110 §5.3 allows.
     ///
     /// Setting all fields at once is faster than adding them one by one, because Foundation on Linux validates each added
     /// field.
@@ -120,11 +120,11 @@ extension TransportError {
     /// Creates the transport error for an error of `URLSession`.
     ///
     /// A client repeats a request that was not sent, even if it is not idempotent. Therefore `wasSent` is only `false` for errors that
-    /// occur before a connection has been established. For errors without a known meaning, it is `true`.
+    /// occur before a connection has been established. For errors without a known meaning, `wasSent` is `true`.
     ///
     /// - Parameters:
     ///   - error: The session's error. A `TransportError` is returned unchanged.
-    ///   - isReceiving: Whether the head of a response has been received. If it has, unknown errors mean that the connection was lost.
+    ///   - isReceiving: Whether the head of a response has been received. If `true`, unknown errors mean that the connection was lost.
     init(urlSession error: any Error, isReceiving: Bool = false) {
         if let error = error as? TransportError {
             self = error
@@ -183,7 +183,7 @@ extension URLError {
         private var chunk: ArraySlice<UInt8> = []
         private var status = Stream.Status.notOpen
 
-        /// Creates a stream. It reads nothing before the session reads.
+        /// Creates a stream. The stream reads nothing before the session reads.
         /// - Parameters:
         ///   - length: The number of bytes; `nil` if it is unknown.
         ///   - next: Returns the next chunk, or `nil` at the end.

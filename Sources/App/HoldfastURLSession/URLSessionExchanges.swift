@@ -26,7 +26,7 @@ import Synchronization
 final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     typealias Head = CheckedContinuation<(HTTPResponse, ResponseBody), any Error>
 
-    /// One exchange. It is only accessed under the lock.
+    /// One exchange. All access to it happens under the lock.
     private final class Exchange {
         /// The task of the session.
         let task: URLSessionTask
@@ -40,7 +40,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         var isPaused = false
         /// Receives the progress of the request's body.
         let progress: (@Sendable (TransferProgress) -> Void)?
-        /// The number of bytes of the request's body, if it is known.
+        /// The number of bytes of the request's body; `nil` if it is unknown or if no progress is reported.
         let length: Int64?
         /// Ends the sending of a body that is a stream.
         let endBody: (@Sendable () -> Void)?
@@ -129,8 +129,8 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         }
     }
 
-    /// The maximum size of a body, in bytes, that is delivered together with the head: 64 KiB. Both must arrive together. The caller of a
-    /// small response then changes the thread once instead of twice.
+    /// The maximum size of a body, in bytes, that is delivered together with the head: 64 KiB. The limit applies only if both arrive
+    /// together. The caller of a small response then changes the thread once instead of twice.
     static let largestHeldBody = 65_536
     /// The number of unread bytes of a streamed body at which the session pauses: 256 KiB.
     static let mostStored = 262_144
@@ -139,7 +139,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         private let challenges: URLSessionTransport.ChallengeHandler?
 
         /// Creates a delegate without exchanges.
-        /// - Parameter challenges: Decides about authentication challenges. If it is `nil`, the system decides.
+        /// - Parameter challenges: Decides about authentication challenges. With `nil`, the system decides.
         init(challenges: URLSessionTransport.ChallengeHandler? = nil) {
             self.challenges = challenges
         }
@@ -152,7 +152,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     ///   - deadline: The deadline of the exchange. If the response is streamed, it is the deadline for the head of a success.
     ///   - idleTimeout: The maximum time without a byte; `nil` if the exchange is not streamed.
     ///   - body: The body of the request.
-    ///   - endBody: Ends the sending of a body that is a stream. It may be called several times and by any thread.
+    ///   - endBody: Ends the sending of a body that is a stream. The closure may be called several times and by any thread.
     func add(
         _ task: URLSessionTask,
         deadline: ContinuousClock.Instant,
@@ -168,7 +168,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         if let check { scheduleCheck(at: check) }
     }
 
-    /// Stores a continuation. It is resumed with the response of a task.
+    /// Stores the continuation of a caller, which is then resumed with the response of a task.
     ///
     /// - Parameters:
     ///   - task: A task that was added.
@@ -192,8 +192,8 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
 
     /// Cancels a task. Any thread may call it before, during and after the exchange.
     ///
-    /// On Linux, the process crashes if a session gets the decision about a redirect after a cancellation. So the decision is made under
-    /// the lock, and only if no cancellation is recorded.
+    /// On Linux, the process crashes if a session gets the decision about a redirect after a cancellation. The decision is therefore made
+    /// under the lock, and only if no cancellation is recorded.
     func cancel(_ task: URLSessionTask) {
         let cancellation = state.withLock { state in
             state.exchanges[task.taskIdentifier]?.isCancelled = true
@@ -229,8 +229,8 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
 
     /// Schedules a check of deadlines.
     ///
-    /// One timer serves all tasks of the session. It is set to the earliest deadline. It rarely fires, because most tasks end long before
-    /// their deadlines.
+    /// One timer serves all tasks of the session. The timer is set to the earliest deadline. It rarely fires, because most tasks end long
+    /// before their deadlines.
     private func scheduleCheck(at instant: ContinuousClock.Instant) {
         // The delay is a Double: on a watch, the nanoseconds of three seconds exceed an Int. A timer that fires early is set again.
         let delay = min(max(0, ContinuousClock.now.duration(to: instant) / .seconds(1)), 365 * 86_400)
@@ -265,8 +265,8 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         if let next { scheduleCheck(at: next) }
     }
 
-    /// Passes on the head of a response. If a success is streamed, its deadline ends here, and only the idle timeout applies from now on.
-    /// If the body is small, its head is passed on together with the first bytes of the body.
+    /// Passes the head of a response to its caller. If a success is streamed, its deadline ends here, and only the idle timeout applies
+    /// from now on. If the body is small, the caller gets the head together with the first bytes of the body.
     func urlSession(
         _ session: URLSession,
         dataTask: URLSessionDataTask,
@@ -310,7 +310,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         func resume(_ head: HTTPResponse) { caller.resume(returning: (head, ResponseBody(next: reader.next))) }
     }
 
-    /// Changes an exchange to the phase `receiving`. It is called under the lock, so it doesn't resume the continuation.
+    /// Changes an exchange to the phase `receiving`. The method is called under the lock, so it doesn't resume the continuation.
     /// - Returns: The caller and its reader. The method that holds the lock resumes the caller afterwards.
     private func receive(_ task: URLSessionTask, caller: Head, _ exchange: Exchange) -> Receiver {
         let inbox = Inbox(limit: exchange.idleTimeout != nil ? Self.mostStored : .max) { [weak self, weak task] isPaused in
@@ -323,7 +323,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         return Receiver(caller: caller, inbox: inbox, reader: reader)
     }
 
-    /// Passes on bytes of a body. If they complete a small response, its caller is resumed once with the head and the body.
+    /// Passes bytes of a body to its reader. If the bytes complete a small response, the caller is resumed once with the head and the body.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         let resume = state.withLock { state -> (() -> Void)? in
             guard let exchange = state.exchanges[dataTask.taskIdentifier] else { return nil }

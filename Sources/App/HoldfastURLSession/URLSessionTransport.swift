@@ -10,15 +10,15 @@ public import ResilientHTTP
 
 /// Sends requests through `URLSession`, on Apple platforms and on Linux.
 ///
-/// It has no cookies and no cache. Redirects are only followed for GET and HEAD, at most ten per request. A redirect to another origin has
-/// no `Authorization`. On servers, use `HoldfastAsyncHTTPClient` instead.
+/// The transport has no cookies and no cache. It follows redirects only for GET and HEAD, at most ten per request. The request to another
+/// origin has neither `Authorization` nor `Cookie`. On servers, use `HoldfastAsyncHTTPClient` instead.
 ///
 /// ```swift
 /// let api = APIClient(baseURL: url, transport: URLSessionTransport())
 /// ```
 ///
-/// A transport has one `URLSession`, and all requests share its connections. So create one transport per app. Several tasks can use it at
-/// the same time. If it is released, requests in flight continue.
+/// A transport has one `URLSession`, and all requests share its connections. Create one transport per app, so that calls reuse connections.
+/// Several tasks can use the transport at the same time. If the transport is released, requests in flight continue.
 ///
 /// On Linux, Foundation has limits. The transport works around them, which has a cost:
 ///
@@ -57,8 +57,9 @@ public final class URLSessionTransport: HTTPTransport {
 
     /// Creates a transport. No connection is opened before the first request.
     /// - Parameters:
-    ///   - configuration: The session's configuration, such as proxies, the minimum TLS version and the use of metered connections. It is
-    ///     copied, so later changes have no effect. By default, nothing is stored on disk. Cookies and the cache are always off.
+    ///   - configuration: The session's configuration, such as proxies, the minimum TLS version and the use of metered connections. The
+    ///     transport copies the configuration, so later changes have no effect. By default, nothing is stored on disk. Cookies and the
+    ///     cache are always off.
     ///   - followsRedirects: Whether redirects of GET and HEAD are followed. With `false`, the redirect is returned as the response.
     public convenience init(configuration: URLSessionConfiguration = .ephemeral, followsRedirects: Bool = true) {
         self.init(configuration: configuration, followsRedirects: followsRedirects, exchanges: URLSessionExchanges())
@@ -85,8 +86,8 @@ public final class URLSessionTransport: HTTPTransport {
         public typealias ChallengeHandler =
             @Sendable (URLAuthenticationChallenge) -> (URLSession.AuthChallengeDisposition, URLCredential?)
 
-        /// Creates a transport that decides about authentication challenges of TLS. Use it for certificate pinning and client certificates.
-        /// It is not available on Linux, where `URLSession` has no challenges of TLS.
+        /// Creates a transport that decides about authentication challenges of TLS. Use this initializer for certificate pinning and client
+        /// certificates. It is not available on Linux, where `URLSession` has no challenges of TLS.
         ///
         /// If the handler cancels a connection, the call fails with the code `TransportError.Code.untrusted`. Nothing was sent, and the
         /// call is not retried.
@@ -101,7 +102,7 @@ public final class URLSessionTransport: HTTPTransport {
         ///   - configuration: The session's configuration.
         ///   - followsRedirects: Whether redirects of GET and HEAD are followed. With `false`, the redirect is returned as the response.
         ///   - challenges: Called on the queue of the session for each challenge of TLS: for the server's certificate or a client
-        ///     certificate. It may evaluate a certificate, but must not wait for a user.
+        ///     certificate. The handler may evaluate a certificate, but must not wait for a user, because the queue serves all exchanges.
         public convenience init(
             configuration: URLSessionConfiguration = .ephemeral,
             followsRedirects: Bool = true,
@@ -119,8 +120,8 @@ public final class URLSessionTransport: HTTPTransport {
     /// Returns the lane for a request.
     ///
     /// On Linux, if a reused connection is reset, libcurl sends any request again, with any method. If the request has a body, libcurl
-    /// waits forever to rewind it. Therefore, some requests use a separate session, which has no connection yet: requests that must not be
-    /// sent twice, and requests with a body.
+    /// waits forever to read the body again from its beginning. Therefore, some requests use a separate session, which has no connection
+    /// yet: requests that must not be sent twice, and requests with a body.
     private func lane(for request: HTTPRequest, body: RequestBody?) -> Lane {
         #if canImport(FoundationNetworking)
             if body != nil || !request.isSafeToRepeat { return Lane(configuration) }
@@ -229,8 +230,8 @@ public final class URLSessionTransport: HTTPTransport {
         }
     #endif
 
-    /// Starts a task and waits for the head of its response. A separate session is invalidated as soon as its task has begun. It ends after
-    /// the task.
+    /// Starts a task and waits for the head of its response. A separate session is invalidated as soon as its task has begun. The session
+    /// then ends after the task.
     /// - Throws: The session's error. If the caller's task is canceled, this is `URLError` with the code `cancelled`.
     private func response(to task: URLSessionTask, on lane: Lane) async throws -> (HTTPResponse, ResponseBody) {
         try await withTaskCancellationHandler {
@@ -286,7 +287,7 @@ public final class URLSessionTransport: HTTPTransport {
 }
 
 #if canImport(FoundationNetworking)
-    /// Calls the delegate at once, on the serial queue of the session.
+    /// An operation queue that calls the delegate at once, on the serial queue of the session.
     ///
     /// Without this class, each of the three calls for a response would wake another thread. `URLSessionExchanges` allows such calls: it
     /// only waits for the file system, and calls no method of the session that waits for this queue.

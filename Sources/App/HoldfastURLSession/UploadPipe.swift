@@ -6,7 +6,7 @@
     /// Passes the chunks of a request's body, one at a time, from a task to the thread of `URLSession` that reads them.
     ///
     /// The pipe is a pair of bound streams with a buffer of one chunk. A write blocks a private queue until the session has read the chunk.
-    /// It doesn't block the cooperative thread pool. So a slow network pauses the producer, and the memory use is limited.
+    /// The cooperative thread pool is not blocked. A slow network therefore pauses the producer, and the memory use is limited.
     final class UploadPipe: Sendable {
         /// An error that reports that the exchange accepts no more bytes.
         struct Closed: Error {}
@@ -49,7 +49,9 @@
         /// The stream that the session reads.
         var input: InputStream? { streams.input }
 
-        /// Passes on a chunk, and returns when the session accepts the next chunk.
+        /// Passes a chunk to the session, and returns when the session accepts the next chunk. The cancellation of the task doesn't end the
+        /// wait. Call ``close()`` instead.
+        /// - Parameter chunk: The bytes; an empty chunk is ignored.
         /// - Throws: ``Closed`` if the exchange has ended.
         func write(_ chunk: [UInt8]) async throws {
             guard !chunk.isEmpty else { return }

@@ -2,7 +2,7 @@ public import ErrorContract
 public import Foundation
 public import OfflineQueue
 
-/// A row of the screen of pending requests. It is a request of an `OfflineQueue` with its texts in the language of the screen.
+/// A row of the screen of pending requests: a request of an `OfflineQueue` with its texts in the language of the screen.
 ///
 /// A row is a snapshot. When the queue or the network changes, ``PendingRequestsModel`` creates new rows. Two rows are equal if they show
 /// the same contents, so SwiftUI updates only changed rows. To act on the request, pass ``id`` to the model.
@@ -25,7 +25,7 @@ public struct PendingRequest: Identifiable, Hashable, Sendable {
         case signInNeeded
         /// The request is being sent, so the user can't act on it.
         case sending
-        /// The request is a dead letter with a reason. It is sent again only if the user retries it.
+        /// The request is a dead letter with a reason. The queue sends the request again only if the user retries it.
         case failed(DeadLetter.Reason)
     }
 
@@ -35,12 +35,13 @@ public struct PendingRequest: Identifiable, Hashable, Sendable {
     public enum Action: Hashable, Sendable, CaseIterable {
         /// Sign in, so that the request can be sent.
         case signIn
-        /// Send a failed request again. If its outcome is unknown, the change could take effect twice, so the model asks the user first.
+        /// Send a failed request again. If the outcome of the request is unknown, the change could take effect twice, so the model asks the
+        /// user first.
         case retry
         /// Don't send a request that was not sent yet. If an attempt begins at the same time, the model asks whether to remove the request.
         case cancel
-        /// Remove a request that failed, or that may have been sent. If it may have been sent, the model asks the user first, because
-        /// removing it doesn't undo the change.
+        /// Remove a request that failed, or that may have been sent. If the request may have been sent, the model asks the user first,
+        /// because the removal doesn't undo a change at the server.
         case remove
     }
 
@@ -54,13 +55,14 @@ public struct PendingRequest: Identifiable, Hashable, Sendable {
     public let createdText: String
     /// The state.
     public let state: State
-    /// The text of the state in the language of the screen. For a refused request, it is the text of the server's error.
+    /// The text of the state in the language of the screen. For a refused request, the text of the server's error.
     public let status: String
     /// The code, the request id and the time with which support finds the refusal; `nil` if the user does not need support.
     public let supportReference: SupportReference?
     /// The text of ``supportReference`` with its label, in the language of the screen.
     public let supportText: String?
-    /// Whether the server may have performed the request. At least one attempt was made, and the server didn't refuse it.
+    /// Whether the server may have performed the request. If `true`, at least one attempt was made, and the server didn't refuse the
+    /// request.
     public let mayHaveBeenPerformed: Bool
     /// The actions that the state allows, in the order of their buttons; empty while the request is being sent.
     public let actions: [Action]
@@ -101,8 +103,9 @@ public struct PendingNotice: Identifiable, Hashable, Sendable {
 
 /// A question before an action that may lose or repeat a change.
 ///
-/// The model sets it as ``PendingRequestsModel/confirmation``. A view shows the question, and calls `confirm(_:)` or
-/// `dismissConfirmation()`. If the request leaves the list meanwhile, the model removes the question.
+/// The model sets the question as ``PendingRequestsModel/confirmation``. A view shows the question. The view then calls `confirm(_:)` of
+/// the model if the user agrees, and otherwise `dismissConfirmation()`. If the request leaves the list meanwhile, the model removes the
+/// question.
 public struct PendingConfirmation: Identifiable, Hashable, Sendable {
     /// The request.
     public let id: QueuedRequestID

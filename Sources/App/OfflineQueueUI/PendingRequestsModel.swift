@@ -8,8 +8,8 @@ import Timekeeping
 
 /// The model of the screen that lists the requests of an offline queue.
 ///
-/// It lists the requests of the signed-in account and the requests without an account. For other accounts, it shows only the number of
-/// requests, because several users may share a device. A view runs ``run()`` while it is visible:
+/// The model lists the requests of the signed-in account and the requests without an account. For other accounts, the model shows only the
+/// number of requests, because several users may share a device. A view calls ``run()`` while the view is visible:
 ///
 /// ```swift
 /// let model = PendingRequestsModel(queue: queue, language: .english) { request in
@@ -22,7 +22,7 @@ import Timekeeping
 /// The model doesn't send requests. The app sends them with `OfflineQueue.run()`.
 ///
 /// An update reads at most ``limit`` requests of each list from the disk. There is at most one update per ``updateInterval``, for any
-/// number of events. So a queue that sends many requests doesn't keep the main thread busy.
+/// number of events. A queue that sends many requests therefore doesn't keep the main thread busy.
 ///
 /// In SwiftUI, use ``PendingRequestsScreen``, which runs the model. For a view with another design, or in UIKit, use the model alone.
 @Observable
@@ -33,7 +33,7 @@ public final class PendingRequestsModel: ScreenModel {
 
     /// The language of the screen.
     public let language: Language
-    /// The texts of the screen. This is the client's catalog with the app's own translations.
+    /// The texts of the screen: the client's catalog with the app's own translations.
     public let catalogue: ErrorCatalogue
     /// The actions that the screen's buttons start.
     public let work = ScreenWork()
@@ -49,8 +49,8 @@ public final class PendingRequestsModel: ScreenModel {
     public private(set) var isLoaded = false
     /// The question before an action; `nil` if there is no question.
     public private(set) var confirmation: PendingConfirmation?
-    /// The alert to show; `nil` if there is no alert. It reports an error of the queue, such as an unreadable file. Failures of requests
-    /// are shown in their rows instead.
+    /// The alert to show; `nil` if there is no alert. An alert reports an error of the queue, such as an unreadable file. Failures of
+    /// requests are shown in their rows instead.
     public private(set) var currentAlert: ScreenAlert?
     /// The text that VoiceOver should speak. Each change is an announcement.
     public private(set) var announcement: ScreenAnnouncement?
@@ -70,13 +70,13 @@ public final class PendingRequestsModel: ScreenModel {
     /// The number of alerts so far. It is the id of the latest alert.
     @ObservationIgnored private var alertCount = 0
 
-    /// Creates the model. From now on, it observes the network.
+    /// Creates the model. From now on, the model observes the network.
     /// - Parameters:
     ///   - queue: The queue, which the app runs.
     ///   - language: The language of the screen.
     ///   - limit: The maximum number of rows in each of the two lists. Each row is read from the disk.
-    ///   - title: Returns the name of a request in the language of the screen. It is called for each row of an update. Don't return the
-    ///     path of the request, because it is not meant for users.
+    ///   - title: Returns the name of a request in the language of the screen. The model calls the closure for each row of an update. Don't
+    ///     return the path of the request, because users don't know it.
     public init(
         queue: OfflineQueue,
         language: Language,
@@ -93,8 +93,8 @@ public final class PendingRequestsModel: ScreenModel {
         }
     }
 
-    /// Updates the list when the queue or the network changes, until the task is canceled. Call it while the screen is visible. Only one
-    /// call may run at a time.
+    /// Updates the list when the queue or the network changes, until the task is canceled. Call this method while the screen is visible.
+    /// Only one call may run at a time.
     ///
     /// The first update happens at once. If this method doesn't run, the lists only change when ``load()`` is called, and no request is
     /// announced.
@@ -133,10 +133,11 @@ public final class PendingRequestsModel: ScreenModel {
         }
     }
 
-    /// Tries all requests at once, without waiting for their next scheduled time, and reads the list. It doesn't wait for the result.
+    /// Tries all requests at once, without waiting for their next scheduled time, and reads the list. The method doesn't wait for the
+    /// responses.
     ///
-    /// It calls `OfflineQueue.wake()`, which also ends the pauses of accounts whose credentials were refused. Requests are only sent if the
-    /// app runs the queue.
+    /// The method calls `OfflineQueue.wake()`, which also ends the pauses of accounts whose credentials were refused. Requests are only
+    /// sent if the app runs the queue.
     public func sendNow() async {
         queue.wake()
         await load()
@@ -146,7 +147,7 @@ public final class PendingRequestsModel: ScreenModel {
     ///
     /// If the request is no longer in the list, the method does nothing.
     /// - Parameters:
-    ///   - action: The action. It should be in ``PendingRequest/actions``.
+    ///   - action: The action, which should be in ``PendingRequest/actions``.
     ///   - id: The request.
     /// - Returns: ``ErrorPresentation/Action/signIn`` if the app has to show the sign-in screen.
     @discardableResult
@@ -187,6 +188,7 @@ public final class PendingRequestsModel: ScreenModel {
     public func dismissConfirmation() { confirmation = nil }
 
     /// Removes an alert after it was closed. If the id belongs to an earlier alert, the method does nothing.
+    /// - Parameter id: The id of the alert that was closed, as in ``currentAlert``.
     public func dismissAlert(_ id: ScreenAlert.ID) {
         if currentAlert?.id == id { currentAlert = nil }
     }
@@ -230,10 +232,13 @@ extension PendingRequestsModel {
     public var sendNowLabel: String { text(PendingText.sendNow) }
 
     /// Returns the label of a button.
+    /// - Parameter action: The action of a row.
+    /// - Returns: The label in the language of the screen.
     public func label(of action: PendingRequest.Action) -> String { text(action.label) }
 
     private var locale: Locale { Locale(identifier: language.rawValue) }
 
+    /// Returns a text in the language of the screen.
     private func text(_ text: LocalizedText) -> String { catalogue.text(text, in: language) }
 }
 
@@ -331,7 +336,7 @@ extension PendingRequestsModel {
     /// Returns the actions that a state allows.
     /// - Parameters:
     ///   - state: The state of the request.
-    ///   - isSent: Whether an attempt was made. If it was, the request can only be removed, but not canceled.
+    ///   - isSent: Whether an attempt was made. After an attempt, the request can only be removed, but not canceled.
     private func actions(for state: PendingRequest.State, isSent: Bool) -> [PendingRequest.Action] {
         let removal: PendingRequest.Action = isSent ? .remove : .cancel
         return switch state {

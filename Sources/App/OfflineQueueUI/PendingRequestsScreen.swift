@@ -10,8 +10,8 @@
         import UIKit
     #endif
 
-    /// The screen that lists the requests of an offline queue, with buttons to cancel, retry and remove them. It shows waiting, sending and
-    /// failed requests.
+    /// The screen that lists the requests of an offline queue, with buttons to cancel, retry and remove them. The screen shows waiting,
+    /// sending and failed requests.
     ///
     /// ```swift
     /// NavigationStack {
@@ -19,8 +19,8 @@
     /// }
     /// ```
     ///
-    /// The screen runs the model while it is visible, so the list follows the queue. It needs a navigation bar for its title. In a UIKit
-    /// app, use ``PendingRequestsViewController``.
+    /// While the screen is visible, it runs the model, so the list follows the queue. The screen needs a navigation bar for its title. In a
+    /// UIKit app, use ``PendingRequestsViewController``.
     public struct PendingRequestsScreen: View {
         private let model: PendingRequestsModel
         private let perform: @MainActor (ErrorPresentation.Action) -> Void
@@ -90,7 +90,7 @@
         }
     }
 
-    /// A request with its buttons. VoiceOver reads the texts as one element. It reads the title of the request with each button.
+    /// A request with its buttons. VoiceOver reads the texts as one element, and reads the title of the request with each button.
     private struct PendingRequestRow: View {
         /// The row to show.
         let request: PendingRequest
@@ -118,7 +118,8 @@
             }
         }
 
-        /// Returns the label of a button for VoiceOver. It contains the title of the request, because all rows have the same buttons.
+        /// Returns the label of a button for VoiceOver. The label contains the title of the request, because all rows have the same
+        /// buttons.
         private func spokenLabel(of action: PendingRequest.Action) -> String { label(action) + ", " + request.title }
     }
 

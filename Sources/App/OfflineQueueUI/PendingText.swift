@@ -99,7 +99,7 @@ enum PendingText {
         fr: "Envoi…",
         de: "Wird gesendet…"
     )
-    /// The state of a request that was refused or failed too often. If it was refused, the text of the server's error is shown instead.
+    /// The state of a request that was refused or failed too often. For a refused request, the text of the server's error is shown instead.
     static let failed = LocalizedText(
         en: "The change was not accepted",
         es: "El cambio no se ha aceptado",

@@ -128,7 +128,7 @@ public struct ErrorLabContext: ErrorLabRequestContext {
     public let channel: any Channel
 
     /// Creates a context.
-    /// - Parameter source: The connection of the request.
+    /// - Parameter source: The connection of the request. The router of Hummingbird passes it for each request.
     public init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source)
         channel = source.channel

@@ -29,8 +29,11 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     /// The maximum size of a body after decompression, in bytes: 64 MiB. A response with a larger body fails, so that a small compressed
     /// body can't exhaust the memory. Streamed responses are not compressed and have no such limit.
     public static let largestUnpackedBody = 64 * 1024 * 1024
+    /// The engine, which the responses that are being read also retain.
     private let engine: Engine
+    /// Chooses the event loop of each exchange.
     private let loops: EventLoops
+    /// Whether redirects of GET and HEAD are followed.
     private let followsRedirects: Bool
 
     /// Creates a transport with a new HTTP client of AsyncHTTPClient. No connection is opened before the first request.

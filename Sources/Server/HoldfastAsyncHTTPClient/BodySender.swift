@@ -9,6 +9,7 @@ import Synchronization
 /// this writer in ``run()``. Each continuation and the promise are removed from the state under the lock, and completed outside of the
 /// lock. So each is completed exactly once: by the end of the body, or by ``close()``.
 final class BodySender: Sendable {
+    /// The progress of the exchange, guarded by a mutex.
     private struct State {
         /// The engine's writer, once it is ready for the body.
         var writer: HTTPClient.Body.StreamWriter?

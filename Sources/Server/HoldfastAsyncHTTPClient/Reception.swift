@@ -12,10 +12,14 @@ import Synchronization
 /// The event loop calls the methods of the delegate. The caller's task calls ``head(of:deadline:client:)`` and ``next()``. A lock protects
 /// the state. Each continuation and promise is removed from the state under the lock, and completed once outside of the lock.
 final class Reception: HTTPClientResponseDelegate {
+    /// The engine's result. It is empty, because the reader takes the body in chunks.
     typealias Response = Void
+    /// The caller that waits for the head.
     private typealias HeadReader = CheckedContinuation<HTTPResponseHead, any Error>
+    /// The reader that waits for a chunk; `nil` is the end of the body.
     private typealias ChunkReader = CheckedContinuation<ByteBuffer?, any Error>
 
+    /// The exchange, its stored bytes and its waiting callers.
     private struct State {
         /// The exchange, until its end.
         var task: HTTPClient.Task<Void>?
@@ -62,8 +66,11 @@ final class Reception: HTTPClientResponseDelegate {
     /// The number of stored bytes at which the engine pauses: 64 KiB. The engine may still deliver a chunk that it has already read.
     static let mostStored = 65_536
     private let state = Mutex(State())
+    /// The event loop of the exchange.
     private let member: EventLoops.Member
+    /// Whether the event loop had no other exchange at the start.
     private let wasIdle: Bool
+    /// The time limits of a streamed exchange; `nil` for any other exchange.
     private let limits: Limits?
     /// Sends the body of the request, if it is streamed.
     let sender: BodySender?

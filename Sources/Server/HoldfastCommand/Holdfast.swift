@@ -1,7 +1,7 @@
 import AccountServer
 import ArgumentParser
 
-/// The command `holdfast`.
+/// The command `holdfast`. Each subcommand is a separate type, which reads its configuration itself.
 @main
 struct Holdfast: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

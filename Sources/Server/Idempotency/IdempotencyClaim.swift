@@ -82,7 +82,9 @@ public enum ClaimOutcome: Hashable, Sendable {
 /// let secret = IdempotencySecret(SymmetricKey(data: bytes))
 /// ```
 public struct IdempotencySecret: Sendable {
+    /// The key of the hashes of keys and requests.
     private let digests: SymmetricKey
+    /// The secret of the digests of clients and networks.
     private let clients: KeySecret
 
     /// Creates a secret.

@@ -44,6 +44,7 @@ private struct PrefixedKey: PartitionKey {
     let prefix: String?
     let key: any PartitionKey
 
+    /// Passes the parts of the owner to the hasher.
     func hash(into hasher: inout KeyHasher) {
         // Earlier versions hashed the word 1 before the key.
         if let prefix { prefix.hash(into: &hasher) } else { hasher.combine(1) }

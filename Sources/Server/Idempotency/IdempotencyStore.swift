@@ -68,6 +68,7 @@ public protocol IdempotencyStore: Sendable {
 }
 
 extension IdempotencyStore {
+    /// `nil`: the store has no database that other stores could share.
     public var database: ObjectIdentifier? { nil }
 }
 

@@ -24,6 +24,7 @@ public final class IdempotentRequest: Sendable {
     /// The request that the calling task executes; `nil` if the request has no key. Child tasks inherit the value; detached tasks don't.
     @TaskLocal public static var current: IdempotentRequest?
 
+    /// The values that a transaction and the middleware share.
     private struct State {
         /// The value of `expiry`, after it was read for the first time.
         var expiry: Date?
@@ -35,8 +36,11 @@ public final class IdempotentRequest: Sendable {
 
     /// The claim that has the key while its lease lasts.
     public let claim: IdempotencyClaim
+    /// The time for which the finished key is stored.
     private let lifetime: Duration
+    /// The wall clock.
     private let now: @Sendable () -> Date
+    /// The database of the key's store; `nil` if no other store can share it.
     private let database: ObjectIdentifier?
     private let state = Mutex(State())
 

@@ -75,14 +75,19 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
 /// `firstEnd` is not later than the earliest end of an entry. The `firstExpiry` of a client is not later than the earliest expiry of its
 /// finished keys. After a removal, `firstEnd` and `firstExpiry` may be too early. `removeExpired(at:)` computes them again.
 private struct IdempotencyTable {
+    /// A stored key.
     struct Entry {
+        /// The state of the key. A free key has no entry.
         enum State {
+            /// A request has the key until the end of its lease.
             case running
+            /// The request was executed. Its response is `nil` if it can't be stored.
             case finished(IdempotentResponse?)
         }
 
         /// The claim that has the key.
         let claim: IdempotencyClaim
+        /// The state of the key.
         var state: State
         /// The end of the lease of a running key, or the expiry of a finished key.
         var endsAt: Date
@@ -90,6 +95,7 @@ private struct IdempotencyTable {
         var size: Int
     }
 
+    /// The usage of one client.
     private struct Client {
         /// The bytes of the client's keys.
         var size = 0
@@ -97,17 +103,24 @@ private struct IdempotencyTable {
         var firstExpiry = Date.distantFuture
     }
 
+    /// The running and finished keys.
     private var entries: [RequestDigest: Entry] = [:]
+    /// The usage of each client that has keys.
     private var clients: [KeyDigest: Client] = [:]
+    /// The bytes of the keys of each network.
     private var networks: [KeyDigest: Int] = [:]
+    /// The bytes of the keys of each half of the capacity.
     private var pools: [IdempotencyPool: Int] = [:]
     /// No key ends before this time.
     private var firstEnd = Date.distantFuture
 
+    /// The entry of a key; `nil` if the key is free.
     subscript(key: RequestDigest) -> Entry? { entries[key] }
 
+    /// The number of keys, including keys that have ended and are not removed.
     var count: Int { entries.count }
 
+    /// Returns the counted bytes that decide about a new key.
     func usage(of claim: IdempotencyClaim) -> IdempotencyUsage {
         IdempotencyUsage(
             owner: clients[claim.client]?.size ?? 0,
@@ -128,12 +141,14 @@ private struct IdempotencyTable {
         return entry.claim.id == claim.id
     }
 
+    /// Adds a running key. The key must be free.
     mutating func add(_ claim: IdempotencyClaim, until end: Date) {
         entries[claim.key] = Entry(claim: claim, state: .running, endsAt: end, size: 0)
         resize(claim.key, to: IdempotencyBounds.keySize)
         firstEnd = min(firstEnd, end)
     }
 
+    /// Changes a running key to finished, and counts the bytes of its response.
     mutating func finish(_ key: RequestDigest, with response: IdempotentResponse?, until expiry: Date) {
         entries[key]?.state = .finished(response)
         entries[key]?.endsAt = expiry
@@ -142,6 +157,7 @@ private struct IdempotencyTable {
         firstEnd = min(firstEnd, expiry)
     }
 
+    /// Removes a key, and subtracts its bytes.
     mutating func remove(_ key: RequestDigest) {
         resize(key, to: 0)
         entries[key] = nil
@@ -159,6 +175,7 @@ private struct IdempotencyTable {
         }
     }
 
+    /// Records the expiry of a finished key of a client.
     private mutating func noteExpiry(_ expiry: Date, of client: KeyDigest) {
         let first = clients[client]?.firstExpiry ?? expiry
         clients[client]?.firstExpiry = min(first, expiry)

@@ -14,6 +14,9 @@ import Synchronization
 ///
 /// Removed rows stay in dead tuples and in the write-ahead log until PostgreSQL overwrites them, at a time that it chooses. ``scrub()``
 /// can't change this and does nothing.
+///
+/// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs
+/// no other store.
 public struct PostgresAccountRecordStore: AccountRecordStore {
     private let database: PostgresDatabase
     private let emailKeys: EmailKeys
@@ -34,7 +37,8 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
     /// Adds a link. If a link with the same digest exists already, nothing is added, so the operation can be repeated.
     ///
     /// The lock of the account's row prevents a link from being added while the account is removed.
-    /// - Throws: `StoreFailure` if the account of the link doesn't exist.
+    /// - Parameter link: The link, as a digest. Its account is `nil` for the link of a registration.
+    /// - Throws: `StoreFailure`, also if the account of the link doesn't exist.
     public func insert(_ link: StoredLink) async throws {
         let found = try await database.execute(
             """
@@ -55,12 +59,21 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
         if found.rows.isEmpty { throw StoreFailure(isBusy: false, message: "no such account") }
     }
 
-    /// Removes a link whose email was not sent.
+    /// Removes a link whose email was not sent. Does nothing if the link is unknown.
+    /// - Parameter digest: The digest of the link's token.
+    /// - Throws: `StoreFailure`.
     public func discard(_ digest: TokenDigest) async throws {
         try await database.execute("DELETE FROM account_link WHERE digest = $1", [digest.value])
     }
 
     /// Returns an unexpired link and the record of its account.
+    ///
+    /// The link and the record are read one after the other. If the account is removed between the two reads, the result is `nil`.
+    /// - Parameters:
+    ///   - digest: The digest of the token that a client has sent.
+    ///   - now: The time at which the link must be unexpired.
+    /// - Returns: The link with the record; the record is `nil` for the link of a registration. `nil` if the link is unknown or expired.
+    /// - Throws: `StoreFailure`, also if a row can't be decoded.
     public func find(_ digest: TokenDigest, at now: Date) async throws -> (link: StoredLink, record: AccountRecord?)? {
         let link = try await database.first(Self.byDigest, [digest.value, .time(now)], StoredLink.init(row:))
         guard let link else { return nil }
@@ -74,6 +87,14 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
     // MARK: - Changes
 
     /// Whether no other account has an address or can restore it, in one round trip.
+    ///
+    /// Another request can take the address after this call. So use the result only to report a taken address early: ``change(_:at:_:)``
+    /// checks the address again.
+    /// - Parameters:
+    ///   - email: The address, in any case.
+    ///   - account: The account that may have the address; `nil` for a new account.
+    ///   - now: The time at which reservations of former addresses must be unexpired.
+    /// - Throws: `StoreFailure`.
     public func isAvailable(_ email: EmailAddress, to account: Account.ID?, at now: Date) async throws -> Bool {
         let owners = emailKeys.keys(of: email).map { key -> (PostgresStatement, [PostgresValue]) in
             (
@@ -90,6 +111,11 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
     }
 
     /// Returns the record of an account, without a lock.
+    /// - Parameters:
+    ///   - id: The account.
+    ///   - now: The time at which links and former addresses must be unexpired; others are not part of the record.
+    /// - Returns: The record; `nil` if there is no such account.
+    /// - Throws: `StoreFailure`, also if a row can't be decoded.
     public func record(of id: Account.ID, at now: Date) async throws -> AccountRecord? {
         let statement = Self.account
         return try await database.transaction { transaction in
@@ -101,9 +127,11 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
     private static let account = "SELECT " + Account.columns + ", account.change_id FROM account WHERE id = $1"
     /// Locks an account before its links and former addresses are read.
     private static let lockedAccount = account + " FOR UPDATE"
+    /// Reads the unexpired former addresses of an account, in their order.
     private static let formerAddresses: PostgresStatement = """
         SELECT email, replaced_at, expires_at FROM former_address WHERE account_id = $1 AND expires_at > $2 ORDER BY place
         """
+    /// Reads the unexpired links of an account.
     private static let links =
         "SELECT " + StoredLink.columns + " FROM account_link WHERE account_id = $1 AND expires_at > $2"
 
@@ -230,13 +258,24 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
     // MARK: - Use
 
     /// Stores the time at which an account was used last. Does nothing if there is no such account.
+    ///
+    /// The time prevents an account with an unverified address from being removed as unused.
+    /// - Parameters:
+    ///   - id: The account.
+    ///   - now: The time of the use. It replaces the stored time, even if the stored time is later.
+    /// - Throws: `StoreFailure`.
     public func noteActivity(of id: Account.ID, at now: Date) async throws {
         try await database.execute("UPDATE account SET active_at = $1 WHERE id = $2", [.time(now), .uuid(id.rawValue)])
     }
 
-    /// Stores the family of a device. If the family is stored already, the method executes one statement and writes nothing.
+    /// Stores the family of a device, such as `iPhone` or `Firefox on Linux`. If the family is stored already, the method executes one
+    /// statement and writes nothing.
+    /// - Parameters:
+    ///   - family: The family of the device that signed in.
+    ///   - id: The account.
+    ///   - now: The time of the sign-in, which is stored with a new family.
+    /// - Returns: Whether the account has other families, but not this one. In this case, the caller sends the notice of a new device.
     /// - Throws: `StoreFailure`, also if the account doesn't exist.
-    /// - Returns: Whether the account has other families, but not this one.
     public func noteDevice(family: String, of id: Account.ID, at now: Date) async throws -> Bool {
         let known = try await database.execute(
             "SELECT 1 FROM account_device WHERE account_id = $1 AND family = $2",
@@ -267,6 +306,8 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
 
     /// Returns the rows of an account in the tables of emails and of links that lock it, in one round trip.
     /// - Complexity: O(*n*) in the number of queued emails.
+    /// - Parameter account: The account, whose address selects the queued emails without an account id.
+    /// - Throws: `StoreFailure`.
     public func remainder(of account: Account) async throws -> AccountRemainder {
         let id = PostgresValue.uuid(account.id.rawValue)
         return try await database.transaction { transaction in
@@ -292,6 +333,8 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
     }
 
     /// Returns the families of devices and the times of their first sign-ins, in the order of the families.
+    /// - Parameter id: The account. An unknown account has no families.
+    /// - Throws: `StoreFailure`.
     public func devices(of id: Account.ID) async throws -> [(family: String, firstSeenAt: Date)] {
         try await database.execute(
             "SELECT family, first_seen_at FROM account_device WHERE account_id = $1 ORDER BY family",
@@ -302,6 +345,12 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
     // MARK: - Removal
 
     /// Returns accounts to remove, in the order of their ids, with three statements.
+    /// - Parameters:
+    ///   - now: The present time. A deleted account is a candidate from the end of its grace time.
+    ///   - unverifiedSince: The time since which an unverified account must have been unused; `nil` to return no unverified accounts.
+    ///   - limit: The largest number of accounts.
+    /// - Returns: The accounts with all addresses that they have, had or wanted to have.
+    /// - Throws: `StoreFailure`, also if a row can't be decoded.
     /// - Complexity: O(*n*) in the deleted accounts whose time has come and the unverified accounts that are older than `unverifiedSince`.
     public func purgeCandidates(at now: Date, unverifiedSince: Date?, limit: Int) async throws -> [PurgeCandidate] {
         let found = try await database.execute(Self.candidates, [.time(now), .time(unverifiedSince), .integer(limit)]).rows
@@ -325,18 +374,33 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
         purge_at IS NULL AND NOT is_verified AND created_at < $2 AND (active_at IS NULL OR active_at < $2)
             AND NOT EXISTS (SELECT 1 FROM session WHERE session.account_id = account.id AND session.refreshed_at >= $2)
         """
+    /// Finds accounts to remove, in the order of their ids.
     private static let candidates =
         "SELECT id, email FROM account WHERE purge_at <= $1 UNION ALL SELECT id, email FROM account WHERE " + isUnused
         + " ORDER BY id LIMIT $3"
+    /// Whether an account is still to be removed.
     private static let candidate = "SELECT 1 FROM account WHERE id = $3 AND (purge_at <= $1 OR " + isUnused + ")"
+    /// Reads the former addresses of several accounts, including expired ones.
     private static let formerAddressesOfCandidates: PostgresStatement = """
         SELECT account_id, email FROM former_address WHERE account_id = ANY($1)
         """
+    /// Reads the recipients of the links of several accounts.
     private static let linkedAddressesOfCandidates: PostgresStatement = """
         SELECT account_id, email FROM account_link WHERE account_id = ANY($1)
         """
 
     /// Removes the accounts that are still candidates, each in its own transaction.
+    ///
+    /// If a transaction fails, the accounts before it stay removed, and the method throws. Call it again with the same ids: it skips the
+    /// removed accounts.
+    /// - Parameters:
+    ///   - ids: The accounts. Unknown ids are ignored.
+    ///   - now: The present time.
+    ///   - unverifiedSince: The time since which an unverified account must have been unused; `nil` to remove no unverified accounts.
+    ///   - isForced: Whether the accounts are removed even if they aren't candidates. Pass `true` to remove the accounts of a list of
+    ///     earlier purges after a backup was restored.
+    /// - Returns: The removed accounts.
+    /// - Throws: `StoreFailure`.
     public func purge(_ ids: [Account.ID], at now: Date, unverifiedSince: Date?, isForced: Bool) async throws -> [Account.ID] {
         var removed: [Account.ID] = []
         for id in ids where try await purge(id, at: now, unverifiedSince, isForced) { removed.append(id) }
@@ -408,6 +472,11 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
     ]
 
     /// Returns removals that are not listed yet, oldest first.
+    ///
+    /// The list of removals is outside of the database. After a backup was restored, the operator can therefore remove the listed accounts
+    /// again.
+    /// - Parameter limit: The largest number of removals.
+    /// - Throws: `StoreFailure`.
     public func unlistedPurges(limit: Int) async throws -> [ListedPurge] {
         try await database.execute(
             "SELECT id, purged_at FROM purged_account WHERE NOT is_listed ORDER BY purged_at, id LIMIT $1",
@@ -415,7 +484,9 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
         ).rows.map { ListedPurge(id: Account.ID(rawValue: try $0.value(0)), purgedAt: try $0.value(1)) }
     }
 
-    /// Marks removals as listed.
+    /// Marks removals as listed. Call it after the list is on disk.
+    /// - Parameter ids: The removed accounts. Unknown ids are ignored.
+    /// - Throws: `StoreFailure`.
     public func markListed(_ ids: [Account.ID]) async throws {
         try await database.execute(
             "UPDATE purged_account SET is_listed = true WHERE id = ANY($1)",
@@ -423,11 +494,16 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
         )
     }
 
-    /// Does nothing: PostgreSQL overwrites removed rows itself, at a time that it chooses.
+    /// Does nothing: PostgreSQL overwrites removed rows itself, at a time that it chooses. Backups and the write-ahead log can contain
+    /// removed rows longer.
     public func scrub() async throws {}
 
     /// Removes up to 500 expired links and up to 500 expired former addresses.
+    ///
+    /// Call it again while it returns `true`.
+    /// - Parameter now: The present time.
     /// - Returns: Whether there may be more.
+    /// - Throws: `StoreFailure`.
     @discardableResult
     public func sweep(at now: Date) async throws -> Bool {
         let hasLinks = try await database.sweep(

@@ -8,6 +8,9 @@ import PostgresDriver
 ///
 /// The table `account_email` has one row for each address, and its primary key makes addresses unique. If two servers register one address
 /// at the same time, one of them fails. Lookups take one statement and no lock.
+///
+/// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs
+/// no other store.
 public struct PostgresAccountRepository: AccountRepository {
     private let database: PostgresDatabase
     private let emailKeys: EmailKeys
@@ -255,6 +258,8 @@ public struct PostgresAccountRepository: AccountRepository {
     private static let byID = "SELECT " + Account.columns + " FROM account WHERE id = $1"
 
     /// Returns all accounts, oldest first. All of them are in memory at once, so use this method only for exports and tests.
+    /// - Throws: `StoreFailure`, also if a row can't be decoded.
+    /// - Complexity: O(*n* log *n*) in the number of accounts.
     public func accounts() async throws -> [Account] {
         try await database.execute(Self.all).rows.map(Account.init(row:))
     }

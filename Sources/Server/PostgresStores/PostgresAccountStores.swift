@@ -71,10 +71,14 @@ public struct PostgresAccountStores: AccountStores {
 }
 
 /// A store of the decoys' spans in PostgreSQL. The spans are one JSON value. A change locks this value, so all servers use the same decoys.
+///
+/// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs
+/// no other store.
 public struct PostgresDecoyStore: DecoyStore {
     private let database: PostgresDatabase
 
     /// Creates the store. Does no I/O.
+    /// - Parameter database: The database, with the tables of ``PostgresSchema``.
     public init(_ database: PostgresDatabase) {
         self.database = database
     }

@@ -7,6 +7,9 @@ import Synchronization
 ///
 /// Events are keyed by account and time, so the newest events of an account are read from one range of the index. Several servers can
 /// append and sweep at the same time.
+///
+/// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs
+/// no other store.
 public final class PostgresAuditStore: AuditStore {
     private let database: PostgresDatabase
     /// The position of the sweep: the last account that it has checked for too many events of one kind. The next call continues after this
@@ -14,6 +17,7 @@ public final class PostgresAuditStore: AuditStore {
     private let sweptTo = Mutex<UUID?>(nil)
 
     /// Creates the store. Does no I/O.
+    /// - Parameter database: The database, with the tables of ``PostgresSchema``.
     public init(_ database: PostgresDatabase) {
         self.database = database
     }

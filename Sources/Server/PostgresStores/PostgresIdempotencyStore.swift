@@ -105,6 +105,7 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
         ON CONFLICT (owner) DO UPDATE SET size = idempotency_usage.size RETURNING size
         """
 
+    /// Reads the bytes of the keys of a client.
     private static let ownerSize: PostgresStatement = "SELECT size FROM idempotency_usage WHERE owner = $1"
 
     /// Reads the bytes of a half of the capacity, without a lock.

@@ -304,12 +304,30 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     }
 
     /// Makes a claimed email due at a later time and counts a failure. Does nothing if the lease has been lost.
+    ///
+    /// A lost lease means that the time of the lease has passed, and that another server may send the email. Then this server must not
+    /// change the row.
+    /// - Parameters:
+    ///   - intent: The email, as it was claimed.
+    ///   - leaseEnd: The end of the lease that ``claim(limit:at:leaseEnd:includesResets:)`` got.
+    ///   - due: The time of the next attempt.
+    ///   - reason: The failure for operators, without addresses.
+    /// - Throws: `StoreFailure`.
     public func postpone(_ intent: MailIntent, leaseEnd: Date, until due: Date, reason: String) async throws {
         try await fail(intent, leaseEnd, as: .waiting, until: due, reason)
     }
 
     /// Marks a claimed email as failed and counts a failure. The row stays until `end` for operators. Does nothing if the lease has been
     /// lost.
+    ///
+    /// A lost lease means that the time of the lease has passed, and that another server may send the email. Then this server must not
+    /// change the row.
+    /// - Parameters:
+    ///   - intent: The email, as it was claimed.
+    ///   - leaseEnd: The end of the lease that ``claim(limit:at:leaseEnd:includesResets:)`` got.
+    ///   - end: The time from which ``sweep(at:)`` removes the row.
+    ///   - reason: The failure for operators, without addresses.
+    /// - Throws: `StoreFailure`.
     public func abandon(_ intent: MailIntent, leaseEnd: Date, until end: Date, reason: String) async throws {
         try await fail(intent, leaseEnd, as: .failed, until: end, reason)
     }
@@ -340,6 +358,8 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     }
 
     /// Removes up to 500 failed emails whose retention has ended.
+    /// - Parameter now: The time of the queue.
+    /// - Throws: `StoreFailure`.
     public func sweep(at now: Date) async throws {
         _ = try await database.sweep(
             """
@@ -354,6 +374,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     /// Returns when an operator last requested a retry of all or some emails; `nil` if never.
     ///
     /// Workers compare it with the previous result, to end a pause after an operator has repaired the email server.
+    /// - Throws: `StoreFailure`.
     public func lastRetry() async throws -> Date? {
         let text: String?? = try await database.first(Self.lastRetry, []) { try $0.value(0) }
         return text?.flatMap { Double($0) }.map { Date(timeIntervalSince1970: $0) }
@@ -362,12 +383,19 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     /// Reads the time of the last requested retry, in seconds since 1970 as text.
     private static let lastRetry: PostgresStatement = "SELECT value FROM shared_value WHERE name = 'mail_retry'"
 
-    /// Returns the number of emails that are waiting or claimed. Reads the whole table.
+    /// Returns the number of emails that are waiting or claimed. Failed emails don't count.
+    ///
+    /// The method reads the whole table. Use it for metrics and not for each request.
+    /// - Throws: `StoreFailure`.
     public func count() async throws -> Int {
         try await database.first("SELECT count(*) FROM mail_intent WHERE state <> 'failed'", []) { try $0.value(0) } ?? 0
     }
 
     /// Returns the creation time of the oldest email that should have been sent by now; `nil` if there is none.
+    ///
+    /// A growing age of this email shows that the email server fails, or that it is too slow.
+    /// - Parameter now: The time of the queue.
+    /// - Throws: `StoreFailure`.
     public func oldest(at now: Date) async throws -> Date? {
         let oldest: Date?? = try await database.first(
             "SELECT min(created_at) FROM mail_intent WHERE state <> 'failed' AND due_at <= $1",
@@ -376,7 +404,8 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
         return oldest ?? nil
     }
 
-    /// Returns if the table can be read within a second; otherwise, throws.
+    /// Checks that the table of the queue can be read within a second.
+    /// - Throws: `StoreFailure` if it can't.
     public func ping() async throws {
         try await database.ping("SELECT EXISTS (SELECT 1 FROM mail_intent)")
     }

@@ -9,6 +9,9 @@ import PostgresDriver
 /// Only the digests of tokens are stored. A token belongs to the address that it was sent to, so it becomes invalid if the account gets
 /// another address. A reset locks the row of the account before it consumes a token. So if two resets of an account happen at the same
 /// time, only one of them succeeds.
+///
+/// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs
+/// no other store.
 public struct PostgresResetTokenStore: ResetTokenStore {
     private let database: PostgresDatabase
     private let emailKeys: EmailKeys
@@ -60,12 +63,18 @@ public struct PostgresResetTokenStore: ResetTokenStore {
         }
     }
 
-    /// Removes a token whose email was not sent.
+    /// Removes a token whose email was not sent. Does nothing if the token is unknown.
+    /// - Parameter digest: The digest of the token.
+    /// - Throws: `StoreFailure`.
     public func discard(_ digest: TokenDigest) async throws {
         try await database.execute("DELETE FROM reset_token WHERE digest = $1", [digest.value])
     }
 
     /// Removes unused tokens that are older than the given token. The newest `liveLimit` tokens stay, including the given token.
+    /// - Parameters:
+    ///   - token: The token, whose account and creation time select the older tokens.
+    ///   - liveLimit: The number of unused tokens that stay, including the given token; at least 1.
+    /// - Throws: `StoreFailure`.
     public func prune(olderThan token: StoredResetToken, liveLimit: Int) async throws {
         try await database.execute(Self.pruning, Self.pruningValues(token, liveLimit))
     }
@@ -88,6 +97,10 @@ public struct PostgresResetTokenStore: ResetTokenStore {
     /// password of its account may not be reset.
     ///
     /// It changes nothing, so an email scanner that opens a link doesn't consume it.
+    /// - Parameters:
+    ///   - digest: The digest of the token that a client has sent.
+    ///   - now: The present time. A token that expires at exactly this time is invalid.
+    /// - Throws: `StoreFailure`.
     public func find(_ digest: TokenDigest, at now: Date) async throws -> (token: StoredResetToken, account: Account)? {
         try await database.first(Self.live, [digest.value, .time(now)]) { row in
             let account = try Account(row: row)
@@ -114,6 +127,8 @@ public struct PostgresResetTokenStore: ResetTokenStore {
 
     /// Returns the stored tokens of an account, used or not, newest first; at most 1,000. Tokens that were sent to another address are not
     /// included: only keys of their addresses are stored.
+    /// - Parameter account: The account.
+    /// - Throws: `StoreFailure`, also if a row can't be decoded.
     public func tokens(of account: Account.ID) async throws -> [StoredResetToken] {
         try await database.execute(
             """
@@ -138,6 +153,10 @@ public struct PostgresResetTokenStore: ResetTokenStore {
 
     /// Returns whether a token exists, is unused and has expired. The time that the statement takes doesn't depend on the existence of the
     /// token.
+    /// - Parameters:
+    ///   - digest: The digest of the token that a client has sent.
+    ///   - now: The present time.
+    /// - Throws: `StoreFailure`.
     public func hasExpired(_ digest: TokenDigest, at now: Date) async throws -> Bool {
         // If the token doesn't exist, the query reads the token after it in the index. So the time of the query doesn't disclose whether
         // the token exists.
@@ -224,8 +243,13 @@ public struct PostgresResetTokenStore: ResetTokenStore {
         UPDATE reset_token SET consumed_at = $1 WHERE account_id = $2 AND consumed_at IS NULL
         """
 
-    /// Removes up to 500 expired tokens.
+    /// Removes up to 500 expired tokens, used or not.
+    ///
+    /// Call it again while it returns `true`. Rows that another server is removing are skipped, so several servers can call it at the same
+    /// time.
+    /// - Parameter now: The present time.
     /// - Returns: Whether there may be more.
+    /// - Throws: `StoreFailure`.
     @discardableResult
     public func sweep(at now: Date) async throws -> Bool {
         try await database.sweep(
@@ -242,16 +266,26 @@ public struct PostgresResetTokenStore: ResetTokenStore {
 /// A store of the tokens of "this was not me" links in PostgreSQL. Only digests are stored.
 ///
 /// Each confirmation email of a password reset contains one such token, which is valid until its expiry or its use.
+///
+/// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs
+/// no other store.
 public struct PostgresAccountLockTokenStore: AccountLockTokenStore {
     private let database: PostgresDatabase
 
     /// Creates the store. Does no I/O.
+    /// - Parameter database: The database, with the tables of ``PostgresSchema``.
     public init(_ database: PostgresDatabase) {
         self.database = database
     }
 
     /// Adds a token. The lock of the account's row prevents a token from being added while the account's tokens are removed.
-    /// - Throws: `StoreFailure` if the account doesn't exist.
+    ///
+    /// If a token with the same digest exists already, nothing is added, so the operation can be repeated.
+    /// - Parameters:
+    ///   - digest: The digest of the token.
+    ///   - account: The account that the token locks.
+    ///   - expiresAt: The time from which the token is invalid.
+    /// - Throws: `StoreFailure`, also if the account doesn't exist.
     public func insert(_ digest: TokenDigest, account: Account.ID, expiresAt: Date) async throws {
         let found = try await database.execute(
             """
@@ -266,12 +300,20 @@ public struct PostgresAccountLockTokenStore: AccountLockTokenStore {
         if found.rows.isEmpty { throw StoreFailure(isBusy: false, message: "no such account") }
     }
 
-    /// Removes a token whose email was not sent.
+    /// Removes a token whose email was not sent. Does nothing if the token is unknown.
+    /// - Parameter digest: The digest of the token.
+    /// - Throws: `StoreFailure`.
     public func discard(_ digest: TokenDigest) async throws {
         try await database.execute("DELETE FROM freeze_token WHERE digest = $1", [digest.value])
     }
 
     /// Returns the account of a valid token; `nil` if the token is unknown, used or expired, or if the account is suspended or inactive.
+    ///
+    /// The call changes nothing. The token stays valid until ``lock(_:at:)`` consumes it.
+    /// - Parameters:
+    ///   - digest: The digest of the token that a client has sent.
+    ///   - now: The present time. A token that expires at exactly this time is invalid.
+    /// - Throws: `StoreFailure`.
     public func find(_ digest: TokenDigest, at now: Date) async throws -> Account? {
         try await database.first(Self.live, [digest.value, .time(now)], Account.init(row:))
     }
@@ -329,8 +371,13 @@ public struct PostgresAccountLockTokenStore: AccountLockTokenStore {
         }
     }
 
-    /// Removes up to 500 expired tokens.
+    /// Removes up to 500 expired tokens, used or not.
+    ///
+    /// Call it again while it returns `true`. Rows that another server is removing are skipped, so several servers can call it at the same
+    /// time.
+    /// - Parameter now: The present time.
     /// - Returns: Whether there may be more.
+    /// - Throws: `StoreFailure`.
     @discardableResult
     public func sweep(at now: Date) async throws -> Bool {
         try await database.sweep(

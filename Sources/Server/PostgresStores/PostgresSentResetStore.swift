@@ -7,10 +7,14 @@ import RateLimiting
 ///
 /// Each decision locks the same row, so the servers decide one after the other, and the bounds hold exactly across all servers. A server
 /// makes one decision per reset email. The rows contain the ids of the email and the account, and no address.
+///
+/// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs
+/// no other store.
 public struct PostgresSentResetStore: SentResetStore {
     private let database: PostgresDatabase
 
     /// Creates the store. Does no I/O.
+    /// - Parameter database: The database, with the tables of ``PostgresSchema``.
     public init(_ database: PostgresDatabase) {
         self.database = database
     }
@@ -79,12 +83,19 @@ public struct PostgresSentResetStore: SentResetStore {
     }
 
     /// Removes the reservation of an email that was not sent, so that the bounds no longer count this email.
+    /// - Parameter intent: The id of the email. An email without a reservation is ignored.
+    /// - Throws: `StoreFailure`.
     public func cancel(_ intent: MailIntent.ID) async throws {
         try await database.execute("DELETE FROM sent_reset WHERE intent_id = $1", [.uuid(intent)])
     }
 
     /// Removes up to 500 reservations that count for no window any more.
+    ///
+    /// Call it again while it returns `true`. Rows that another server is removing are skipped, so several servers can call it at the same
+    /// time.
+    /// - Parameter now: The present time.
     /// - Returns: Whether there may be more.
+    /// - Throws: `StoreFailure`.
     @discardableResult
     public func sweep(at now: Date) async throws -> Bool {
         try await database.sweep(

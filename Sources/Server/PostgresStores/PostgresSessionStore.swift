@@ -9,10 +9,14 @@ import Synchronization
 /// To open a session, the store locks the row of its account. To rotate a token, it locks the session. So a session that is opened while a
 /// password reset commits does not survive the reset. If two requests rotate one token at the same time, the second rotation sees the
 /// result of the first.
+///
+/// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs
+/// no other store.
 public struct PostgresSessionStore: SessionStore {
     private let database: PostgresDatabase
 
     /// Creates the store. Does no I/O.
+    /// - Parameter database: The database, with the tables of ``PostgresSchema``.
     public init(_ database: PostgresDatabase) {
         self.database = database
     }
@@ -197,6 +201,12 @@ public struct PostgresSessionStore: SessionStore {
     }
 
     /// Returns the sessions of an account, newest use first, with one statement.
+    ///
+    /// The list can contain expired sessions that are not removed yet.
+    /// - Parameters:
+    ///   - account: The account. An unknown account has no sessions.
+    ///   - limit: The largest number of sessions.
+    /// - Throws: `StoreFailure`, also if a row can't be decoded.
     public func sessions(of account: Account.ID, limit: Int) async throws -> [SessionUse] {
         try await database.execute(
             """
@@ -218,6 +228,9 @@ public struct PostgresSessionStore: SessionStore {
     /// Ends a session of an account, and finishes the idempotency key of the current request in the same transaction. The key is not
     /// finished if the account has no such session.
     ///
+    /// - Parameters:
+    ///   - id: The session.
+    ///   - account: The account that must have the session. A user can therefore not end the session of another account.
     /// - Throws: `StoreFailure`; `LostIdempotencyKey` if the key belongs to another request.
     /// - Returns: Whether the account has had such a session.
     public func end(_ id: StoredSession.ID, of account: Account.ID) async throws -> Bool {
@@ -238,6 +251,10 @@ public struct PostgresSessionStore: SessionStore {
     }
 
     /// Ends all sessions of an account except one, in one transaction.
+    /// - Parameters:
+    ///   - account: The account.
+    ///   - id: The session that stays. If the account has no such session, all sessions end.
+    /// - Throws: `StoreFailure`.
     public func endAll(of account: Account.ID, except id: StoredSession.ID) async throws {
         _ = try await database.transaction { transaction in
             try await transaction.execute(
@@ -256,13 +273,19 @@ public struct PostgresSessionStore: SessionStore {
     /// Returns whether a session exists. It doesn't check the limits of age, which the next rotation checks.
     ///
     /// One statement by the primary key.
+    /// - Parameter id: The session of an access token.
+    /// - Throws: `StoreFailure`.
     public func isAlive(_ id: StoredSession.ID) async throws -> Bool {
         try await !database.execute("SELECT 1 FROM session WHERE id = $1", [.uuid(id.rawValue)]).rows.isEmpty
     }
 
     /// Removes up to 500 sessions that expired more than a week ago, and up to 500 used tokens that are older than the idle limit. After
     /// that, the store can't detect the reuse of a removed token. It refuses the token like an unknown token.
+    /// - Parameters:
+    ///   - now: The present time.
+    ///   - rules: The rules, of which the method uses the idle limit.
     /// - Returns: Whether there may be more.
+    /// - Throws: `StoreFailure`.
     @discardableResult
     public func sweep(at now: Date, rules: SessionRules) async throws -> Bool {
         let idle = now.addingTimeInterval(-(rules.idleLimit / .seconds(1)))

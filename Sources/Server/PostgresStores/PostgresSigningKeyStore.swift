@@ -5,6 +5,9 @@ import PostgresDriver
 /// The keys of access tokens in PostgreSQL. A change locks a shared value, so that servers change the keys one after the other.
 ///
 /// The keys are sealed with a secret that the database doesn't have.
+///
+/// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs
+/// no other store.
 public struct PostgresSigningKeyStore: SigningKeyStore {
     private let database: PostgresDatabase
 

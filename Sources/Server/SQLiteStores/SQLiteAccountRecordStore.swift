@@ -12,17 +12,22 @@ import Idempotency
 ///
 /// SQLite overwrites the bytes of removed rows itself, because `secure_delete` is on for the whole database. ``scrub()`` only has to remove
 /// these bytes from the write-ahead log.
+///
+/// ``SQLiteAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs no
+/// other store.
 public struct SQLiteAccountRecordStore: AccountRecordStore {
     private let database: SQLiteDatabase
 
     /// Creates the store. Does no I/O.
+    /// - Parameter database: The database, which the other stores of the server also use.
     public init(_ database: SQLiteDatabase) {
         self.database = database
     }
 
     // MARK: - Links
 
-    /// Adds a link.
+    /// Adds a link. The write is on disk when the method returns.
+    /// - Parameter link: The link, as a digest. Its account is `nil` for the link of a registration.
     /// - Throws: `StoreFailure`, also if the account of the link doesn't exist (foreign key) or the digest is taken.
     public func insert(_ link: StoredLink) async throws {
         try await database.write { database in
@@ -41,7 +46,9 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
         }
     }
 
-    /// Removes a link whose email was not sent.
+    /// Removes a link whose email was not sent. Does nothing if the link is unknown.
+    /// - Parameter digest: The digest of the link's token.
+    /// - Throws: `StoreFailure`.
     public func discard(_ digest: TokenDigest) async throws {
         try await database.write { database in
             try database.execute(sql: "DELETE FROM account_link WHERE digest = ?", arguments: [digest.bytes])
@@ -49,6 +56,11 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     }
 
     /// Returns an unexpired link and the record of its account. Both are read in one snapshot, so they match each other.
+    /// - Parameters:
+    ///   - digest: The digest of the token that a client has sent.
+    ///   - now: The time at which the link must be unexpired.
+    /// - Returns: The link with the record; the record is `nil` for the link of a registration. `nil` if the link is unknown or expired.
+    /// - Throws: `StoreFailure`; `CorruptRow` if a row can't be decoded.
     public func find(_ digest: TokenDigest, at now: Date) async throws -> (link: StoredLink, record: AccountRecord?)? {
         try await database.read { database in
             let row = try database.firstRow(
@@ -63,11 +75,24 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     // MARK: - Changes
 
     /// Whether no other account has an address or can restore it, as of one commit.
+    ///
+    /// Another request can take the address after this call. So use the result only to report a taken address early: ``change(_:at:_:)``
+    /// checks the address again.
+    /// - Parameters:
+    ///   - email: The address, in any case.
+    ///   - account: The account that may have the address; `nil` for a new account.
+    ///   - now: The time at which reservations of former addresses must be unexpired.
+    /// - Throws: `StoreFailure`.
     public func isAvailable(_ email: EmailAddress, to account: Account.ID?, at now: Date) async throws -> Bool {
         try await database.read { try email.isAvailable(to: account, at: now, in: $0) }
     }
 
     /// Returns the record of an account, as of one commit.
+    /// - Parameters:
+    ///   - id: The account.
+    ///   - now: The time at which links and former addresses must be unexpired; others are not part of the record.
+    /// - Returns: The record; `nil` if there is no such account.
+    /// - Throws: `StoreFailure`; `CorruptRow` if a row can't be decoded.
     public func record(of id: Account.ID, at now: Date) async throws -> AccountRecord? {
         try await database.read { try AccountRecord(id, at: now, in: $0) }
     }
@@ -120,6 +145,12 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     // MARK: - Use
 
     /// Stores the time at which an account was used last. Does nothing if there is no such account.
+    ///
+    /// The time prevents an account with an unverified address from being removed as unused.
+    /// - Parameters:
+    ///   - id: The account.
+    ///   - now: The time of the use. It replaces the stored time, even if the stored time is later.
+    /// - Throws: `StoreFailure`.
     public func noteActivity(of id: Account.ID, at now: Date) async throws {
         try await database.write { database in
             try database.executeCached(
@@ -130,8 +161,12 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     }
 
     /// Stores the family of a device, such as `iPhone` or `Firefox on Linux`. If the family is stored already, the method only reads.
+    /// - Parameters:
+    ///   - family: The family of the device that signed in.
+    ///   - id: The account.
+    ///   - now: The time of the sign-in, which is stored with a new family.
+    /// - Returns: Whether the account has other families, but not this one. In this case, the caller sends the notice of a new device.
     /// - Throws: `StoreFailure`, also if the account doesn't exist (foreign key).
-    /// - Returns: Whether the account has other families, but not this one.
     public func noteDevice(family: String, of id: Account.ID, at now: Date) async throws -> Bool {
         let isKnown = try database.lookUp { database in
             try database.first(
@@ -158,6 +193,8 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
 
     /// Returns the rows of an account in the tables of emails and of links that lock it, as of one commit.
     /// - Complexity: O(*n*) in the number of queued emails.
+    /// - Parameter account: The account, whose address selects the queued emails without an account id.
+    /// - Throws: `StoreFailure`.
     public func remainder(of account: Account) async throws -> AccountRemainder {
         let id = account.id.description
         return try await database.read { database in
@@ -182,6 +219,8 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     }
 
     /// Returns the families of devices and the times of their first sign-ins, in the order of the families.
+    /// - Parameter id: The account. An unknown account has no families.
+    /// - Throws: `StoreFailure`.
     public func devices(of id: Account.ID) async throws -> [(family: String, firstSeenAt: Date)] {
         try await database.read { database in
             try Row.fetchAll(
@@ -195,6 +234,12 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     // MARK: - Removal
 
     /// Returns accounts to remove, in the order of their ids. The read doesn't delay writers.
+    /// - Parameters:
+    ///   - now: The present time. A deleted account is a candidate from the end of its grace time.
+    ///   - unverifiedSince: The time since which an unverified account must have been unused; `nil` to return no unverified accounts.
+    ///   - limit: The largest number of accounts.
+    /// - Returns: The accounts with all addresses that they have, had or wanted to have.
+    /// - Throws: `StoreFailure`; `CorruptRow` if a row can't be decoded.
     /// - Complexity: O(*n*) in the deleted accounts whose time has come and the unverified accounts that are older than `unverifiedSince`.
     public func purgeCandidates(at now: Date, unverifiedSince: Date?, limit: Int) async throws -> [PurgeCandidate] {
         try await database.read { database in
@@ -241,6 +286,14 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     /// few hundred ids.
     ///
     /// The foreign keys remove the sessions, tokens, links, former addresses, devices, audit events and sent emails of an account.
+    /// - Parameters:
+    ///   - ids: The accounts. Unknown ids are ignored.
+    ///   - now: The present time.
+    ///   - unverifiedSince: The time since which an unverified account must have been unused; `nil` to remove no unverified accounts.
+    ///   - isForced: Whether the accounts are removed even if they aren't candidates. Pass `true` to remove the accounts of a list of
+    ///     earlier purges after a backup was restored.
+    /// - Returns: The removed accounts.
+    /// - Throws: `StoreFailure`.
     public func purge(_ ids: [Account.ID], at now: Date, unverifiedSince: Date?, isForced: Bool) async throws -> [Account.ID] {
         try await database.write { database in
             let condition = isForced ? "true" : "(\(Self.isDeleted) OR \(Self.isUnused))"
@@ -313,6 +366,11 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     }
 
     /// Returns removals that are not listed yet, oldest first.
+    ///
+    /// The list of removals is outside of the database. After a backup was restored, the operator can therefore remove the listed accounts
+    /// again.
+    /// - Parameter limit: The largest number of removals.
+    /// - Throws: `StoreFailure`.
     public func unlistedPurges(limit: Int) async throws -> [ListedPurge] {
         try await database.read { database in
             try Row.fetchAll(
@@ -326,7 +384,9 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
         }
     }
 
-    /// Marks removals as listed.
+    /// Marks removals as listed. Call it after the list is on disk.
+    /// - Parameter ids: The removed accounts. Unknown ids are ignored.
+    /// - Throws: `StoreFailure`.
     public func markListed(_ ids: [Account.ID]) async throws {
         try await database.write { database in
             try database.execute(
@@ -344,7 +404,11 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     public func scrub() async throws { try await database.truncateLog() }
 
     /// Removes up to 500 expired links and up to 500 expired former addresses.
+    ///
+    /// Call it again while it returns `true`.
+    /// - Parameter now: The present time.
     /// - Returns: Whether there may be more.
+    /// - Throws: `StoreFailure`.
     @discardableResult
     public func sweep(at now: Date) async throws -> Bool {
         try await database.write { database in

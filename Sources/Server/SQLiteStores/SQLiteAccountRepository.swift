@@ -10,6 +10,9 @@ import GRDB
 ///
 /// A method that returns a row decodes it, and throws `CorruptRow` if the row violates the rules of the domain. All other errors of the
 /// database are thrown as `StoreFailure`.
+///
+/// ``SQLiteAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs no
+/// other store.
 public struct SQLiteAccountRepository: AccountRepository {
     private let database: SQLiteDatabase
 
@@ -17,7 +20,8 @@ public struct SQLiteAccountRepository: AccountRepository {
     /// so a change requires a migration.
     static let hashIsForeign = "password_hash NOT GLOB '$argon2id$v=19$m=19456,t=2,p=1$*'"
 
-    /// Creates the repository. Does no I/O.
+    /// Creates the store. Does no I/O.
+    /// - Parameter database: The database, which the other stores of the server also use.
     public init(_ database: SQLiteDatabase) {
         self.database = database
     }
@@ -109,7 +113,10 @@ public struct SQLiteAccountRepository: AccountRepository {
         }
     }
 
-    /// Returns the account of an id.
+    /// Returns the account of an id. It is a lookup on the calling thread.
+    /// - Parameter id: The id.
+    /// - Returns: The account; `nil` if there is none.
+    /// - Throws: `StoreFailure`; `CorruptRow` if the row can't be decoded.
     public func account(id: Account.ID) async throws -> Account? {
         try database.lookUp { database in
             try database.first(
@@ -121,6 +128,8 @@ public struct SQLiteAccountRepository: AccountRepository {
     }
 
     /// Returns all accounts, oldest first. All of them are in memory at once, so use this method only for exports and tests.
+    /// - Throws: `StoreFailure`; `CorruptRow` if a row can't be decoded.
+    /// - Complexity: O(*n* log *n*) in the number of accounts.
     public func accounts() async throws -> [Account] {
         try await database.read { database in
             try Row.fetchAll(database, sql: "SELECT \(Account.columns) FROM account ORDER BY created_at, id").map(

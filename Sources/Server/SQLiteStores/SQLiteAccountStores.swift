@@ -57,10 +57,14 @@ public struct SQLiteAccountStores: AccountStores {
 }
 
 /// A store of the decoys' spans in SQLite. A change replaces the whole table, so all processes use the same decoys.
+///
+/// ``SQLiteAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs no
+/// other store.
 public struct SQLiteDecoyStore: DecoyStore {
     private let database: SQLiteDatabase
 
     /// Creates the store. Does no I/O.
+    /// - Parameter database: The database, which the other stores of the server also use.
     public init(_ database: SQLiteDatabase) {
         self.database = database
     }

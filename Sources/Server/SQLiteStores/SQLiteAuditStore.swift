@@ -6,10 +6,14 @@ import GRDB
 ///
 /// If several events have the same time, the event that was appended last is the newest, because SQLite assigns ids in the order of the
 /// inserts.
+///
+/// ``SQLiteAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs no
+/// other store.
 public struct SQLiteAuditStore: AuditStore {
     private let database: SQLiteDatabase
 
     /// Creates the store. Does no I/O.
+    /// - Parameter database: The database, which the other stores of the server also use.
     public init(_ database: SQLiteDatabase) {
         self.database = database
     }

@@ -222,12 +222,30 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     }
 
     /// Makes a claimed email due at a later time and counts a failure. Does nothing if the lease has been lost.
+    ///
+    /// A lost lease means that the time of the lease has passed, and that another server may send the email. Then this server must not
+    /// change the row.
+    /// - Parameters:
+    ///   - intent: The email, as it was claimed.
+    ///   - leaseEnd: The end of the lease that ``claim(limit:at:leaseEnd:includesResets:)`` got.
+    ///   - due: The time of the next attempt.
+    ///   - reason: The failure for operators, without addresses.
+    /// - Throws: `StoreFailure`.
     public func postpone(_ intent: MailIntent, leaseEnd: Date, until due: Date, reason: String) async throws {
         try await fail(intent, leaseEnd, as: .waiting, until: due, reason)
     }
 
     /// Marks a claimed email as failed and counts a failure. The row stays until `end` for operators. Does nothing if the lease has been
     /// lost.
+    ///
+    /// A lost lease means that the time of the lease has passed, and that another server may send the email. Then this server must not
+    /// change the row.
+    /// - Parameters:
+    ///   - intent: The email, as it was claimed.
+    ///   - leaseEnd: The end of the lease that ``claim(limit:at:leaseEnd:includesResets:)`` got.
+    ///   - end: The time from which ``sweep(at:)`` removes the row.
+    ///   - reason: The failure for operators, without addresses.
+    /// - Throws: `StoreFailure`.
     public func abandon(_ intent: MailIntent, leaseEnd: Date, until end: Date, reason: String) async throws {
         try await fail(intent, leaseEnd, as: .failed, until: end, reason)
     }
@@ -262,6 +280,8 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     }
 
     /// Removes all failed emails whose retention has ended.
+    /// - Parameter now: The time of the queue.
+    /// - Throws: `StoreFailure`.
     public func sweep(at now: Date) async throws {
         try await database.write { database in
             try database.execute(
@@ -272,6 +292,7 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     }
 
     /// Returns when an operator last requested a retry of all or some emails; `nil` if never.
+    /// - Throws: `StoreFailure`.
     public func lastRetry() async throws -> Date? {
         try database.lookUp { database in
             try database.firstRow(sql: "SELECT asked_at FROM mail_retry", arguments: [])
@@ -279,7 +300,10 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
         }
     }
 
-    /// Returns the number of emails that are waiting or claimed. Reads the whole table.
+    /// Returns the number of emails that are waiting or claimed. Failed emails don't count.
+    ///
+    /// The method reads the whole table on a separate connection, so it doesn't delay writers.
+    /// - Throws: `StoreFailure`.
     public func count() async throws -> Int {
         try await database.read {
             try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM mail_intent WHERE state != 'failed'") ?? 0
@@ -287,6 +311,10 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     }
 
     /// Returns the creation time of the oldest email that should have been sent by now; `nil` if there is none.
+    ///
+    /// A growing age of this email shows that the email server fails, or that it is too slow.
+    /// - Parameter now: The time of the queue.
+    /// - Throws: `StoreFailure`.
     public func oldest(at now: Date) async throws -> Date? {
         try await database.read {
             try Double.fetchOne(
@@ -297,7 +325,8 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
         }
     }
 
-    /// Returns if the table can be read; otherwise, throws.
+    /// Checks that the table of the queue can be read.
+    /// - Throws: `StoreFailure` if it can't.
     public func ping() async throws {
         _ = try await database.read { try Int.fetchOne($0, sql: "SELECT EXISTS(SELECT 1 FROM mail_intent)") }
     }

@@ -8,10 +8,14 @@ import Idempotency
 ///
 /// Only the digests of tokens are stored. A token belongs to the address that it was sent to, so it becomes invalid if the account gets
 /// another address.
+///
+/// ``SQLiteAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs no
+/// other store.
 public struct SQLiteResetTokenStore: ResetTokenStore {
     private let database: SQLiteDatabase
 
     /// Creates the store. Does no I/O.
+    /// - Parameter database: The database, which the other stores of the server also use.
     public init(_ database: SQLiteDatabase) {
         self.database = database
     }
@@ -36,7 +40,9 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
         }
     }
 
-    /// Removes a token whose email was not sent.
+    /// Removes a token whose email was not sent. Does nothing if the token is unknown.
+    /// - Parameter digest: The digest of the token.
+    /// - Throws: `StoreFailure`.
     public func discard(_ digest: TokenDigest) async throws {
         try await database.write { database in
             try database.execute(sql: "DELETE FROM reset_token WHERE digest = ?", arguments: [digest.bytes])
@@ -44,6 +50,10 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
     }
 
     /// Removes unused tokens that are older than the given token. The newest `liveLimit` tokens stay, including the given token.
+    /// - Parameters:
+    ///   - token: The token, whose account and creation time select the older tokens.
+    ///   - liveLimit: The number of unused tokens that stay, including the given token; at least 1.
+    /// - Throws: `StoreFailure`.
     public func prune(olderThan token: StoredResetToken, liveLimit: Int) async throws {
         try await database.write { try Self.prune(olderThan: token, liveLimit: liveLimit, in: $0) }
     }
@@ -66,6 +76,10 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
     /// not be reset.
     ///
     /// It changes nothing, so an email scanner that opens a link doesn't consume it.
+    /// - Parameters:
+    ///   - digest: The digest of the token that a client has sent.
+    ///   - now: The present time. A token that expires at exactly this time is invalid.
+    /// - Throws: `StoreFailure`.
     public func find(_ digest: TokenDigest, at now: Date) async throws -> (token: StoredResetToken, account: Account)? {
         try database.lookUp { database in
             try database.first(
@@ -93,6 +107,8 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
 
     /// Returns the stored tokens of an account, used or not, newest first; at most 1,000. The addresses are those that the tokens were sent
     /// to, in normalized form.
+    /// - Parameter account: The account.
+    /// - Throws: `StoreFailure`; `CorruptRow` if a row can't be decoded.
     public func tokens(of account: Account.ID) async throws -> [StoredResetToken] {
         try await database.read { database in
             try Row.fetchAll(
@@ -120,6 +136,10 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
 
     /// Returns whether a token exists, is unused and has expired. The time that the statement takes doesn't depend on the existence of the
     /// token.
+    /// - Parameters:
+    ///   - digest: The digest of the token that a client has sent.
+    ///   - now: The present time.
+    /// - Throws: `StoreFailure`.
     public func hasExpired(_ digest: TokenDigest, at now: Date) async throws -> Bool {
         try database.lookUp { database in
             // If the token doesn't exist, the query reads the token after it in the index. So the time of the query doesn't disclose
@@ -186,8 +206,12 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
         }
     }
 
-    /// Removes up to 500 expired tokens.
+    /// Removes up to 500 expired tokens, used or not.
+    ///
+    /// Call it again while it returns `true`. The bound keeps each transaction short, so that other writes don't wait long.
+    /// - Parameter now: The present time.
     /// - Returns: Whether there may be more.
+    /// - Throws: `StoreFailure`.
     @discardableResult
     public func sweep(at now: Date) async throws -> Bool {
         try await database.write { try $0.sweep("reset_token", by: "digest", where: "expires_at < ?", now) }
@@ -197,16 +221,24 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
 /// A store of the tokens of "this was not me" links in SQLite. Only digests are stored.
 ///
 /// Each confirmation email of a password reset contains one such token, which is valid until its expiry or its use.
+///
+/// ``SQLiteAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs no
+/// other store.
 public struct SQLiteAccountLockTokenStore: AccountLockTokenStore {
     private let database: SQLiteDatabase
 
     /// Creates the store. Does no I/O.
+    /// - Parameter database: The database, which the other stores of the server also use.
     public init(_ database: SQLiteDatabase) {
         self.database = database
     }
 
     /// Adds a token.
-    /// - Throws: `StoreFailure` if the account doesn't exist (foreign key).
+    /// - Parameters:
+    ///   - digest: The digest of the token.
+    ///   - account: The account that the token locks.
+    ///   - expiresAt: The time from which the token is invalid.
+    /// - Throws: `StoreFailure`, also if the account doesn't exist (foreign key) or the digest is taken.
     public func insert(_ digest: TokenDigest, account: Account.ID, expiresAt: Date) async throws {
         try await database.write { database in
             try database.executeCached(
@@ -216,7 +248,9 @@ public struct SQLiteAccountLockTokenStore: AccountLockTokenStore {
         }
     }
 
-    /// Removes a token whose email was not sent.
+    /// Removes a token whose email was not sent. Does nothing if the token is unknown.
+    /// - Parameter digest: The digest of the token.
+    /// - Throws: `StoreFailure`.
     public func discard(_ digest: TokenDigest) async throws {
         try await database.write { database in
             try database.execute(sql: "DELETE FROM freeze_token WHERE digest = ?", arguments: [digest.bytes])
@@ -224,6 +258,12 @@ public struct SQLiteAccountLockTokenStore: AccountLockTokenStore {
     }
 
     /// Returns the account of a valid token; `nil` if the token is unknown, used or expired, or if the account is suspended or inactive.
+    ///
+    /// The call changes nothing. The token stays valid until ``lock(_:at:)`` consumes it.
+    /// - Parameters:
+    ///   - digest: The digest of the token that a client has sent.
+    ///   - now: The present time. A token that expires at exactly this time is invalid.
+    /// - Throws: `StoreFailure`.
     public func find(_ digest: TokenDigest, at now: Date) async throws -> Account? {
         try database.lookUp { database in
             try database.firstRow(
@@ -275,8 +315,12 @@ public struct SQLiteAccountLockTokenStore: AccountLockTokenStore {
         }
     }
 
-    /// Removes up to 500 expired tokens.
+    /// Removes up to 500 expired tokens, used or not.
+    ///
+    /// Call it again while it returns `true`. The bound keeps each transaction short, so that other writes don't wait long.
+    /// - Parameter now: The present time.
     /// - Returns: Whether there may be more.
+    /// - Throws: `StoreFailure`.
     @discardableResult
     public func sweep(at now: Date) async throws -> Bool {
         try await database.write { try $0.sweep("freeze_token", by: "digest", where: "expires_at < ?", now) }

@@ -5,10 +5,14 @@ import RateLimiting
 
 /// A store of the emails that clients without an account have requested and that were sent recently, in SQLite. The records survive the
 /// process, and several processes share them.
+///
+/// ``SQLiteAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs no
+/// other store.
 public struct SQLiteSentResetStore: SentResetStore {
     private let database: SQLiteDatabase
 
     /// Creates the store. Does no I/O.
+    /// - Parameter database: The database, which the other stores of the server also use.
     public init(_ database: SQLiteDatabase) {
         self.database = database
     }
@@ -68,6 +72,8 @@ public struct SQLiteSentResetStore: SentResetStore {
     }
 
     /// Removes the reservation of an email that was not sent, so that the bounds no longer count this email.
+    /// - Parameter intent: The id of the email. An email without a reservation is ignored.
+    /// - Throws: `StoreFailure`.
     public func cancel(_ intent: MailIntent.ID) async throws {
         try await database.write { database in
             try database.executeCached(
@@ -78,7 +84,11 @@ public struct SQLiteSentResetStore: SentResetStore {
     }
 
     /// Removes up to 500 reservations that count for no window any more.
+    ///
+    /// Call it again while it returns `true`. The bound keeps each transaction short, so that other writes don't wait long.
+    /// - Parameter now: The present time.
     /// - Returns: Whether there may be more.
+    /// - Throws: `StoreFailure`.
     @discardableResult
     public func sweep(at now: Date) async throws -> Bool {
         try await database.write { try $0.sweep("sent_reset", by: "intent_id", where: "ends_at <= ?", now) }

@@ -7,10 +7,14 @@ import Idempotency
 ///
 /// SQLite executes one write at a time. So a session that is opened while a password reset commits does not survive the reset. If two
 /// requests rotate one token at the same time, the second rotation sees the result of the first.
+///
+/// ``SQLiteAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs no
+/// other store.
 public struct SQLiteSessionStore: SessionStore {
     private let database: SQLiteDatabase
 
     /// Creates the store. Does no I/O.
+    /// - Parameter database: The database, which the other stores of the server also use.
     public init(_ database: SQLiteDatabase) {
         self.database = database
     }
@@ -114,6 +118,12 @@ public struct SQLiteSessionStore: SessionStore {
     }
 
     /// Returns the sessions of an account, newest use first.
+    ///
+    /// The list can contain expired sessions that are not removed yet.
+    /// - Parameters:
+    ///   - account: The account. An unknown account has no sessions.
+    ///   - limit: The largest number of sessions.
+    /// - Throws: `StoreFailure`; `CorruptRow` if a row can't be decoded.
     public func sessions(of account: Account.ID, limit: Int) async throws -> [SessionUse] {
         try await database.read { database in
             try Row.fetchAll(
@@ -129,6 +139,9 @@ public struct SQLiteSessionStore: SessionStore {
     /// Ends a session of an account, and finishes the idempotency key of the current request in the same transaction. The key is not
     /// finished if the account has no such session.
     ///
+    /// - Parameters:
+    ///   - id: The session.
+    ///   - account: The account that must have the session. A user can therefore not end the session of another account.
     /// - Throws: `StoreFailure`; `LostIdempotencyKey` if the key belongs to another request.
     /// - Returns: Whether the account has had such a session.
     public func end(_ id: StoredSession.ID, of account: Account.ID) async throws -> Bool {
@@ -145,6 +158,10 @@ public struct SQLiteSessionStore: SessionStore {
     }
 
     /// Ends all sessions of an account except one.
+    /// - Parameters:
+    ///   - account: The account.
+    ///   - id: The session that stays. If the account has no such session, all sessions end.
+    /// - Throws: `StoreFailure`.
     public func endAll(of account: Account.ID, except id: StoredSession.ID) async throws {
         try await database.write { database in
             try database.execute(
@@ -157,6 +174,8 @@ public struct SQLiteSessionStore: SessionStore {
     /// Returns whether a session exists. It doesn't check the limits of age, which the next rotation checks.
     ///
     /// It is a lookup on the calling thread.
+    /// - Parameter id: The session of an access token.
+    /// - Throws: `StoreFailure`.
     public func isAlive(_ id: StoredSession.ID) async throws -> Bool {
         try database.lookUp { database in
             try database.first(sql: "SELECT 1 FROM session WHERE id = ?", arguments: [id.description]) { _ in true } ?? false
@@ -165,7 +184,11 @@ public struct SQLiteSessionStore: SessionStore {
 
     /// Removes up to 500 sessions that expired more than a week ago, and up to 500 used tokens that are older than the idle limit. After
     /// that, the store can't detect the reuse of a removed token. It refuses the token like an unknown token.
+    /// - Parameters:
+    ///   - now: The present time.
+    ///   - rules: The rules, of which the method uses the idle limit.
     /// - Returns: Whether there may be more.
+    /// - Throws: `StoreFailure`.
     @discardableResult
     public func sweep(at now: Date, rules: SessionRules) async throws -> Bool {
         let idle = now.addingTimeInterval(-(rules.idleLimit / .seconds(1)))

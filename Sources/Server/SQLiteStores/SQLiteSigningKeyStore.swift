@@ -5,10 +5,14 @@ package import GRDB
 /// The keys of access tokens in SQLite. A change replaces all rows in one transaction.
 ///
 /// The keys are sealed with a secret that the database doesn't have.
+///
+/// ``SQLiteAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs no
+/// other store.
 public struct SQLiteSigningKeyStore: SigningKeyStore {
     private let database: SQLiteDatabase
 
     /// Creates the store. Does no I/O.
+    /// - Parameter database: The database, which the other stores of the server also use.
     public init(_ database: SQLiteDatabase) {
         self.database = database
     }

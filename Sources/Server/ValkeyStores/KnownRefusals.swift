@@ -35,11 +35,15 @@ final class KnownRefusals: Sendable {
         var version: UInt64
     }
 
+    /// The two generations of refusals, and the counters of changes.
     private struct State {
+        /// The refusals of the newer generation.
         var newer: [[Part]: Refusal] = [:]
+        /// The refusals of the older generation. A refusal that is found here isn't moved.
         var older: [[Part]: Refusal] = [:]
         /// The number of changes for each part of the digests. Changes of all keys are counted in `commonChanges` instead.
         var changes = [UInt64](repeating: 0, count: 1_024)
+        /// The number of changes that concern all keys.
         var commonChanges: UInt64 = 0
 
         /// Returns a number that increases when one of the keys changes.

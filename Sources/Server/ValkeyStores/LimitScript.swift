@@ -293,6 +293,7 @@ extension Duration {
 }
 
 extension Int64 {
+    /// Returns the quotient of a number that isn't negative and a positive number, rounded up.
     fileprivate func dividedRoundingUp(by divisor: Int64) -> Int64 {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder > 0 ? quotient + 1 : quotient

@@ -25,8 +25,11 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
         }
     }
 
+    /// A rule with its behavior while Valkey is unavailable.
     private struct Rule {
+        /// The rule with its full quota.
         var rule: RateLimitRule
+        /// The behavior while Valkey is unavailable.
         let fallback: ValkeyFallback
         /// The longest time for which a key of the rule can have usage, in nanoseconds.
         var longestUsage: Int64
@@ -34,6 +37,7 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
 
     /// The counts in memory. Their rules have the share of this process as their quota.
     private let limiter: JointRateLimiter<C>
+    /// The rules by the names of their policies.
     private let rules: Mutex<[String: Rule]>
     /// The time at which the server lost its data, in nanoseconds of the process's clock; `Int64.min` if it never lost its data.
     private let lostAt = Atomic<Int64>(.min)

@@ -32,13 +32,20 @@ public import ValkeyDriver
 /// usage. It takes about 130 bytes, plus 8 bytes per unit of a sliding window. Run Valkey with the policy `noeviction`. If the memory is
 /// full, writes then fail, and the fallback decides.
 public final class ValkeyRateLimitStore<C: Clock>: Sendable where C.Duration == Duration {
+    /// The connection to Valkey.
     let client: ValkeyClient
+    /// The rules, and the names of their keys.
     let tables: LimitTables
+    /// The admissions of this process, which decide while Valkey is unavailable.
     let local: LocalLimits<C>
+    /// The refusals of the last second.
     let refusals = KnownRefusals()
+    /// Detects that Valkey has lost its data.
     let canary = LimitCanary()
     let logger: Logger
+    /// The prefix of the names of all keys.
     private let namespace: String
+    /// The longest time that a decision waits for Valkey.
     private let deadline: Duration
     private let clock: MonotonicClock
     private let time: @Sendable () -> Int64
@@ -417,8 +424,11 @@ package struct LimitCharge: Sendable {
 /// Each decision sends two values: the value that this process knows, and a candidate for a server that has no value. If several processes
 /// send different candidates, the server stores the first one. The other processes learn this value from the reply.
 final class LimitCanary: Sendable {
+    /// The known value and the candidate. Both change together.
     private struct State {
+        /// The value of the server; empty before the first reply.
         var known: [UInt8] = []
+        /// The value for a server that has none.
         var candidate = LimitCanary.random()
     }
 

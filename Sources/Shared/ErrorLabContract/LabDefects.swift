@@ -61,6 +61,10 @@ public enum LabRedirect: String, Hashable, Sendable, CaseIterable {
 }
 
 /// A field problem that the lab sends with a code of the validation family.
+///
+/// ```swift
+/// for problem in LabProblem.of(.validationInvalidInput) { print(problem.field, problem.code) }
+/// ```
 public struct LabProblem: Hashable, Sendable {
     /// The path of members to the field, such as `["address", "city"]`.
     public let path: [String]

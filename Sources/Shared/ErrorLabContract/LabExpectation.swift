@@ -40,6 +40,10 @@ public enum LabExpectation: Hashable, Sendable {
 
 /// The error that a client must decode from a response. A comparison includes all its properties. It doesn't include texts, because they
 /// depend on the language.
+///
+/// ```swift
+/// let expected = LabFailure(.rateLimited, .rateLimitExceeded, status: 429, retryAfter: 30...30)
+/// ```
 public struct LabFailure: Hashable, Sendable {
     /// The kind of the failure. It determines the client's reaction and its default text.
     public var kind: APIError.Kind

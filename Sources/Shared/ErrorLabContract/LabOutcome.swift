@@ -152,7 +152,7 @@ public struct LabTokens: Codable, Hashable, Sendable {
     }
 }
 
-/// The body of a request to ``LabPath/refresh``.
+/// The body of a request that refreshes a session of the lab. Send it to ``LabPath/refresh`` below ``LabPath/root``.
 public struct LabRefresh: Codable, Hashable, Sendable {
     /// The refresh token.
     public var refreshToken: String

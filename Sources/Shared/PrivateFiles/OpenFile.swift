@@ -14,7 +14,9 @@ package struct FileStatus: Hashable, Sendable {
     /// The identity of a file: the file system, and the number of the file in this file system. If a path is given to another file, the
     /// identity at this path changes. After a file is removed, the system may assign its number to a new file.
     package struct Identity: Hashable, Sendable {
+        /// The number of the file system.
         package var device: UInt64
+        /// The number of the file in its file system.
         package var inode: UInt64
 
         package init(device: UInt64, inode: UInt64) {
@@ -22,16 +24,19 @@ package struct FileStatus: Hashable, Sendable {
         }
     }
 
+    /// The identity of the file.
     package var identity: Identity
     /// The size in bytes.
     package var size: Int
     /// The number of names of the file; 0 if the file was removed or replaced.
     package var links: Int
 
+    /// Creates a status from its parts.
     package init(identity: Identity, size: Int, links: Int) {
         (self.identity, self.size, self.links) = (identity, size, links)
     }
 
+    /// Creates a status from the result of `stat(2)`.
     fileprivate init(_ status: stat) {
         identity = Identity(
             device: UInt64(truncatingIfNeeded: status.st_dev),
@@ -59,6 +64,7 @@ package enum SyncStrength: Int, Sendable, Comparable {
     /// The medium has the bytes. They survive a loss of power.
     case medium
 
+    /// Whether the first strength survives fewer failures than the second.
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
@@ -69,6 +75,7 @@ package final class OpenFile: Sendable {
 
     /// Opens a file.
     /// - Parameter creating: Whether the file is created if it doesn't exist.
+    /// - Throws: ``FileFailure``, with ``FileFailure/isMissing`` if there is no such file and `creating` is `false`.
     package init(_ path: String, creating: Bool) throws(FileFailure) {
         descriptor = open(path, O_RDWR | O_CLOEXEC | (creating ? O_CREAT : 0), 0o600)
         guard descriptor >= 0 else { throw .last }
@@ -110,6 +117,8 @@ package final class OpenFile: Sendable {
     }
 
     /// Changes the size of the file. Added bytes are zeros.
+    /// - Parameter size: The new size in bytes. Bytes after it are lost.
+    /// - Throws: ``FileFailure``, with ``FileFailure/isFull`` if the disk has no space for added bytes.
     package func truncate(to size: Int) throws(FileFailure) {
         guard ftruncate(descriptor, off_t(size)) == 0 else { throw .last }
     }

@@ -14,6 +14,7 @@ package struct FileFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The system's text for the error.
     package var description: String { code == 0 ? "the file is too large" : String(cString: strerror(code)) }
 
+    /// Creates a failure from a system's error number.
     package init(code: Int32) { self.code = code }
 
     /// Whether the file or folder doesn't exist.
@@ -33,6 +34,7 @@ package struct FileFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// There is no such file.
     package static let missing = FileFailure(code: ENOENT)
 
+    /// The failure of the last system call of this thread. Read it directly after the call.
     static var last: FileFailure { FileFailure(code: errno) }
 }
 

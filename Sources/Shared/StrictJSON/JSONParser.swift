@@ -89,6 +89,14 @@ public struct JSONParser: Sendable {
 
 /// An error that is thrown if a text is not JSON, or if it exceeds the limits of the parser. The error contains no part of the text, so it
 /// can be logged.
+///
+/// ```swift
+/// do {
+///     _ = try JSONParser().parse(#"{"id":1,"id":2}"#.utf8)
+/// } catch {
+///     print(error.reason)  // duplicateKey
+/// }
+/// ```
 public struct JSONSyntaxError: Error, Hashable, CustomStringConvertible {
     /// The reason of the error.
     public enum Reason: String, Hashable, Sendable {

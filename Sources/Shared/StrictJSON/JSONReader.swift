@@ -9,6 +9,7 @@ struct JSONReader {
     /// The index of the next byte.
     var position = 0
 
+    /// Creates a reader at the start of a text.
     init(bytes: UnsafeBufferPointer<UInt8>, options: JSONParser) {
         self.bytes = bytes
         self.options = options

@@ -24,6 +24,16 @@ extension AccountStoreCheck {
 
     /// Checks of `insert`, `find`, `record` and `discard`. A lookup must not consume a link, because email scanners open links. At exactly
     /// its expiry, a link is already expired.
+    ///
+    /// Common causes of failures:
+    /// - *Returns a link with the record of its account until it expires, also repeatedly*: the store stores only the normalized recipient,
+    ///   or compares the expiry with `>=` instead of `>`.
+    /// - *Returns the link of a registration with its name, without an account*: the store requires an account for every link, or builds
+    ///   SQL from strings.
+    /// - *Throws for the link of an unknown account*: the table has no foreign key.
+    /// - *Returns only the unexpired links of the account itself in a record*: the store filters expired links only in `find`.
+    /// - *Sweeps expired links and former addresses, and nothing else*: the sweep removes all former addresses of an account if one has
+    ///   expired.
     private static let links: [AccountStoreCheck] = [
         check("Returns a link with the record of its account until it expires, also repeatedly") { stores in
             let account = try await stores.addAccount("Ana@example.com")
@@ -386,6 +396,15 @@ extension AccountStoreCheck {
     ]
 
     /// Checks of `activate`: a link creates at most one account, and only for the address that it was sent to.
+    ///
+    /// Common causes of failures:
+    /// - *Activates one account of twenty concurrent callers with two links*: the store checks the link and adds the account in two
+    ///   transactions. After a success, no link of the same address may stay valid.
+    /// - *Stores the account, and removes no other links*: the store removes all links that were sent to the address, including links of
+    ///   other accounts.
+    /// - *Refuses an unknown, expired or foreign link, and a taken address*: the store compares only the digest. It must also compare the
+    ///   purpose and the address, and a refusal must not consume the link.
+    /// - *Refuses a former address of another account until it expires*: the store checks only the present addresses.
     private static let activations: [AccountStoreCheck] = [
         check("Activates one account of twenty concurrent callers with two links, in each of five rounds") { stores in
             for round in 0..<5 {
@@ -453,6 +472,13 @@ extension AccountStoreCheck {
 
     /// Checks of `noteDevice` and `devices`. The first family of an account never counts as new, because it is stored at the registration,
     /// or at the first sign-in after an upgrade. All further families count as new.
+    ///
+    /// Common causes of failures:
+    /// - *Reports each family of devices once, except the first one of an account*: the store updates the time of a known family, or
+    ///   reports the first family.
+    /// - *Reports one of twenty concurrent sign-ins from a new family*: the store reads before it writes. The user would then get several
+    ///   emails about one device.
+    /// - *Throws for the device of an unknown account*: the table has no foreign key.
     private static let devices: [AccountStoreCheck] = [
         check("Reports each family of devices once, except the first one of an account") { stores in
             let (ana, ben) = (try await stores.addAccount(), try await stores.addAccount("ben@example.com"))
@@ -488,6 +514,12 @@ extension AccountStoreCheck {
     ]
 
     /// Checks of `purgeCandidates`: an account must never be removed too early. Every condition has its own case.
+    ///
+    /// Common causes of failures:
+    /// - *Returns deleted accounts from the time of their removal*: the store applies the limit before it sorts by id, or omits former
+    ///   addresses and the recipients of links.
+    /// - *Returns accounts that were never verified and not used since a time*: the store ignores the last refresh of a session, counts
+    ///   ended sessions, or treats deleted accounts as unused accounts. `purge` must apply the same conditions again.
     private static let purgeCandidates: [AccountStoreCheck] = [
         check("Returns deleted accounts from the time of their removal, in the order of their ids, with all addresses") {
             stores in
@@ -670,13 +702,21 @@ extension AccountStoreCheck {
 
 /// An account with data in every store, for checks of its removal.
 private struct FullAccount {
+    /// The account.
     let account: Account
+    /// An open session.
     let session: OpenedSession
+    /// A valid reset token.
     let reset: TokenDigest
+    /// A valid token that locks the account.
     let lock = SecretToken().digest
+    /// Links to the present, to a former and to a later address, and links of registrations with its addresses.
     let links: [StoredLink]
+    /// Emails in the queue that name the account or one of its addresses.
     let intents: [MailIntent]
+    /// The id of a reset email that was sent.
     private let sent = UUID()
+    /// A bound of one email, which shows whether the email of the account is still counted.
     private static let bounds = ResetMailBounds(
         perAccount: RateLimitPolicy(name: "account", quota: 1, window: .seconds(1_000))
     )

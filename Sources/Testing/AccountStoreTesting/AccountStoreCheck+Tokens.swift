@@ -25,6 +25,11 @@ extension AccountStoreCheck {
     /// A lookup must not consume a token, because email scanners open links. Exactly an hour after its creation, a token is already
     /// expired. `hasExpired` returns `true` only for an unused token, so that the pages of expired links and of used links can show
     /// different explanations.
+    ///
+    /// Common causes of failures:
+    /// - *Finds a live token with its account repeatedly*: the lookup marks the token as used.
+    /// - *Throws for the token of an unknown account*: the table has no foreign key.
+    /// - *Reports expiry only of unused tokens*: `hasExpired` compares only the time.
     private static let lookups: [AccountStoreCheck] =
         [
             check("Finds a live token with its account repeatedly") { stores in
@@ -311,6 +316,10 @@ extension AccountStoreCheck {
     /// would then unlock the account.
     ///
     /// The descriptions begin with `freezeTokens`, after the table `freeze_token` of the SQL stores.
+    ///
+    /// Common causes of failures:
+    /// - *Locks the account of a live token once, and a reset unlocks it*: the store changes the state without raising the epoch. A sign-in
+    ///   that verified the password before the lock could then open a session after it.
     public static let accountLockTokens: [AccountStoreCheck] = [
         AccountStoreCheck("freezeTokens", "Locks the account of a live token once, and a reset unlocks it") { stores in
             let account = try await stores.addAccount()

@@ -385,6 +385,13 @@ extension RateLimitStoreCheck {
     /// that converts it too strictly would refuse clients that are below the new limit.
     ///
     /// A rule that is off counts nothing, but its usage is preserved for the time when it is switched on again.
+    ///
+    /// Common causes of failures:
+    /// - *Keeps usage when a policy is replaced*: the expiry of a key still follows the shorter window, so its usage ends too early.
+    /// - *Lowers and raises a quota, and switches a rule off and on*: the store removes units beyond the lower quota. They must count again
+    ///   after the quota is raised.
+    /// - *Converts usage to another algorithm, and back*: the store interprets the value of one algorithm as the value of the other.
+    /// - *Converts the strict GCRA to other numbers*: the store stores an instant without the emission under which it was computed.
     private static let changes: [RateLimitStoreCheck] = [
         .init("Keeps usage when a policy is replaced", joint) { limits in
             let claim = [RateLimitClaim("account", key: "ana")]
@@ -443,6 +450,13 @@ extension RateLimitStoreCheck {
     /// nowhere.
     ///
     /// Pass a second store to find races between processes. Without it, the checks find only races within one process.
+    ///
+    /// Common causes of failures:
+    /// - *Admits exactly the quota to a hundred concurrent callers*: the store reads the usage and writes it in two steps. Use one script
+    ///   or one transaction.
+    /// - *Counts nothing of concurrent requests that another policy refuses*: the store counts each policy separately, and undoes the
+    ///   counts of a refused request too late.
+    /// - *Counts with another store on the same data*: the digests of keys depend on a secret that the two stores don't share.
     private static let concurrency: [RateLimitStoreCheck] = [
         .init("Admits exactly the quota to a hundred concurrent callers", joint) { limits in
             let responses = try await concurrently(100) { number in

@@ -31,8 +31,10 @@ public final class ManualClock: Clock, Sendable {
         }
 
         /// Returns the instant that is later by a duration. Traps if the sum exceeds the range of `Duration`.
+        /// - Parameter duration: The distance; negative for an earlier instant.
         public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
         /// Returns the time until another instant; negative if the other one is earlier.
+        /// - Parameter other: The other instant.
         public func duration(to other: Instant) -> Duration { other.offset - offset }
         /// Returns whether an instant is earlier than another one.
         public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
@@ -197,6 +199,7 @@ public final class SteppedExecutor: TaskExecutor {
     public init() {}
 
     /// Adds a job that ``drain()`` will run. The Swift runtime calls this function from any thread.
+    /// - Parameter job: The next part of a task, up to its next suspension.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         jobs.withLock { $0.all.append(job) }

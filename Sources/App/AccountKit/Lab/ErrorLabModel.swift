@@ -109,6 +109,7 @@ public final class ErrorLabModel: StandardScreenModel {
     }
 
     /// Runs a scenario in a new session. Does nothing while another scenario runs.
+    /// - Parameter scenario: A scenario of ``scenarios``.
     public func run(_ scenario: LabScenario) async {
         guard !isRunning else { return }
         session = newSession()

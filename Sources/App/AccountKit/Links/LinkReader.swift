@@ -62,10 +62,12 @@ public struct LinkReader<Link: Sendable>: Sendable {
         self.routes = routes
     }
 
-    /// Parses a link. O(routes).
+    /// Parses a link that opened the app. O(routes).
     ///
+    /// - Parameter url: The address, as the system passed it to the app.
     /// - Returns: The app's value, or `nil` if the link is the app's but matches no route.
-    /// - Throws: ``LinkRefusal``.
+    /// - Throws: ``LinkRefusal`` if the link doesn't belong to the app, if a parameter is missing, malformed or doubled, or if the link is
+    ///   an invalid link of the account server.
     public func read(_ url: URL) throws(LinkRefusal) -> Found? {
         let (path, query) = try pathAndQuery(of: url)
         if !path.isEmpty, let link = try accountLink(url, path) { return Found(link: link, needsSession: false) }

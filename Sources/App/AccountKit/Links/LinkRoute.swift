@@ -97,7 +97,9 @@ public struct LinkParameters: Hashable, Sendable {
         }
     }
 
-    /// The value of a parameter, or `nil` if it is missing.
+    /// The value of a parameter without percent-encoding, or `nil` if the parameter is missing. A parameter without a value is an empty
+    /// string.
+    /// - Parameter name: The name of the capture or of the query item.
     public subscript(name: String) -> String? { values[name] }
 
     /// The names of the parameters.

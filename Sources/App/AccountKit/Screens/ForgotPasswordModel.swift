@@ -163,6 +163,7 @@ extension ForgotPasswordModel {
     }
 
     /// Handles Return in the field: requests a link. During the cooldown, the alert contains the remaining time.
+    /// - Parameter field: The field with the focus. This screen has one field.
     public func returnPressed(in field: AccountField) { work.start { await self.request() } }
 
     /// The text of the countdown.

@@ -337,6 +337,7 @@ extension ResetPasswordModel {
     public var username: String? { email?.text }
 
     /// Handles Return in a field: moves the focus to the next field, and submits after the last one.
+    /// - Parameter field: The field with the focus.
     public func returnPressed(in field: AccountField) {
         if field == .password { signals.focus(.confirmation) } else { work.start { await self.submit() } }
     }
@@ -391,6 +392,7 @@ extension ResetPasswordModel {
     }
 
     /// Creates the model of the screen that follows an expired or used link, with the address if the link contained it.
+    /// - Parameter clock: The clock of the countdown until the next request. A test passes a manual clock.
     public func makeForgotPasswordModel(clock: some Clock<Duration> = ContinuousClock()) -> ForgotPasswordModel {
         ForgotPasswordModel(
             client: client,

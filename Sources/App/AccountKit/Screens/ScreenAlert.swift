@@ -39,10 +39,12 @@ package struct AlertQueue: Hashable, Sendable {
     private var isClosing = false
     private var next: ScreenAlert?
 
+    /// Creates a queue without an alert.
     package init() {}
 
     /// Updates the queue from the model. If the model has a new alert, the queue first closes the earlier alert and then presents the new
     /// one. If the model has no alert, the queue closes the current one.
+    /// - Parameter alert: The alert of the model; `nil` if the model has none.
     package mutating func follow(_ alert: ScreenAlert?) {
         guard let alert, alert.id != content?.id else {
             next = nil
@@ -58,6 +60,7 @@ package struct AlertQueue: Hashable, Sendable {
     }
 
     /// Closes an alert that the user dismissed. Does nothing if another alert is presented.
+    /// - Parameter id: The id of the alert that the user dismissed.
     package mutating func dismiss(_ id: ScreenAlert.ID) {
         if content?.id == id { close() }
     }

@@ -72,6 +72,8 @@ public class StandardScreenModel: ScreenModel {
     public var announcement: ScreenAnnouncement? { signals.announcement }
 
     /// The server's message about a field, shown at the field; `nil` as soon as the user edits the field.
+    /// - Parameter field: A field of the screen.
+    /// - Returns: The message; `nil` if there is none.
     public func problem(at field: AccountField) -> String? { problems[field] }
 
     /// The error to show as an alert.
@@ -86,15 +88,17 @@ public class StandardScreenModel: ScreenModel {
         set { if !newValue { dismissAlert() } }
     }
 
-    /// Dismisses the alert. Ignored if there is none.
+    /// Dismisses the alert. If there is no alert, the method does nothing.
     public func dismissAlert() {}
 
     /// Dismisses an alert. Does nothing if another alert has replaced it.
+    /// - Parameter id: The id of the alert that was closed, as in ``currentAlert``.
     public func dismissAlert(_ id: ScreenAlert.ID) {
         if id == signals.alertID { dismissAlert() }
     }
 
     /// Performs the action that the user chose in the alert.
+    /// - Parameter action: The action of the button that the user pressed.
     /// - Returns: The action if the app has to perform it, such as contacting support.
     @discardableResult
     public func perform(_ action: ErrorPresentation.Action) async -> ErrorPresentation.Action? {
@@ -250,6 +254,7 @@ public final class ScreenWork {
     public var isBusy: Bool { request != nil }
 
     /// Requests an action. Does nothing while another action is requested or running, so that a second press has no effect.
+    /// - Parameter action: The action, which ``run()`` executes.
     /// - Returns: Whether the action is accepted.
     @discardableResult
     public func start(_ action: @escaping @MainActor () async -> Void) -> Bool {

@@ -58,7 +58,8 @@ public final class SessionsModel: StandardScreenModel {
         await run(.loading) { () async throws(APIError) in nil }
     }
 
-    /// Ends a session of another device. Does nothing while a request is in flight, or if the session is that of this device.
+    /// Ends a session of another device. Does nothing while a request is in flight, or if the session belongs to this device.
+    /// - Parameter session: A session of the list.
     public func end(_ session: SessionDescription) async {
         guard !isInFlight, !session.isCurrent else { return }
         await end(session.id)
@@ -147,11 +148,14 @@ extension SessionsModel {
     public var loadTitle: String { presenter.text(isInFlight ? ContractText.loadingDevices : ContractText.retry) }
 
     /// The name of a session's device.
+    /// - Parameter session: A session of the list.
+    /// - Returns: The name that the device reported at sign-in, or a text for an unknown device.
     public func name(of session: SessionDescription) -> String {
         session.deviceName ?? presenter.text(ContractText.unknownDevice)
     }
 
-    /// The line under the name: that it is this device, or the time of the last use.
+    /// The line under the name: a text that marks this device, or the time of the last use of another device.
+    /// - Parameter session: A session of the list.
     public func detail(of session: SessionDescription) -> String {
         guard !session.isCurrent else { return presenter.text(ContractText.thisDevice) }
         let style = Date.FormatStyle(

@@ -199,6 +199,7 @@ extension SignInModel {
     public var isBusy: Bool { state == .signingIn || state == .requestingLink }
 
     /// Handles Return in a field: moves the focus to the next field, and submits after the last one.
+    /// - Parameter field: The field with the focus.
     public func returnPressed(in field: AccountField) {
         if field == .email { signals.focus(.password) } else { work.start { await self.submit() } }
     }

@@ -5,6 +5,7 @@ struct CRC32C {
     /// The checksum of the bytes so far; 0 for no bytes.
     var value: UInt32 { ~register }
 
+    /// Adds bytes to the checksum.
     mutating func update(_ bytes: UnsafeRawBufferPointer) {
         var crc = register
         Self.tables.withUnsafeBufferPointer { tables in

@@ -32,12 +32,16 @@ package struct Compaction<State: JournalState>: Sendable {
     private let slice = 256 * 1024
 
     /// Copies a slice and returns whether more slices follow. The method needs no lock.
+    /// - Throws: The error of the file system. Then call ``remove()``.
     package mutating func step() throws(FileFailure) -> Bool {
         try advance(to: min(boundary, position + slice), in: source)
         return position < boundary
     }
 
     /// Copies the frames that were appended meanwhile and syncs the copy. Only a little work is then left under the lock.
+    /// - Parameter core: The journal, whose latest segment is read. If another process has replaced the segment, no further frames are
+    ///   copied.
+    /// - Throws: The error of the file system. Then call ``remove()``.
     package mutating func settle(with core: JournalCore<State>) throws(FileFailure) {
         if let segment = core.segment, segment.header.salt == source.header.salt { try advance(to: segment.end, in: segment) }
         copy.size = copy.end + core.options.reserve + core.options.growth
@@ -76,6 +80,7 @@ extension JournalCore {
     ///   - keepingAll: Whether frames that are no longer needed are also copied. Pass `true` for a rewrite after a failed sync.
     ///   - device: The digest of the device that the copy belongs to; `nil` for the device of the source.
     /// - Returns: `nil` if the journal is not open or has a newer format.
+    /// - Throws: The error of the file system if the new segment can't be created.
     package func beginCompaction(keepingAll: Bool = false, device: UInt128? = nil) throws(FileFailure) -> Compaction<State>? {
         guard let segment, report.newerVersion == nil else { return nil }
         var header = segment.header
@@ -86,7 +91,9 @@ extension JournalCore {
 
     /// Copies the rest and replaces the segment. Call this method within ``exclusively(_:)``. The new name survives a loss of power only
     /// after the next sync.
+    /// - Parameter compaction: The compaction, after ``Compaction/settle(with:)``.
     /// - Returns: Whether the segment was replaced. `false` if another process has replaced the segment since the compaction began.
+    /// - Throws: The error of the file system. The journal is then unchanged. Then call ``Compaction/remove()``.
     @discardableResult
     package mutating func finish(_ compaction: inout Compaction<State>) throws(FileFailure) -> Bool {
         guard let segment, segment.header.salt == compaction.source.header.salt else {

@@ -49,6 +49,8 @@ struct FrameScanner {
         return decode(length)
     }
 
+    /// Checks the frame in the window at the offset. If the frame is right, moves to its end.
+    /// - Parameter length: The length in the header of the frame. The window contains this number of bytes.
     private mutating func decode(_ length: Int) -> Item {
         let start = offset - windowOffset
         let crc = window.withUnsafeBytes {
@@ -104,6 +106,7 @@ struct FrameScanner {
         return window.count >= count
     }
 
+    /// Reads bytes from the offset. Bytes after the beginning of the overlay come from memory.
     private func read(_ count: Int) throws(FileFailure) -> [UInt8] {
         guard let overlay, offset + count > overlay.offset else { return try file.readAll(count, at: offset) }
         let before = try file.readAll(max(0, overlay.offset - offset), at: offset)

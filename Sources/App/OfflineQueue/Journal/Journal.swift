@@ -63,6 +63,9 @@ package final class Journal<State: JournalState>: Sendable {
     /// Runs a closure with the state. The method does no I/O, takes no lock of the file, and doesn't read new frames of other processes.
     ///
     /// The closure must be short. It may change the parts of the state that don't depend on frames, such as a list of changes to report.
+    /// - Parameter body: The closure, which runs under the lock of this process.
+    /// - Returns: The result of the closure.
+    /// - Throws: The error of the closure.
     package func withState<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
         try maintenance.withCore { try body(&$0.state) }
     }
@@ -109,9 +112,11 @@ package final class Journal<State: JournalState>: Sendable {
 
     /// Removes the frames that are no longer needed, and waits for the end. The journal also compacts automatically. It compacts when the
     /// unneeded frames have more bytes than the needed frames, and more bytes than ``JournalOptions/compactionThreshold``.
+    /// - Throws: ``JournalError`` if the new file can't be written. The journal then stays as it is.
     package func compact() async throws { try await maintenance.compact() }
 
     /// Makes this folder and device the owner of the journal. ``RecoveryReport/isRestored`` then becomes `false`.
+    /// - Throws: ``JournalError`` if the file can't be rewritten. ``RecoveryReport/isRestored`` then stays `true`.
     package func adopt() async throws {
         try await exclusively { core in
             if core.report.newerVersion == nil { try core.rewrite(device: core.device()) }
@@ -134,6 +139,7 @@ package final class Journal<State: JournalState>: Sendable {
 }
 
 extension JournalError {
+    /// Converts an error of the file system.
     init(_ failure: FileFailure) {
         self = failure.isLocked ? .locked : failure.isFull ? .full : .io(failure.code)
     }

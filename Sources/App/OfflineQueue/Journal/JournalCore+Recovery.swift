@@ -65,7 +65,7 @@ extension JournalCore {
         }
     }
 
-    /// Returns a digest of the device's id. Without an id, it returns a digest of the inode of the folder.
+    /// Returns a digest of the device's id. Without an id, the method returns a digest of the inode of the folder.
     func device() throws(FileFailure) -> UInt128 {
         if let id = options.deviceID { return PrivateFile.digest(id) }
         return PrivateFile.digest("\(try files.status(of: folder).identity.inode)")

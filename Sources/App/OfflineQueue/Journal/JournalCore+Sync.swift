@@ -11,6 +11,8 @@ package struct SyncTask: Sendable {
     fileprivate let folder: (files: any JournalFileSystem, path: String)?
 
     /// Syncs the file. Also syncs the folder if the name of the file may not survive a loss of power.
+    /// - Returns: The guarantee of the system for the synced bytes.
+    /// - Throws: The error of the sync. Then pass the task to ``JournalCore/failSync(_:)``, and don't repeat it.
     package func run() throws(FileFailure) -> SyncStrength {
         let strength = try file.syncAll()
         if let folder { try folder.files.syncFolder(folder.path) }
@@ -37,6 +39,9 @@ extension JournalCore {
     }
 
     /// Records that a sync has succeeded.
+    /// - Parameters:
+    ///   - task: The sync that succeeded.
+    ///   - strength: The guarantee that ``SyncTask/run()`` returned.
     package mutating func finishSync(_ task: SyncTask, _ strength: SyncStrength) {
         report.downgrade = strength < .medium ? strength : nil
         syncedSequence = max(syncedSequence, task.sequence)
@@ -48,6 +53,7 @@ extension JournalCore {
 
     /// Records that a sync has failed. The system may have dropped the bytes, and another sync would succeed without writing them.
     /// Therefore, all frames must be written to a new segment.
+    /// - Parameter task: The sync that failed.
     package mutating func failSync(_ task: SyncTask) {
         if segment?.header.salt == task.salt { mustRewrite = true }
     }
@@ -55,6 +61,7 @@ extension JournalCore {
     /// Writes all frames to a new segment and syncs the segment. Call this method within ``exclusively(_:)``, after a failed sync or to set
     /// the device.
     /// - Parameter device: The digest of the device that the journal then belongs to; `nil` for no change.
+    /// - Throws: The error of the file system. All frames are still in the journal.
     package mutating func rewrite(device: UInt128? = nil) throws(FileFailure) {
         guard var compaction = try beginCompaction(keepingAll: true, device: device) else { return }
         do throws(FileFailure) {

@@ -14,7 +14,9 @@ package struct JournalCore<State: JournalState>: Sendable {
     let folder: String
     let files: any JournalFileSystem
     let options: JournalOptions
+    /// The value that is derived from the frames that this process has read.
     package internal(set) var state: State
+    /// The results of the recovery and of later repairs.
     package internal(set) var report = RecoveryReport()
     var segment: JournalSegment?
     /// The segment without its arrays (the index and the bytes in memory), so that reading this property copies no array.
@@ -28,6 +30,12 @@ package struct JournalCore<State: JournalState>: Sendable {
     package internal(set) var syncedSequence: UInt64 = 0
     private var lockFile: (any JournalFile)?
 
+    /// Creates a journal that is not open yet. The first call of ``exclusively(_:)`` opens the file.
+    /// - Parameters:
+    ///   - folder: The path of a folder that contains nothing else.
+    ///   - state: The state without any frame.
+    ///   - files: The files of the system, or the files of a test.
+    ///   - options: The settings.
     package init(folder: String, state: State, files: any JournalFileSystem, options: JournalOptions) {
         (self.folder, self.state, self.files, self.options) = (folder, state, files, options)
     }
@@ -36,6 +44,8 @@ package struct JournalCore<State: JournalState>: Sendable {
     private var lockPath: String { folder + "/lock" }
 
     /// Runs a closure while this process has the lock and has applied all frames. Returns `nil` if another process has the lock.
+    /// - Parameter body: The closure, which changes this value. The lock is released when the closure ends.
+    /// - Throws: The error of the closure, or of the file system if the new frames can't be read.
     package mutating func exclusively<Result>(_ body: (inout Self) throws -> Result) throws -> Result? {
         guard let lock = try takeLock() else { return nil }
         defer { lock.unlock() }
@@ -46,6 +56,10 @@ package struct JournalCore<State: JournalState>: Sendable {
     /// Runs a closure that may append frames. Call this method within ``exclusively(_:)``.
     ///
     /// If bytes were synced since the last mark, the same write begins with a new mark.
+    /// - Parameter body: Reads the state and appends frames to the transaction.
+    /// - Returns: The result of the closure, after the frames were written and applied.
+    /// - Throws: The error of the closure, ``JournalError/newerVersion(_:)`` or ``JournalError/tooLarge``, or the error of a write. Nothing
+    ///   was appended.
     package mutating func transact<Result>(_ body: (State, inout JournalTransaction) throws -> Result) throws -> Result {
         if let version = report.newerVersion { throw JournalError.newerVersion(version) }
         if mustRewrite { try rewrite() }
@@ -74,6 +88,7 @@ package struct JournalCore<State: JournalState>: Sendable {
 
     /// Writes a mark with the synced offset, unless the last mark already contains this offset. Call this method within
     /// ``exclusively(_:)``.
+    /// - Throws: The error of the write. Without the new mark, a later recovery knows only the offset of an earlier mark.
     package mutating func mark() throws(FileFailure) {
         guard let segment = place, segment.synced > segment.marked, report.downgrade == nil, !mustRewrite,
             report.newerVersion == nil
@@ -145,6 +160,7 @@ package struct JournalCore<State: JournalState>: Sendable {
         return nil
     }
 
+    /// Opens the lock file. If the folder is missing, creates the folder first.
     private func openLock() throws(FileFailure) -> any JournalFile {
         do throws(FileFailure) {
             return try files.open(lockPath, creating: true)

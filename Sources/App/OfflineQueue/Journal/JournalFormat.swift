@@ -39,12 +39,14 @@ struct SegmentHeader: Equatable {
         return bytes
     }
 
+    /// Returns the checksum of a header whose field for the checksum is 0.
     private static func checksum(_ bytes: [UInt8]) -> UInt32 {
         var crc = CRC32C()
         bytes.withUnsafeBytes { crc.update($0) }
         return crc.value
     }
 
+    /// The result of reading a header: the header, the version of a newer format, or damage.
     enum Reading: Equatable {
         case header(SegmentHeader)
         case newer(Int)
@@ -57,6 +59,7 @@ struct SegmentHeader: Equatable {
         return readOne(bytes.dropFirst(copyOffset))
     }
 
+    /// Reads one copy of the header. Bytes after the header are ignored.
     private static func readOne(_ slice: ArraySlice<UInt8>) -> Reading {
         guard slice.count >= size, slice.starts(with: magic) else { return .damaged }
         var bytes = Array(slice.prefix(size))
@@ -119,6 +122,10 @@ enum FrameFormat {
         (index > 0 ? follows : 0) | (index < count - 1 ? isFollowed : 0)
     }
 
+    /// Returns a mark.
+    /// - Parameters:
+    ///   - offset: The offset up to which the segment was synced.
+    ///   - sequence: The sequence number of the mark.
     static func mark(_ offset: Int, sequence: UInt64) -> JournalFrame {
         var payload: [UInt8] = []
         payload.append(UInt64(offset))
@@ -143,14 +150,19 @@ enum FrameFormat {
 }
 
 extension [UInt8] {
+    /// Appends a number in little-endian order.
     mutating func append(_ number: some FixedWidthInteger) {
         Swift.withUnsafeBytes(of: number.littleEndian) { append(contentsOf: $0) }
     }
 
+    /// Returns the number in little-endian order at an offset.
+    /// - Precondition: The bytes of the number are within the array.
     func number<Number: FixedWidthInteger>(_: Number.Type, at offset: Int) -> Number {
         withUnsafeBytes { Number(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: Number.self)) }
     }
 
+    /// Overwrites the number at an offset in little-endian order.
+    /// - Precondition: The bytes of the number are within the array.
     mutating func replace<Number: FixedWidthInteger>(_: Number.Type, at offset: Int, with number: Number) {
         Swift.withUnsafeBytes(of: number.littleEndian) { replaceSubrange(offset..<offset + $0.count, with: $0) }
     }

@@ -104,6 +104,9 @@ struct JournalReader {
     let start: Int
     let end: Int
 
+    /// Returns the payload of the frame.
+    /// - Throws: ``JournalError/missing(_:)`` if no frame has the number. ``JournalError/damaged(_:)`` if the bytes of the frame are not
+    ///   right.
     func payload() throws(JournalError) -> [UInt8] {
         do throws(FileFailure) {
             guard let payload = try find() else { throw FileFailure.damaged }
@@ -113,6 +116,7 @@ struct JournalReader {
         }
     }
 
+    /// Reads one header after another, from ``start``, until it finds the number of the frame. Returns `nil` for a damaged frame.
     private func find() throws(FileFailure) -> [UInt8]? {
         var offset = start
         var window: (bytes: [UInt8], offset: Int) = ([], start)

@@ -3,9 +3,15 @@ package import Timekeeping
 
 /// A frame of a journal: bytes that the journal stores without interpreting them.
 package struct JournalFrame: Hashable, Sendable {
+    /// The kind, the number and the size of the frame.
     package var header: JournalFrameHeader
+    /// The bytes that the user of the journal stored.
     package var payload: [UInt8]
 
+    /// Creates a frame.
+    /// - Parameters:
+    ///   - header: The kind, the number and the size of the frame.
+    ///   - payload: The bytes of the frame without its header.
     package init(header: JournalFrameHeader, payload: [UInt8]) {
         (self.header, self.payload) = (header, payload)
     }
@@ -21,6 +27,11 @@ package struct JournalFrameHeader: Hashable, Sendable {
     /// The number of bytes of the frame in the file.
     package var storedSize: Int
 
+    /// Creates the description of a frame.
+    /// - Parameters:
+    ///   - kind: The meaning of the payload, from 1 to 255; 0 for a frame of the journal itself.
+    ///   - sequence: The number of the frame.
+    ///   - storedSize: The number of bytes of the frame in the file, including its header.
     package init(kind: UInt8, sequence: UInt64, storedSize: Int) {
         (self.kind, self.sequence, self.storedSize) = (kind, sequence, storedSize)
     }
@@ -63,6 +74,10 @@ package struct JournalTransaction {
     init(nextSequence: UInt64) { self.nextSequence = nextSequence }
 
     /// Appends a frame and returns its sequence number.
+    /// - Parameters:
+    ///   - kind: The meaning of the payload, from 1 to 255.
+    ///   - payload: The bytes of the frame, at most ``JournalOptions/maximumPayload``. A larger payload fails the transaction.
+    /// - Returns: The sequence number that the frame gets if the transaction succeeds.
     /// - Precondition: `kind` isn't 0.
     @discardableResult package mutating func append(kind: UInt8, payload: [UInt8]) -> UInt64 {
         precondition(kind != 0, "the kind 0 is the journal's")
@@ -106,6 +121,7 @@ package struct JournalOptions: Sendable {
     /// ``Journal/compact()`` are called, such as in a test.
     package var isMaintained = true
 
+    /// Creates the default settings.
     package init() {}
 }
 
@@ -138,6 +154,7 @@ package struct RecoveryReport: Hashable, Sendable {
     /// written.
     package var downgrade: SyncStrength?
 
+    /// Creates a report without findings.
     package init() {}
 }
 

@@ -10,6 +10,7 @@ import Timekeeping
 /// the state is held. `isRunning` ensures that only one loop runs at a time. The caller that sets `isRunning` starts the loop. ``isDone()``
 /// clears `isRunning` under the mutex, and only when no work is left.
 final class Maintenance<State: JournalState>: Sendable {
+    /// The journal and the work to do, guarded by the mutex.
     private struct Shared {
         var core: JournalCore<State>
         /// The tasks that wait until their frames survive a loss of power.
@@ -107,6 +108,7 @@ final class Maintenance<State: JournalState>: Sendable {
         if options.isMaintained { queue.async { self.run() } } else { run() }
     }
 
+    /// Syncs and compacts until no work is left.
     private func run() {
         repeat {
             syncAll()
@@ -114,6 +116,7 @@ final class Maintenance<State: JournalState>: Sendable {
         } while !isDone()
     }
 
+    /// Returns whether no work is left, and in this case marks the loop as ended. Both happen in one step, so no task is forgotten.
     private func isDone() -> Bool {
         shared.withLock { shared in
             let isDone = shared.syncs.isEmpty && shared.compactions.isEmpty && !shared.isSyncDue
@@ -196,6 +199,7 @@ extension Maintenance {
         for continuation in waiting { continuation.resume(with: result) }
     }
 
+    /// Compacts the journal. Syncs that become due meanwhile run between the slices of the compaction.
     private func compactNow() throws {
         do {
             guard var compaction = try withCore({ core throws(FileFailure) in try core.beginCompaction() }) else { return }

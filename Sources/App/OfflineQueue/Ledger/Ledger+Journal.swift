@@ -1,4 +1,5 @@
 extension Ledger: JournalState {
+    /// Applies the entry of a frame.
     mutating func apply(_ frame: JournalFrame) {
         apply(
             kind: frame.header.kind,
@@ -8,6 +9,8 @@ extension Ledger: JournalState {
         )
     }
 
+    /// Returns whether a compaction keeps a frame: the present content of a request, the frames that describe its state, and frames of
+    /// unknown kinds.
     func keeps(_ frame: JournalFrameHeader) -> Bool { keeps(kind: frame.kind, sequence: frame.sequence) }
 }
 

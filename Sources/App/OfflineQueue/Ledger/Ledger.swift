@@ -76,6 +76,7 @@ struct Ledger: Sendable {
         var milliseconds: Int64
     }
 
+    /// A coalescing key and the index of its lane. The same key in another lane is independent.
     struct CoalescingKey: Hashable, Sendable {
         var lane: Int
         var key: String
@@ -328,6 +329,7 @@ struct Ledger: Sendable {
         return lanes.count - 1
     }
 
+    /// Returns the index of a boot in ``boots``, and adds a new boot. Each record stores this small index instead of the boot.
     private mutating func number(ofBoot boot: UInt64) -> UInt32 {
         // There are few boots, and most requests belong to the last boot.
         if let index = boots.lastIndex(of: boot) { return UInt32(index) }

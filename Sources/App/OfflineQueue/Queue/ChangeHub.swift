@@ -26,6 +26,7 @@ final class ChangeHub: Sendable {
         var nextWakeup: UInt64 = 0
     }
 
+    /// A weak reference to a subscription. With a strong reference, the hub would send events to sequences that the app has released.
     private struct Weak {
         weak let subscription: QueueSubscription?
     }

@@ -59,8 +59,18 @@ extension OfflineQueue {
 
     /// Stores a request with a body in bytes, which is sent after the earlier requests of its lane.
     ///
-    /// Use this method for bodies that are not JSON. The body must be in memory: a file or a stream is refused. The parameters, the result
-    /// and the errors are the same as for ``enqueue(_:_:_:query:options:context:isDurable:)``.
+    /// Use this method for bodies that are not JSON. The body must be in memory: a file or a stream is refused.
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - path: The path relative to the client's base URL, as for `APIClient.send`.
+    ///   - query: Items that are appended to the query of the path.
+    ///   - body: The bytes with their content type; `nil` for no body.
+    ///   - options: `queueing` contains the lane, the lifetime and the coalescing key. An `idempotencyKey` replaces the key that the queue
+    ///     creates. Other options are not stored.
+    ///   - context: The part of the app that makes the call. Errors and the client's log contain it.
+    ///   - isDurable: Whether the method waits until the request survives a loss of power.
+    /// - Returns: The identifier of the request, or of the pending request with the same coalescing key that it replaced.
+    /// - Throws: ``QueueError``, as for ``enqueue(_:_:_:query:options:context:isDurable:)``.
     @discardableResult
     public func enqueue(
         _ method: HTTPRequest.Method,
@@ -118,9 +128,18 @@ extension OfflineQueue {
 
     /// Sends a request now if possible. Use this method if the content of the response is not needed.
     ///
-    /// The parameters and errors are the same as for ``send(_:_:_:query:options:context:)``, with two differences. A response without
-    /// content is not an error. A response that another process received is not an error.
+    /// The method behaves like ``send(_:_:_:query:options:context:)``, with two differences. A response without content is not an error. A
+    /// response that another process received is not an error.
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - path: The path relative to the client's base URL.
+    ///   - body: A value that the client's coding writes as JSON; `nil` for no body.
+    ///   - query: Items that are appended to the query of the path.
+    ///   - options: `queueing` permits storing the request and contains the lane. `timeout` limits how long the method waits for the
+    ///     response.
+    ///   - context: The part of the app that makes the call. Errors and the client's log contain it.
     /// - Returns: ``QueueResult/response(_:)`` if the server performed the request, or the identifier of the stored request.
+    /// - Throws: `APIError` if the server refused the request, or if the request can't be stored.
     public func send<Body: Encodable>(
         _ method: HTTPRequest.Method,
         _ path: String,
@@ -158,7 +177,11 @@ extension OfflineQueue {
     /// ```swift
     /// try await queue.edit(id, body: RequestBody(bytes, contentType: "text/plain"))
     /// ```
-    /// The effects and errors are the same as for the method that encodes a value.
+    /// The effects are the same as for the method that encodes a value.
+    /// - Parameters:
+    ///   - id: A pending request.
+    ///   - body: The new body with its content type, in memory; `nil` removes the body.
+    /// - Throws: ``QueueError``, as for ``edit(_:_:)``. After an error, the request is not changed.
     public func edit(_ id: QueuedRequestID, body: RequestBody?) async throws(QueueError) {
         let bytes = try stored(body)
         var content = try await content(of: id)
@@ -175,6 +198,7 @@ extension OfflineQueue {
     ///
     /// Unlike ``remove(_:)``, the method refuses to remove a request that the server may have received. The app therefore never reports a
     /// wrong result to the user.
+    /// - Parameter id: A pending request.
     /// - Throws: ``QueueError/attemptBegan`` if the server may have received the request, or if the request is a dead letter.
     ///   ``QueueError/unknownRequest`` if the request was delivered or removed. ``QueueError/storage(_:)`` if the removal can't be written.
     ///   The file has a reserve of 64 KiB, so a removal usually succeeds even on a full disk.
@@ -190,6 +214,7 @@ extension OfflineQueue {
     ///
     /// If an attempt is in flight, the attempt continues. The server may have performed the request, or may still perform it. To remove
     /// only requests that the server can't have received, use ``cancel(_:)``.
+    /// - Parameter id: A pending request or a dead letter.
     /// - Throws: ``QueueError/unknownRequest`` if the request was delivered or removed. ``QueueError/storage(_:)`` if the removal can't be
     ///   written.
     public func remove(_ id: QueuedRequestID) async throws(QueueError) {
@@ -206,6 +231,7 @@ extension OfflineQueue {
     /// The request returns to its original place: before all requests of the lane that were stored later. The counts of attempts and
     /// failures begin again at zero. The identifier stays the same.
     ///
+    /// - Parameter id: A dead letter, such as one of ``deadLetters(limit:)``.
     /// - Important: If the reason of the dead letter is ``DeadLetter/Reason/unknownOutcome``, the server may perform the request twice. Ask
     ///   the user, or read the server's state, before the call.
     /// - Throws: ``QueueError/notDeadLetter`` if the request is pending. ``QueueError/unknownRequest`` if the request was delivered or
@@ -227,6 +253,7 @@ extension OfflineQueue {
     ///
     /// If a request is being sent, the server may still perform the request. Callers that wait in ``send(_:_:_:query:options:context:)``
     /// get the identifier of a request that no longer exists. If the account has no requests, the method does nothing.
+    /// - Parameter owner: The account with its server, such as one of ``owners``.
     /// - Throws: ``QueueError/storage(_:)`` if the removal can't be written. After an error, no request is removed.
     public func discard(owner: QueueOwner) async throws(QueueError) {
         try await change { _, transaction throws(QueueError) in
@@ -270,6 +297,8 @@ extension OfflineQueue {
     ///
     /// The method reads the state from memory, without the changes of other processes since this process last read the file. If another
     /// process is sending the request, the state is ``QueuedRequest/Status/pending``.
+    /// - Parameter id: The identifier that ``enqueue(_:_:_:query:options:context:isDurable:)`` or ``send(_:_:_:query:options:context:)``
+    ///   returned.
     public func status(of id: QueuedRequestID) -> QueuedRequest.Status? {
         let facts = journal.withState { ledger in
             ledger.records[id].map { record in
@@ -386,6 +415,8 @@ extension OfflineQueue {
         }
     }
 
+    /// Reads the present content of a request. The method first reads the changes of other processes.
+    /// - Throws: ``QueueError/unknownRequest`` if the request was delivered or removed; errors of the file and of the cipher.
     private func content(of id: QueuedRequestID) async throws(QueueError) -> RequestContent {
         let (frame, owner) = try await change { ledger, _ throws(QueueError) in
             guard let record = ledger.records[id] else { throw QueueError.unknownRequest }

@@ -273,7 +273,9 @@ extension OfflineQueue {
     }
 
     /// Writes the effect of a failed call to the journal. Subscribers or the waiting caller get the failure.
-    /// - Parameter isNewSession: Whether the session changed while the call was in flight.
+    /// - Parameter isNewSession: Whether the session changed while the call was in flight. If so, a refusal of the credentials doesn't
+    ///   pause the account.
+    /// - Returns: The effect on the lane of the request.
     private func settle(
         _ id: QueuedRequestID,
         _ owner: QueueOwner,
@@ -355,7 +357,15 @@ extension OfflineQueue {
     ///
     /// The outcome comes from the first of three sources: the call, the end of a drain that did not send the request, or the timeout of the
     /// call.
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - path: The path relative to the client's base URL.
+    ///   - query: Items that are appended to the query of the path.
+    ///   - body: The body in memory; `nil` for none.
+    ///   - options: The options of the call, which may permit storing it.
+    ///   - context: The part of the app that makes the call.
     /// - Returns: The response, or the identifier of the stored request. The response is `nil` if another attempt delivered the request.
+    /// - Throws: `APIError`: the refusal of the server, or the reason why the call can't be stored.
     package func deliver(
         _ method: HTTPRequest.Method,
         _ path: String,

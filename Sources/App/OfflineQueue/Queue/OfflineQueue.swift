@@ -277,6 +277,7 @@ extension OfflineQueue {
         do { return try cipher.open(sealed.bytes, binding: binding(id, owner)) } catch { throw .locked }
     }
 
+    /// Returns the authenticated data for the cipher: the identifier of the request, the server and the account.
     private func binding(_ id: QueuedRequestID, _ owner: QueueOwner) -> [UInt8] {
         var writer = QueueWriter()
         writer.write(id.rawValue)

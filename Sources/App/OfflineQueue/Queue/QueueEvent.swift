@@ -69,6 +69,7 @@ public struct QueueEvents: AsyncSequence, Sendable {
 
     let subscription: QueueSubscription
 
+    /// Returns the iterator of the sequence. All iterators of one sequence share its buffer, so use only one.
     public func makeAsyncIterator() -> Iterator { Iterator(subscription: subscription) }
 }
 
@@ -80,6 +81,7 @@ final class QueueSubscription: Sendable {
     /// The maximum number of buffered events.
     static let capacity = 256
 
+    /// The buffer, the waiting reader and the number of dropped events, guarded by a mutex.
     private struct State {
         var events: [QueueEvent] = []
         var missed = 0
@@ -102,6 +104,7 @@ final class QueueSubscription: Sendable {
         reader?.resume(returning: event)
     }
 
+    /// Returns the next event, or the number of dropped events. Waits until there is one. Returns `nil` when the task is canceled.
     func next() async -> QueueEvent? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

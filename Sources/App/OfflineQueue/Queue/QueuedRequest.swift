@@ -65,10 +65,12 @@ public struct DeadLetter: Hashable, Sendable {
         case failedRepeatedly = "failed_repeatedly"
     }
 
+    /// Returns whether the reason, the time and the error are equal.
     public static func == (left: DeadLetter, right: DeadLetter) -> Bool {
         left.reason == right.reason && left.date == right.date && left.error == right.error
     }
 
+    /// Hashes the reason and the time. The error is left out, which equal values permit.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(reason)
         hasher.combine(date)
@@ -113,6 +115,10 @@ public protocol QueueCipher: Sendable {
     /// - Throws: Any error if there is no key, such as on a locked device. The queue then throws ``QueueError/locked`` and stores nothing.
     func seal(_ plaintext: [UInt8], binding: [UInt8]) throws -> [UInt8]
     /// Decrypts the bytes that ``seal(_:binding:)`` returned.
+    /// - Parameters:
+    ///   - ciphertext: The result of ``seal(_:binding:)``.
+    ///   - binding: The authenticated data with which the bytes were encrypted.
+    /// - Returns: The bytes that were encrypted.
     /// - Throws: Any error if there is no key, or if the bytes are not authentic. The queue then keeps the request and tries again later.
     func open(_ ciphertext: [UInt8], binding: [UInt8]) throws -> [UInt8]
 }

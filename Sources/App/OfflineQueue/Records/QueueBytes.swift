@@ -3,25 +3,30 @@
 struct QueueWriter {
     private(set) var bytes: [UInt8] = []
 
+    /// Writes a number with the size of its type.
     mutating func write(_ number: some FixedWidthInteger) {
         withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
     }
 
+    /// Writes the length of the bytes and the bytes.
     mutating func write(_ block: [UInt8]) {
         write(UInt32(block.count))
         bytes.append(contentsOf: block)
     }
 
+    /// Writes the length of the text in UTF-8 and the text.
     mutating func write(_ text: String) {
         write(UInt32(text.utf8.count))
         bytes.append(contentsOf: text.utf8)
     }
 
+    /// Writes 0 for `nil`, and otherwise 1 and the text.
     mutating func write(_ text: String?) {
         write(UInt8(text == nil ? 0 : 1))
         if let text { write(text) }
     }
 
+    /// Writes the three parts of a time.
     mutating func write(_ time: QueueTime) {
         write(time.wall)
         write(time.boot)
@@ -41,6 +46,7 @@ struct QueueReader {
         rest = bytes[...]
     }
 
+    /// Reads a number with the size of its type.
     mutating func number<Number: FixedWidthInteger>(_ type: Number.Type = Number.self) throws(Malformed) -> Number {
         var number: Number = 0
         for (index, byte) in try take(MemoryLayout<Number>.size).enumerated() {
@@ -49,12 +55,16 @@ struct QueueReader {
         return number
     }
 
+    /// Reads bytes and the length before them.
     mutating func block() throws(Malformed) -> [UInt8] { Array(try take(Int(number(UInt32.self)))) }
 
+    /// Reads a text. Invalid UTF-8 is replaced by U+FFFD.
     mutating func text() throws(Malformed) -> String { String(decoding: try take(Int(number(UInt32.self))), as: UTF8.self) }
 
+    /// Reads a text that may be `nil`.
     mutating func optionalText() throws(Malformed) -> String? { try number(UInt8.self) == 0 ? nil : text() }
 
+    /// Reads a time.
     mutating func time() throws(Malformed) -> QueueTime {
         QueueTime(wall: try number(), boot: try number(), uptime: try number())
     }

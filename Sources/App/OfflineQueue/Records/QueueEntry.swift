@@ -190,6 +190,8 @@ extension RequestContent {
         return writer.bytes
     }
 
+    /// Reads the bytes of ``bytes``, after decryption.
+    /// - Throws: ``QueueReader/Malformed`` if the bytes end too early.
     init(_ bytes: [UInt8]) throws(QueueReader.Malformed) {
         var reader = QueueReader(bytes)
         method = try reader.text()

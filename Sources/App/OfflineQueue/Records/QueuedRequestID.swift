@@ -8,6 +8,7 @@ public struct QueuedRequestID: Hashable, Comparable, Sendable, Codable, CustomSt
     public let rawValue: UInt64
 
     /// Creates an identifier from a number that was stored.
+    /// - Parameter rawValue: The ``rawValue`` of an identifier of the same queue.
     public init(rawValue: UInt64) {
         self.rawValue = rawValue
     }

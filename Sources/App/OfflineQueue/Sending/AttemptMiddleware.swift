@@ -12,6 +12,9 @@ struct AttemptMiddleware: ClientMiddleware {
     /// Records what is known about an attempt that failed.
     let end: @Sendable (QueueEntry.Settlement) async throws -> Void
 
+    /// Records an attempt, sends the request, and records the known outcome of a failure. The queue itself records a success.
+    /// - Throws: `APIError` of the kind `cancelled` if the attempt may not begin. Its underlying error is the reason. Otherwise, the error
+    ///   of `next`.
     func intercept(
         _ request: HTTPRequest,
         body: RequestBody?,

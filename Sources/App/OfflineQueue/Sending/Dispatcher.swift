@@ -56,6 +56,11 @@ struct Dispatcher: Sendable {
     /// The number of requests in flight.
     private(set) var busy = 0
 
+    /// Creates a dispatcher without busy lanes.
+    /// - Parameters:
+    ///   - width: The maximum number of requests in flight.
+    ///   - backoff: The delay of a lane after a failure.
+    ///   - identity: The server of the client, and the account that is signed in.
     init(width: Int, backoff: Backoff, identity: Identity) {
         (self.width, self.backoff, self.identity) = (width, backoff, identity)
     }

@@ -20,6 +20,8 @@ enum Verdict: Equatable {
     /// The queue itself stopped the call before an attempt, or could not record the attempt.
     case stopped
 
+    /// Classifies the error of a call. The order of the conditions matters, because an error of the queue or of a refresh may also have a
+    /// status.
     init(_ error: APIError) {
         if error.underlying is Ledger.AttemptRefusal || error.underlying is QueueError {
             self = .stopped

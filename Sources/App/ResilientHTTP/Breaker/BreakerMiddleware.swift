@@ -12,6 +12,11 @@ import Synchronization
 /// a circuit. The circuit of a host opens only if several of its endpoints fail, or if connections to the host fail. An open circuit stays
 /// open for about a second before each probe. Meanwhile, calls wait, and the first call becomes the probe. A call that would wait for
 /// longer than 2 s fails with the kind `unavailable` and the code `SERVICE_UNAVAILABLE_LOCALLY`. The error contains the remaining time.
+///
+/// ```swift
+/// let rules = BreakerRules(failuresInARow: 3, pause: .seconds(5))
+/// let middleware = ClientPipeline.standard(breaker: BreakerMiddleware(rules))
+/// ```
 public final class BreakerMiddleware: ClientMiddleware {
     /// The rules that determine when a circuit opens.
     public let rules: BreakerRules
@@ -42,6 +47,12 @@ public final class BreakerMiddleware: ClientMiddleware {
     }
 
     /// Sends a call if its circuits admit the call, and records the result. If a circuit is open, a retry waits until the call's deadline.
+    /// - Parameters:
+    ///   - request: The request without its body. The header `X-Retry-Attempt` marks a retry.
+    ///   - body: The body, if there is one.
+    ///   - context: The call, whose origin and endpoint determine its circuits.
+    ///   - next: Passes the request to the next layer.
+    /// - Returns: The response of `next`.
     /// - Throws: `APIError` of the kind `unavailable` if a circuit is open; errors of the call.
     public func intercept(
         _ request: HTTPRequest,
@@ -68,6 +79,8 @@ public final class BreakerMiddleware: ClientMiddleware {
     private enum Verdict {
         case success, failure, lostConnection, neutral
 
+        /// Classifies the error of a call. Errors of a refresh and errors of the client itself say nothing about the server, so they are
+        /// neutral.
         init(_ error: any Error) {
             guard let error = error as? APIError, !error.isRefreshFailure else {
                 self = .neutral

@@ -36,6 +36,7 @@ struct FailureCount: Sendable {
         return true
     }
 
+    /// Stores the end of a call, and removes calls that are too old or exceed the maximum number.
     private mutating func note(isFailure: Bool, _ window: Duration, at now: Duration) {
         ends.append((now, isFailure))
         if isFailure { failures += 1 }
@@ -50,7 +51,11 @@ struct FailureCount: Sendable {
     }
 }
 
-/// The rules that determine when a circuit opens and when it is probed.
+/// The rules that determine when a circuit opens and when it is probed. All circuits of a ``BreakerMiddleware`` have the same rules.
+///
+/// A circuit opens after ``failuresInARow`` consecutive failures. It also opens if there were at least ``minimumCalls`` calls in the last
+/// 30 s, and the share of failures among them reaches ``failureShare``. At most the latest 1,000 calls count. The first rule suits an app
+/// that sends few calls, and the second rule suits an app that sends many.
 public struct BreakerRules: Hashable, Sendable {
     /// The number of consecutive failed calls that opens a circuit.
     public var failuresInARow: Int
@@ -72,6 +77,13 @@ public struct BreakerRules: Hashable, Sendable {
     static let maximumCalls = 1_000
 
     /// Creates rules.
+    /// - Parameters:
+    ///   - failuresInARow: The number of consecutive failed calls that opens a circuit.
+    ///   - failureShare: The share of failed calls that opens a circuit, above 0 and at most 1.
+    ///   - minimumCalls: The minimum number of calls for which the share is computed.
+    ///   - failingEndpoints: The number of failing endpoints of a host that opens the circuit of the host.
+    ///   - pause: The average time after which an open circuit sends one call as a probe.
+    ///   - patience: The maximum time that a new call waits at an open circuit before the call fails.
     /// - Precondition: `failuresInARow`, `minimumCalls` and `failingEndpoints` are positive. `failureShare` is above 0 and at most 1.
     public init(
         failuresInARow: Int = 3,
@@ -94,5 +106,7 @@ public struct BreakerRules: Hashable, Sendable {
         self.patience = patience
     }
 
+    /// Returns the time until the next probe: from 50 % to 150 % of ``pause``.
+    /// - Parameter chance: A random number from 0 to 1.
     func pause(chance: Double) -> Duration { pause * (0.5 + chance) }
 }

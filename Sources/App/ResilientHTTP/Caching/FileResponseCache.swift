@@ -62,6 +62,7 @@ public final class FileResponseCache: ResponseCache {
     }
 
     /// Returns a stored response, and marks it as used; `nil` if no response is stored.
+    /// - Parameter key: The session and the address of the request.
     public func response(for key: ResponseCacheKey) async -> StoredResponse? {
         await onQueue { [self] in
             let name = Self.name(of: key)
@@ -75,7 +76,11 @@ public final class FileResponseCache: ResponseCache {
     }
 
     /// Stores a response and replaces the earlier response of the same key. A response that is larger than an eighth of the maximum size is
-    /// not stored.
+    /// not stored, but the earlier response is still removed. If the files then exceed the maximum size, the cache removes the least
+    /// recently used responses until a quarter of the size is free.
+    /// - Parameters:
+    ///   - response: The response with its complete body.
+    ///   - key: The session and the address of the request.
     public func store(_ response: StoredResponse, for key: ResponseCacheKey) async {
         await onQueue { [self] in
             let name = Self.name(of: key)
@@ -93,6 +98,7 @@ public final class FileResponseCache: ResponseCache {
     }
 
     /// Removes the response of a key, if it is stored.
+    /// - Parameter key: The session and the address of the request.
     public func remove(_ key: ResponseCacheKey) async {
         await onQueue { [self] in
             list()
@@ -100,7 +106,8 @@ public final class FileResponseCache: ResponseCache {
         }
     }
 
-    /// Removes all responses of a session.
+    /// Removes all responses of a session. O(number of files).
+    /// - Parameter owner: The identifier of the session, as in ``ResponseCacheKey/owner``.
     public func removeAll(of owner: String) async {
         await onQueue { [self] in
             list()
@@ -109,7 +116,7 @@ public final class FileResponseCache: ResponseCache {
         }
     }
 
-    /// Removes all responses.
+    /// Removes all responses of all sessions, and the responses to calls without a session.
     public func removeAll() async {
         await onQueue { [self] in
             list()
@@ -183,6 +190,8 @@ extension FileResponseCache {
         "\(prefix(of: key.owner))\(digest(key.url)).\(pathExtension)"
     }
 
+    /// Returns the first part of the names of all files of a session. With this part, the files of a session are found without reading
+    /// them.
     private static func prefix(of owner: String?) -> String { owner.map { digest($0) + "-" } ?? "public-" }
 
     private static func digest(_ text: String) -> String { String(PrivateFile.digest(text), radix: 16) }

@@ -20,13 +20,19 @@ public protocol ResponseCache: Sendable {
     ///
     /// The client calls it before each GET, so it should be fast. If the response can't be read, return `nil`: the client then downloads it
     /// again.
+    /// - Parameter key: The session and the address of the request.
+    /// - Returns: The response as it was stored; `nil` if there is none.
     func response(for key: ResponseCacheKey) async -> StoredResponse?
     /// Stores a response and replaces the earlier response of the key.
     ///
     /// A cache may decide not to store a response, for example because the response is too large.
+    /// - Parameters:
+    ///   - response: The response with its complete body. The body has at most 4 MiB.
+    ///   - key: The session and the address of the request.
     func store(_ response: StoredResponse, for key: ResponseCacheKey) async
     /// Removes the stored response of a key.
     /// If there is none, nothing happens.
+    /// - Parameter key: The session and the address of the request.
     func remove(_ key: ResponseCacheKey) async
     /// Removes all responses of an owner. The client calls this method when a session ends.
     /// After this call, no data of the user may remain in the cache.
@@ -43,6 +49,9 @@ public struct ResponseCacheKey: Hashable, Sendable, Codable {
     public var url: String
 
     /// Creates a key.
+    /// - Parameters:
+    ///   - owner: The identifier of the call's session; `nil` for calls without a session.
+    ///   - url: The address, including scheme, host and query.
     public init(owner: String?, url: String) {
         (self.owner, self.url) = (owner, url)
     }
@@ -58,6 +67,11 @@ public struct StoredResponse: Hashable, Sendable {
     public var varying: [String: String]
 
     /// Creates a stored response.
+    /// - Parameters:
+    ///   - response: The status and the headers.
+    ///   - body: The complete body.
+    ///   - varying: The values of the request headers that the response names in `Vary`, by lowercase name; empty values for missing
+    ///     headers.
     public init(response: HTTPResponse, body: [UInt8], varying: [String: String] = [:]) {
         (self.response, self.body, self.varying) = (response, body, varying)
     }
@@ -131,6 +145,7 @@ public final class MemoryResponseCache: ResponseCache {
     public var count: Int { state.withLock(\.entries.count) }
 
     /// Returns a stored response, and marks it as used; `nil` if no response is stored.
+    /// - Parameter key: The session and the address of the request.
     public func response(for key: ResponseCacheKey) async -> StoredResponse? {
         state.withLock { state in
             state.uses += 1
@@ -141,6 +156,9 @@ public final class MemoryResponseCache: ResponseCache {
 
     /// Stores a response and replaces the earlier response of the same key. A response that is larger than an eighth of the maximum size is
     /// not stored, but the earlier response is still removed.
+    /// - Parameters:
+    ///   - response: The response with its complete body.
+    ///   - key: The session and the address of the request.
     public func store(_ response: StoredResponse, for key: ResponseCacheKey) async {
         let size = response.size + key.url.utf8.count + (key.owner?.utf8.count ?? 0)
         state.withLock { state in
@@ -158,18 +176,20 @@ public final class MemoryResponseCache: ResponseCache {
     }
 
     /// Removes the response of a key, if it is stored.
+    /// - Parameter key: The session and the address of the request.
     public func remove(_ key: ResponseCacheKey) async {
         state.withLock { $0.remove(key) }
     }
 
     /// Removes all responses of a session. O(number of responses).
+    /// - Parameter owner: The identifier of the session, as in ``ResponseCacheKey/owner``.
     public func removeAll(of owner: String) async {
         state.withLock { state in
             for key in state.entries.keys where key.owner == owner { state.remove(key) }
         }
     }
 
-    /// Removes all responses.
+    /// Removes all responses of all sessions, and the responses to calls without a session.
     public func removeAll() {
         state.withLock { $0 = State() }
     }

@@ -57,6 +57,7 @@ final class ResponseCacheMiddleware: ClientMiddleware {
     }
 
     /// Removes the responses of an ended session. Later responses of this session are not stored.
+    /// - Parameter owner: The identifier of the session.
     func end(_ owner: String) async {
         ended.withLock { ended in
             ended.append(owner)
@@ -90,6 +91,11 @@ final class ResponseCacheMiddleware: ClientMiddleware {
 
     /// Stores a response if it is complete, has an `ETag`, and may be stored. Otherwise, removes the earlier response of the key. The
     /// session may end at the same time, so the function checks the session again after it stored the response.
+    /// - Parameters:
+    ///   - response: The head of the response.
+    ///   - body: The body. A body that is not in memory, or that exceeds 4 MiB, is not stored.
+    ///   - key: The session and the address of the request.
+    ///   - request: The request, whose headers are stored if the response names them in `Vary`.
     private func store(_ response: HTTPResponse, _ body: ResponseBody, for key: ResponseCacheKey, _ request: HTTPRequest) async {
         guard !isEnded(key.owner) else { return }
         let fields = response.headerFields

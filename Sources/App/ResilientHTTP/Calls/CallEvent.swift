@@ -4,19 +4,33 @@ import Synchronization
 
 /// Receives the events of a client's calls, for a log, metrics or an analytics SDK.
 public protocol CallListener: Sendable {
-    /// Receives one event. The client calls this method synchronously during the call, so the method must return quickly.
+    /// Receives one event. The client calls this method synchronously during the call, so the method must return quickly. Calls that run at
+    /// the same time call the listener at the same time, so the method must be safe to call from any thread.
+    /// - Parameter event: The event. ``CallEvent/call`` identifies the call to which it belongs.
     func hear(_ event: CallEvent)
 }
 
-/// Passes events to a closure.
+/// Passes events to a closure. Use this type for a listener that needs no state.
+///
+/// ```swift
+/// api.listeners = [
+///     ClosureListener { event in
+///         if case .gaveUp(let reason) = event.kind { print("\(event.endpoint) is not repeated: \(reason.rawValue)") }
+///     }
+/// ]
+/// ```
 public struct ClosureListener: CallListener {
     private let body: @Sendable (CallEvent) -> Void
 
     /// Creates a listener.
+    /// - Parameter body: Receives each event, synchronously during the call. The closure must return quickly, and may run on several
+    ///   threads at the same time.
     public init(_ body: @escaping @Sendable (CallEvent) -> Void) {
         self.body = body
     }
 
+    /// Passes an event to the closure.
+    /// - Parameter event: The event.
     public func hear(_ event: CallEvent) { body(event) }
 }
 

@@ -57,20 +57,26 @@ extension CallOptions {
 
     /// Limits the duration of the call.
     /// The limit includes all attempts, the delays between them, and the body of the response.
+    /// - Parameter timeout: The maximum duration, from the call to the last byte of the response's body. With zero or less, the call fails
+    ///   with the kind `timeout`, and no request is sent.
     public static func timeout(_ timeout: Duration) -> CallOptions { CallOptions().timeout(timeout) }
     /// Limits the duration of one attempt of the call. With a limit, an attempt on a connection that hangs ends early, so that a retry has
     /// time before the deadline of the call. If the request must not be retried, the limit doesn't apply.
+    /// - Parameter timeout: The maximum duration of one attempt; positive. An attempt also ends at the deadline of the call.
     public static func attemptTimeout(_ timeout: Duration) -> CallOptions { CallOptions().attemptTimeout(timeout) }
     /// Retries the call by a policy, such as `.never`.
+    /// - Parameter policy: The policy, which replaces the policies of the endpoint and of the client as a whole.
     public static func retry(_ policy: RetryPolicy) -> CallOptions { CallOptions().retry(policy) }
     /// Sends the caller's `Idempotency-Key` with the request.
     /// Use it instead of ``idempotent`` if the key must outlive the process, such as a key that is stored with a draft.
     /// - Parameter key: 1 to 255 characters of visible ASCII, without quotes and backslashes.
     public static func idempotencyKey(_ key: String) -> CallOptions { CallOptions().idempotencyKey(key) }
     /// Sets the priority of the call over other waiting calls.
+    /// - Parameter priority: The priority. With a priority other than `.normal`, the request also has the header `Priority`.
     public static func priority(_ priority: CallPriority) -> CallOptions { CallOptions().priority(priority) }
 
     /// Determines how the call uses the client's ``ResponseCache``.
+    /// - Parameter policy: The use of stored responses. Without a cache in the client, the policy has no effect.
     public static func cache(_ policy: CachePolicy) -> CallOptions { CallOptions().cache(policy) }
 
     /// The call is stored in an `OfflineQueue` when it can't be sent.
@@ -84,19 +90,28 @@ extension CallOptions {
     }
 
     /// Returns these options with a maximum duration of the call.
+    /// - Parameter timeout: The maximum duration, including all attempts, the delays between them, and the body of the response.
     public func timeout(_ timeout: Duration) -> CallOptions { with { $0.timeout = timeout } }
     /// Returns these options with a maximum duration of one attempt.
+    /// - Parameter timeout: The maximum duration of one attempt; positive. The limit applies only to requests that may be retried.
     public func attemptTimeout(_ timeout: Duration) -> CallOptions { with { $0.attemptTimeout = timeout } }
     /// Returns these options with a retry policy.
+    /// - Parameter policy: The policy, which replaces the policies of the endpoint and of the client as a whole.
     public func retry(_ policy: RetryPolicy) -> CallOptions { with { $0.retry = policy } }
     /// Returns these options with the caller's `Idempotency-Key`.
+    /// - Parameter key: 1 to 255 characters of visible ASCII, without quotes and backslashes. With any other key, the call fails with the
+    ///   kind `invalidRequest`.
     public func idempotencyKey(_ key: String) -> CallOptions { with { $0.idempotency = .key(key) } }
     /// Returns these options with a priority.
+    /// - Parameter priority: The priority of the call over other waiting calls.
     public func priority(_ priority: CallPriority) -> CallOptions { with { $0.priority = priority } }
     /// Returns these options with a policy for the client's ``ResponseCache``.
+    /// - Parameter policy: The use of stored responses. Without a cache in the client, the policy has no effect.
     public func cache(_ policy: CachePolicy) -> CallOptions { with { $0.cache = policy } }
 
     /// Returns these options with the options of the argument added. If both set an option, the value of the argument applies.
+    /// - Parameter others: The options that take precedence. Their options that are `nil` change nothing.
+    /// - Returns: The combined options. Neither of the two values is changed.
     public func merging(_ others: CallOptions) -> CallOptions {
         with { options in
             options.timeout = others.timeout ?? timeout
@@ -142,6 +157,7 @@ extension CallOptions {
 
 extension CallOptions: ExpressibleByArrayLiteral {
     /// Creates options from an array of options. Later options replace earlier ones.
+    /// - Parameter elements: The options, in ascending order of precedence.
     public init(arrayLiteral elements: CallOptions...) {
         self = elements.reduce(CallOptions()) { $0.merging($1) }
     }
@@ -160,6 +176,7 @@ public enum CallPriority: Int, Comparable, Sendable, CaseIterable {
     /// Work that a user waits for while other calls run.
     case high
 
+    /// Whether the left priority is lower than the right one.
     public static func < (left: CallPriority, right: CallPriority) -> Bool { left.rawValue < right.rawValue }
 
     /// The value of the header field `Priority`; `nil` for the default urgency.

@@ -26,6 +26,13 @@ public struct ClientEnvironment: Sendable {
 
     /// Creates an environment. By default, the environment uses the clocks and the randomness of the system, and has no connectivity
     /// monitor and no logger.
+    /// - Parameters:
+    ///   - clock: The clock that measures and runs delays. A test passes a manual clock.
+    ///   - wallClock: Returns the local time. The client compares dates in responses with this time.
+    ///   - chance: Returns a random number from 0 to 1. A test passes a constant, so that delays are predictable.
+    ///   - connectivity: The device's connectivity; `nil` if it is not monitored. Calls that wait for a connection then try again every two
+    ///     seconds.
+    ///   - logger: The logger for decisions, at debug level; `nil` for no logger.
     public init(
         clock: MonotonicClock = .continuous,
         wallClock: @escaping @Sendable () -> Date = { Date() },
@@ -72,6 +79,7 @@ extension MonotonicClock {
 /// connectivity.report(isOnline: false)
 /// ```
 public final class Connectivity: Sendable {
+    /// The state of the connection, the waiting calls and the observers, guarded by a mutex.
     private struct State {
         var isOnline: Bool
         var changes: UInt64 = 0
@@ -82,6 +90,7 @@ public final class Connectivity: Sendable {
     private let state: Mutex<State>
 
     /// Creates a value that changes when ``report(isOnline:)`` is called.
+    /// - Parameter isOnline: The state until the first report.
     public init(isOnline: Bool = true) {
         state = Mutex(State(isOnline: isOnline))
     }

@@ -28,6 +28,8 @@ public protocol ClientMiddleware: Sendable {
     ///   - context: The call that the request belongs to.
     ///   - next: Passes a request to the next layer. It returns successful responses with complete bodies. For refusals of the server and
     ///     lost responses, it throws an `APIError`.
+    /// - Returns: A response of `next`, or a response that the middleware creates itself.
+    /// - Throws: The error of the call. The client converts an error of any other type to an `APIError`.
     func intercept(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -56,7 +58,16 @@ public final class CallContext: Sendable {
     public let record: CallRecord
     private let boundSession = Mutex<String?>(nil)
 
-    /// Creates a context.
+    /// Creates a context. The client creates the context of each call. A test of a middleware can also create one.
+    /// - Parameters:
+    ///   - name: The operation of the app, such as `user_login`; `nil` if the call has none.
+    ///   - origin: Scheme, host and port of the server, such as `https://api.example.org`.
+    ///   - endpoint: The method and the route of the call.
+    ///   - policy: The policy of the endpoint, with the options of the call already applied.
+    ///   - deadline: The deadline of the call, as an instant of the environment's clock.
+    ///   - attemptTimeout: The maximum duration of one attempt.
+    ///   - environment: Clocks, randomness and logger.
+    ///   - record: The events of the call. Its endpoint and environment should equal those of the context.
     public init(
         name: String? = nil,
         origin: String,

@@ -1,6 +1,8 @@
 public import HTTPTypes
 
 /// The settings of one endpoint that differ from the client's defaults.
+///
+/// Set policies by route in ``EndpointPolicies``. For a single call, use ``CallOptions``, which replace the settings of the policy.
 public struct EndpointPolicy: Hashable, Sendable {
     /// The maximum duration of a call; `nil` for the client's timeout.
     public var timeout: Duration?
@@ -40,6 +42,14 @@ public struct EndpointPolicy: Hashable, Sendable {
     }()
 
     /// Creates a policy.
+    /// - Parameters:
+    ///   - timeout: The maximum duration of a call, including delays and the body of the response; `nil` for the client's timeout.
+    ///   - attemptTimeout: The maximum duration of one attempt; `nil` for the client's timeout.
+    ///   - retry: The number and the delays of retries; `nil` for the client's policy.
+    ///   - sendsIdempotencyKey: Whether the client adds an `Idempotency-Key` to POST and PATCH. Use `true` only if the server supports the
+    ///     key.
+    ///   - isAuthorized: Whether calls carry the session's access token. Use `false` for public endpoints, so that they work without a
+    ///     sign-in.
     public init(
         timeout: Duration? = nil,
         attemptTimeout: Duration? = nil,
@@ -58,6 +68,12 @@ public struct EndpointPolicy: Hashable, Sendable {
 /// How a call is stored in an `OfflineQueue` when it can't be sent.
 ///
 /// A call is only stored if it is made through a queue. For other calls, the policy has no effect.
+///
+/// ```swift
+/// var policy = EndpointPolicy(sendsIdempotencyKey: true)
+/// policy.queueing = QueueingPolicy(lane: "orders")
+/// policies.set(policy, for: "/orders", method: .post)
+/// ```
 public struct QueueingPolicy: Hashable, Sendable {
     /// The name of the call's lane. The requests of one lane are sent in order, one at a time. Different lanes don't wait for each other.
     public var lane: String
@@ -68,6 +84,11 @@ public struct QueueingPolicy: Hashable, Sendable {
     public var coalescingKey: String?
 
     /// Creates a policy.
+    /// - Parameters:
+    ///   - lane: The name of the lane. Requests that depend on each other need the same lane.
+    ///   - lifetime: The time after which a stored request is no longer sent; `nil` for the lifetime of the queue.
+    ///   - coalescingKey: A key by which a new request replaces an earlier request of the lane that was not sent yet; `nil` stores each
+    ///     request.
     public init(lane: String = "default", lifetime: Duration? = nil, coalescingKey: String? = nil) {
         (self.lane, self.lifetime, self.coalescingKey) = (lane, lifetime, coalescingKey)
     }
@@ -97,6 +118,7 @@ public struct EndpointPolicies: Sendable {
     public var others: EndpointPolicy
 
     /// Creates policies.
+    /// - Parameter others: The policy of all endpoints for which no other policy is set.
     public init(others: EndpointPolicy = EndpointPolicy()) {
         self.others = others
     }
@@ -110,7 +132,9 @@ public struct EndpointPolicies: Sendable {
         if let method { byEndpoint[Endpoint(method, route)] = policy } else { byRoute[route] = policy }
     }
 
-    /// Returns the policy of an endpoint. O(1).
+    /// Returns the policy of an endpoint: the policy of its method and route, otherwise the policy of its route, otherwise ``others``.
+    /// O(1).
+    /// - Parameter endpoint: The method and the route of a call.
     public subscript(endpoint: Endpoint) -> EndpointPolicy {
         guard !byEndpoint.isEmpty || !byRoute.isEmpty else { return others }
         return byEndpoint[endpoint] ?? byRoute[endpoint.route] ?? others

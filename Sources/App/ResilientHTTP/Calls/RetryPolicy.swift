@@ -1,6 +1,14 @@
 /// The number and the delays of retries.
+///
+/// Set the policy for all calls of a client (``RetryMiddleware``), for one endpoint (``EndpointPolicy/retry``) or for one call
+/// (``CallOptions/retry``).
+///
+/// ```swift
+/// let retry = RetryMiddleware(RetryPolicy(maximumRetries: 2, backoff: Backoff(base: .milliseconds(200), cap: .seconds(5))))
+/// ```
 public struct RetryPolicy: Hashable, Sendable {
-    /// The number of retries after the first attempt.
+    /// The number of retries after the first attempt. A wait at a gate, at a quota or for a connection is not counted as a retry. A call
+    /// with ``EndpointPolicy/waitsInLine`` may be retried beyond this number after a 429, until its deadline.
     public var maximumRetries: Int
     /// The delay between two attempts if the server doesn't request a delay.
     public var backoff: Backoff
@@ -13,6 +21,11 @@ public struct RetryPolicy: Hashable, Sendable {
 
     /// Creates a policy.
     /// - Precondition: `maximumRetries` and `longestWait` are not negative. `stretch` is between 0 and 1.
+    /// - Parameters:
+    ///   - maximumRetries: The number of retries after the first attempt; 0 for one attempt only.
+    ///   - backoff: The delay between two attempts if the server doesn't request a delay.
+    ///   - longestWait: The longest delay of a server for which the client waits. With a longer delay, the call fails at once.
+    ///   - stretch: The maximum extension of a server's delay, as a fraction of the delay, from 0 to 1.
     public init(
         maximumRetries: Int = 3,
         backoff: Backoff = Backoff(),

@@ -15,6 +15,11 @@ extension APIClient {
     }
 
     /// The policy of a call.
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - path: The path relative to the base URL, with its query.
+    ///   - options: The options of the call, which are applied to the policy.
+    ///   - context: The operation of the app. The error contains it.
     /// - Throws: `APIError` with the kind `invalidRequest` if the client can't make the request.
     package func policy(
         _ method: HTTPRequest.Method,
@@ -29,18 +34,33 @@ extension APIClient {
     }
 
     /// The path with items at the end of its query.
+    /// - Parameters:
+    ///   - path: A percent-encoded path, optionally with a query.
+    ///   - query: Items that are percent-encoded here.
     package static func path(_ path: String, with query: [URLQueryItem]) -> String {
         query.isEmpty ? path : path.appending(query)
     }
 
     /// The bytes of a value as JSON; `nil` for no value.
+    /// - Parameters:
+    ///   - body: The value; `nil` for no body.
+    ///   - context: The operation of the app. The error contains it.
     /// - Throws: `APIError` with the kind `invalidRequest` if the value can't be encoded.
     package func jsonBody(_ body: (some Encodable)?, context: String?) throws(APIError) -> RequestBody? {
         try json(body, context: context)
     }
 
     /// Sends a request like ``send(_:_:query:body:headers:options:context:)``. Before each attempt, a further middleware is called as the
-    /// last layer before the transport.
+    /// last layer before the transport. The response is not stored in the client's cache.
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - path: The path relative to the base URL, with its query.
+    ///   - body: The body; `nil` for none.
+    ///   - headers: Further headers.
+    ///   - options: The differences of the call from the policy of its endpoint.
+    ///   - context: The operation of the app.
+    ///   - layer: The middleware, which sees each attempt after all other layers.
+    /// - Throws: ``APIError``, as for the other method.
     package func send(
         _ method: HTTPRequest.Method,
         _ path: String,
@@ -58,6 +78,12 @@ extension APIClient {
     }
 
     /// The value of a response that ``send(_:_:query:body:headers:options:context:)`` returned.
+    /// - Parameters:
+    ///   - type: The type of the value.
+    ///   - response: The head of the response, whose status becomes part of an error.
+    ///   - body: The body, wrapped (`{"success":true,"data":{…}}`) or flat.
+    ///   - context: The operation of the app. The error contains it.
+    /// - Throws: `APIError` with the kind `decoding` if the body doesn't have the type of the value.
     package func value<Value: Decodable>(
         of type: Value.Type = Value.self,
         in response: HTTPResponse,

@@ -228,6 +228,9 @@ public struct APIResponse<Value> {
     public var head: HTTPResponse
 
     /// Creates a response.
+    /// - Parameters:
+    ///   - value: The value that was decoded from the body.
+    ///   - head: The status and the headers.
     public init(value: Value, head: HTTPResponse) {
         (self.value, self.head) = (value, head)
     }
@@ -247,6 +250,16 @@ extension APIClient {
     /// let response: APIResponse<[Order]> = try await api.response(.get, "/orders")
     /// let changed = response.head.headerFields[.lastModified]
     /// ```
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - path: The path relative to the base URL, such as `/orders`. It must be percent-encoded.
+    ///   - query: The items of the query, which are percent-encoded here.
+    ///   - body: The body; `nil` for none.
+    ///   - headers: Further header fields.
+    ///   - options: The settings of this call, such as a timeout.
+    ///   - context: A name for the operation, which errors contain.
+    /// - Returns: The value with the status and the headers. ``APIResponse/isNotModified`` is `true` if the server confirmed a cached
+    ///   response.
     /// - Throws: ``APIError``.
     public func response<Value: Decodable>(
         _ method: HTTPRequest.Method,

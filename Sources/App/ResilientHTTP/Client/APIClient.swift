@@ -26,7 +26,8 @@ public struct APIClient: Sendable {
     ///
     /// Set the property for a backend whose texts are all in one language.
     public var serverTextLanguage: Language?
-    /// The maximum duration of a call, including delays and the body of the response.
+    /// The maximum duration of a call, including delays and the body of the response. The timeouts of ``policies`` and of ``CallOptions``
+    /// replace it for their calls. An upload has its own maximum duration.
     public var timeout: Duration
     /// The maximum duration of one attempt of a request that can be retried. A request that can't be retried may use the whole time of the
     /// call.
@@ -50,7 +51,8 @@ public struct APIClient: Sendable {
             for layer in middleware { clearStorage(with: layer) }
         }
     }
-    /// The receivers of the events of calls.
+    /// The receivers of the events of calls, in the order in which they receive each event. They are called synchronously, so they must
+    /// return quickly.
     public var listeners: [any CallListener] = []
     let base: BaseAddress?
     /// The common part of all requests; `nil` if the base URL is invalid.
@@ -107,6 +109,7 @@ public struct APIClient: Sendable {
     /// Use it if a client without a session has signed the user in. If the session exists when you create the client, pass it to the
     /// initializer instead.
     /// - Parameter session: The session. It refreshes the token when necessary.
+    /// - Returns: The copy. Both clients share the transport, the gates, the circuits and the cache.
     public func authorized(by session: Session) -> APIClient {
         var client = self
         client.middleware.append(AuthorizeMiddleware(session))
@@ -173,6 +176,7 @@ extension APIClient {
         /// The settings for reading the response; `nil` to read the whole response within the time of the attempt.
         var transfer: Exchange.Transfer?
 
+        /// Creates the arguments of a call. The items of the query are percent-encoded and appended to the path.
         init(
             _ method: HTTPRequest.Method,
             _ path: String,
@@ -265,6 +269,8 @@ extension APIClient {
         Exchange(transport: transport, catalogue: catalogue, maximumBodySize: maximumBodySize)
     }
 
+    /// Decodes the body of a successful response, wrapped or flat.
+    /// - Throws: ``APIError`` of the kind `decoding`, with the status and the id of the request.
     func decoded<Value: Decodable>(_ call: Call) throws(APIError) -> Value {
         do {
             return try coding.makeDecoder().decode(SuccessEnvelope<Value>.self, from: Data(call.bytes)).value
@@ -285,6 +291,8 @@ extension APIClient {
         }
     }
 
+    /// Builds the request of a call, with the client's headers and the headers of the call.
+    /// - Throws: ``APIError`` of the kind `invalidRequest` if the base URL or the path is invalid.
     func makeRequest(_ outgoing: Outgoing) throws(APIError) -> HTTPRequest {
         guard let base, var request = blank, BaseAddress.isPath(outgoing.path) else {
             throw APIError(.invalidRequest, context: outgoing.name)

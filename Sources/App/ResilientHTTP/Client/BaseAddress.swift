@@ -56,6 +56,7 @@ extension String {
         return text
     }
 
+    /// Appends a text. All bytes except letters, digits and `-._~` are percent-encoded.
     private mutating func appendEscaped(_ text: String) {
         for byte in text.utf8 {
             switch byte {

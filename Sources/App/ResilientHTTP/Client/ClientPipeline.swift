@@ -4,6 +4,13 @@ import HTTPTypes
 ///
 /// The order of the layers is: idempotency key → retry( gate → throttle → breaker → authorization( transport → status → error decoding ) ).
 /// The call's deadline applies to all layers together.
+///
+/// ```swift
+/// let middleware = ClientPipeline.standard(breaker: nil)
+/// ```
+///
+/// To add a layer, insert it into the array. A layer before the retries sees each call once, and a layer after the retries sees each
+/// attempt.
 public enum ClientPipeline {
     /// Returns the default middleware.
     ///
@@ -12,6 +19,7 @@ public enum ClientPipeline {
     ///   - gate: Delays calls after a 503 or a 429; `nil` for none.
     ///   - throttle: Applies the app's own limits; `nil` for none.
     ///   - breaker: Stops calls to failing endpoints; `nil` for none.
+    /// - Returns: The layers, the outermost first. ``IdempotencyKeyMiddleware`` is always the first one.
     public static func standard(
         retry: RetryMiddleware? = RetryMiddleware(),
         gate: GateMiddleware? = GateMiddleware(),
@@ -34,6 +42,13 @@ struct MiddlewareChain: Sendable {
     ///
     /// The closure that a layer receives doesn't escape, so the closure needs no allocation. The function stays on the caller's executor,
     /// because switching the executor at each layer would take time.
+    /// - Parameters:
+    ///   - request: The request without its body.
+    ///   - body: The body, if there is one.
+    ///   - context: The call.
+    ///   - index: The index of the layer; the number of layers or more for the transport.
+    /// - Returns: The response of the layer.
+    /// - Throws: The error of the layer.
     nonisolated(nonsending) func pass(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -56,6 +71,7 @@ struct MiddlewareChain: Sendable {
 public struct ClientGates: Sendable {
     let tables: [GateTable]
 
+    /// Finds the gates and the circuits in the middleware of a client.
     init(_ middleware: [any ClientMiddleware]) {
         tables = middleware.compactMap { ($0 as? GateMiddleware)?.table ?? ($0 as? BreakerMiddleware)?.table }
     }
@@ -63,8 +79,8 @@ public struct ClientGates: Sendable {
     /// The number of gates and circuits that are not open.
     public var count: Int { tables.reduce(0) { $0 + $1.count } }
 
-    /// Opens the gates and circuits of a host early. The client then sends one call at once as a probe. If the probe succeeds, the waiting
-    /// calls follow.
+    /// Opens the gates and circuits of a host early. For each of them, the client then sends one call at once as a probe. If the probe
+    /// succeeds, the waiting calls follow gradually.
     ///
     /// Call this method if the app knows that the host works again, for example after the user has fixed the network.
     ///

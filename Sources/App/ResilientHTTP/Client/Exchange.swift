@@ -32,6 +32,11 @@ struct Exchange: Sendable {
     ///
     /// The timeout of the attempt applies only if the request may be repeated and the body is in memory. For any other request, ending the
     /// attempt early would not help. The deadline of the call always applies.
+    /// - Parameters:
+    ///   - request: The request without its body.
+    ///   - body: The body, if there is one.
+    ///   - context: The call, whose record gets the beginning and the end of the attempt.
+    /// - Returns: A success, or the 304 of a conditional request.
     /// - Throws: ``APIError`` with the number of attempts. If no time is left, the error has the kind `timeout`, and the request was not
     ///   sent.
     nonisolated(nonsending) func send(

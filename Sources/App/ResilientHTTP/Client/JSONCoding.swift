@@ -54,6 +54,9 @@ public struct JSONCoding: Sendable {
     private var factories: (encoder: @Sendable () -> JSONEncoder, decoder: @Sendable () -> JSONDecoder)?
 
     /// Creates a coding.
+    /// - Parameters:
+    ///   - keys: The mapping between the names of JSON members and of Swift properties.
+    ///   - dates: The format of dates in requests and responses.
     public init(keys: Keys = .asWritten, dates: Dates = .iso8601) {
         self.keys = keys
         self.dates = dates
@@ -85,7 +88,7 @@ public struct JSONCoding: Sendable {
         return encoder
     }
 
-    /// Creates a decoder.
+    /// Creates a decoder. The client creates one for each response that it decodes.
     public func makeDecoder() -> JSONDecoder {
         if let factories { return factories.decoder() }
         let decoder = JSONDecoder()
@@ -99,6 +102,7 @@ public struct JSONCoding: Sendable {
         return decoder
     }
 
+    /// Decodes a date of RFC 3339, with or without fractional seconds.
     @Sendable
     private static func readInternetDate(_ decoder: any Decoder) throws -> Date {
         let container = try decoder.singleValueContainer()
@@ -108,6 +112,7 @@ public struct JSONCoding: Sendable {
         return date
     }
 
+    /// Encodes a date of ISO 8601 with three digits of fractional seconds.
     @Sendable
     private static func writeFractional(_ date: Date, _ encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
@@ -123,6 +128,8 @@ struct SuccessEnvelope<Value: Decodable>: Decodable {
 
     private enum Key: CodingKey { case success, data }
 
+    /// Decodes the member `data` if the member `success` is `true`. Otherwise, or if `data` doesn't have the type, decodes the value from
+    /// the whole body.
     init(from decoder: any Decoder) throws {
         guard let container = try? decoder.container(keyedBy: Key.self), container.contains(.data),
             (try? container.decodeIfPresent(Bool.self, forKey: .success)) == true

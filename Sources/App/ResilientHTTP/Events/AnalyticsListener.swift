@@ -19,9 +19,11 @@ public import Foundation
 /// When an API call ends, the adapter calls these methods synchronously, so each method must return quickly.
 public protocol AnalyticsListener: Sendable {
     /// `api_error`: a call failed for any reason. Calls that the app canceled are not reported.
+    /// - Parameter error: The failure, without secrets and personal data.
     func apiError(_ error: AnalyticsError)
 
     /// `server_error`: a call failed with a status of 5xx, or 408. ``apiError(_:)`` is also called for this error.
+    /// - Parameter error: The failure, without secrets and personal data.
     func serverError(_ error: AnalyticsError)
 
     /// `password_reset_requested`: the server accepted the request for a reset link.
@@ -32,14 +34,20 @@ public protocol AnalyticsListener: Sendable {
 
     /// `password_reset_error`: a step of a password reset failed. The step is the request for a link, the validation of a link or the
     /// confirmation. ``AnalyticsError/kind`` is the type of the error. ``apiError(_:)`` is also called for this error.
+    /// - Parameter error: The failure of the step.
     func passwordResetError(_ error: AnalyticsError)
 }
 
 extension AnalyticsListener {
+    /// Does nothing.
     public func apiError(_ error: AnalyticsError) {}
+    /// Does nothing.
     public func serverError(_ error: AnalyticsError) {}
+    /// Does nothing.
     public func passwordResetRequested() {}
+    /// Does nothing.
     public func passwordResetCompleted() {}
+    /// Does nothing.
     public func passwordResetError(_ error: AnalyticsError) {}
 }
 
@@ -64,6 +72,7 @@ public struct AnalyticsError: Hashable, Sendable {
 
     /// Creates the error of a failed call. `nil` if the event is not the end of a call, if the call succeeded, or if the app canceled the
     /// call.
+    /// - Parameter event: An event of a call.
     public init?(_ event: CallEvent) {
         guard case .finished(let summary) = event.kind, let kind = summary.kind, let code = summary.code, kind != .cancelled
         else { return nil }
@@ -78,7 +87,12 @@ public struct AnalyticsError: Hashable, Sendable {
     }
 }
 
-/// Reports failed calls to an ``AnalyticsListener``.
+/// Reports failed calls to an ``AnalyticsListener``. If the app also uses `AccountKit`, use `AccountAnalyticsAdapter` instead, which also
+/// reports the steps of a password reset.
+///
+/// ```swift
+/// api.listeners = [AnalyticsAdapter(FunnelAnalytics())]
+/// ```
 public struct AnalyticsAdapter: CallListener {
     private let listener: any AnalyticsListener
 
@@ -88,7 +102,8 @@ public struct AnalyticsAdapter: CallListener {
         self.listener = listener
     }
 
-    /// Reports the end of a failed call.
+    /// Reports the end of a failed call. Other events, successes and canceled calls are ignored.
+    /// - Parameter event: An event of a call.
     public func hear(_ event: CallEvent) {
         guard let error = AnalyticsError(event) else { return }
         listener.apiError(error)

@@ -50,6 +50,7 @@ public final class ErrorTally: CallListener {
     }
 
     /// Counts the error of a finished call. Other events and successes are ignored.
+    /// - Parameter event: An event of a call.
     public func hear(_ event: CallEvent) {
         guard case .finished(let summary) = event.kind, let code = summary.code else { return }
         let minute = minute
@@ -61,9 +62,11 @@ public final class ErrorTally: CallListener {
         }
     }
 
-    /// Returns the number of errors of each pair in the last minutes, the most frequent first.
+    /// Returns the number of errors of each pair in the last minutes, the most frequent first. Pairs without an error in these minutes are
+    /// left out.
     ///
-    /// - Parameter minutes: The number of minutes, including the current minute; at most 60.
+    /// - Parameter minutes: The number of minutes, including the current minute, from 1 to 60. Values outside of this range are limited to
+    ///   it.
     public func counts(lastMinutes minutes: Int = 60) -> [(key: Key, count: Int)] {
         let now = minute
         let span = Int64(min(max(minutes, 1), Self.slots))

@@ -22,7 +22,8 @@ public struct LogListener: CallListener {
         self.failureLevel = failureLevel
     }
 
-    /// Logs an event.
+    /// Logs an event: the end of a failed call at the level of the initializer, any other event at debug level.
+    /// - Parameter event: An event of a call.
     public func hear(_ event: CallEvent) {
         let isFailure = if case .finished(let summary) = event.kind { summary.code != nil } else { false }
         logger.log(

@@ -17,6 +17,11 @@ import Timekeeping
 ///
 /// A gate helps in cases in which a retry budget doesn't. For example, a client that sends one request every ten seconds never exhausts a
 /// retry budget, even if the server is overloaded.
+///
+/// ```swift
+/// let gate = GateMiddleware()
+/// let notes = APIClient(baseURL: url, transport: transport, middleware: ClientPipeline.standard(gate: gate))
+/// ```
 public final class GateMiddleware: ClientMiddleware {
     /// The rules that determine how long gates stay closed, and how long calls wait.
     public let rules: GateRules
@@ -24,7 +29,9 @@ public final class GateMiddleware: ClientMiddleware {
     /// The number of known changes of the network path.
     private let networkChanges = Atomic<UInt64>(0)
 
-    /// Creates the middleware. All calls of a client share its gates.
+    /// Creates the middleware. All calls of a client share its gates. If several clients call the same servers, pass one middleware to all
+    /// of them, so that a refusal of one client also delays the others.
+    /// - Parameter rules: The rules that determine how long gates stay closed, and how long calls wait.
     public init(_ rules: GateRules = GateRules()) {
         self.rules = rules
         table = GateTable(maximumWaiters: rules.maximumWaiters)
@@ -35,6 +42,16 @@ public final class GateMiddleware: ClientMiddleware {
     /// The number of calls that wait at gates.
     public var waiting: Int { table.waiting }
 
+    /// Sends a call when the gates of its host and endpoint admit the call, and records the result. After a change of the network path,
+    /// each closed gate first admits one probe.
+    /// - Parameters:
+    ///   - request: The request without its body. The header `X-Retry-Attempt` marks a retry, which waits until the call's deadline.
+    ///   - body: The body, if there is one.
+    ///   - context: The call, whose origin and endpoint determine its gates.
+    ///   - next: Passes the request to the next layer.
+    /// - Returns: The response of `next`.
+    /// - Throws: `APIError` of the kind `throttled` or `unavailable` if a gate refuses the call; its `retryAfter` is the remaining time.
+    ///   `CancellationError` if the task is canceled while the call waits. Otherwise, the error of `next`.
     public func intercept(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -58,6 +75,7 @@ public final class GateMiddleware: ClientMiddleware {
         }
     }
 
+    /// Returns how long a call waits at its gates.
     private func patience(_ request: HTTPRequest, _ context: CallContext) -> GateTable.Patience {
         // A retry waits until the deadline of its call.
         request.headerFields.contains(.retryAttempt)
@@ -157,6 +175,12 @@ extension APIError {
 /// The defaults are the result of a search over policies for a server at a fifth of its capacity; see `docs/contributing/benchmarks.md`.
 /// With longer extensions, the server uses more of its capacity. With shorter extensions, clients notice earlier that the server has
 /// recovered.
+///
+/// ```swift
+/// var rules = GateRules()
+/// rules.patience = .seconds(5)
+/// let gate = GateMiddleware(rules)
+/// ```
 public struct GateRules: Hashable, Sendable {
     /// The random extension of a server's delay, as a fraction of the delay. With an extension, many clients don't return at once.
     public struct Stretch: Hashable, Sendable {
@@ -166,14 +190,23 @@ public struct GateRules: Hashable, Sendable {
         public var longest: Duration
 
         /// Creates an extension.
+        /// - Parameters:
+        ///   - range: The minimum and the maximum extension, as fractions of the delay. For example, `0...0.5` adds up to a half of the
+        ///     delay.
+        ///   - longest: The maximum extension as a duration.
         public init(_ range: ClosedRange<Double>, longest: Duration) {
             (self.range, self.longest) = (range, longest)
         }
 
+        /// Returns the same extension with a lower maximum duration; `nil` for no further maximum.
         func bounded(by limit: Duration?) -> Stretch {
             limit.map { Stretch(range, longest: min(longest, $0)) } ?? self
         }
 
+        /// Returns a delay with its random extension.
+        /// - Parameters:
+        ///   - delay: The delay that the server requested.
+        ///   - chance: A random number from 0 to 1, which selects the extension within the range.
         func applied(to delay: Duration, chance: Double) -> Duration {
             delay + min(longest, delay * (range.lowerBound + (range.upperBound - range.lowerBound) * chance))
         }

@@ -94,6 +94,7 @@ struct GateState: Sendable {
     }
 
     /// The number of waiters that may be admitted.
+    /// - Returns: 0 while the gate is closed; no limit if the gate is fully open or paced.
     func room(at now: Duration) -> Int {
         guard !isClosed(at: now) else { return 0 }
         guard let allowance else { return .max }
@@ -102,6 +103,9 @@ struct GateState: Sendable {
 
     /// Returns the number of waiters to wake after a change. If the gate closed, all waiters wake, because most of them would wait in vain.
     /// Otherwise, only the waiters that may be admitted wake.
+    /// - Parameters:
+    ///   - known: The number of closures before the change.
+    ///   - now: The current instant.
     func wakes(since known: UInt64, at now: Duration) -> Int { opening == known ? room(at: now) : .max }
 
     /// Records that a request was served.
@@ -121,6 +125,14 @@ struct GateState: Sendable {
 
     /// Records a 503 or 429 whose response contains a delay.
     ///
+    /// - Parameters:
+    ///   - pass: The role of the refused request.
+    ///   - delay: The delay that the server requested.
+    ///   - first: The extension of the delay if the gate was fully open.
+    ///   - again: The extension of the delay if the gate closes again before it was fully open.
+    ///   - mayPace: Whether the gate may be paced instead, if the server serves other requests at the same time.
+    ///   - now: The current instant.
+    ///   - chance: A random number from 0 to 1, which selects the extension.
     /// - Returns: The instant at which the gate opens; `nil` if the gate stays open and is paced.
     @discardableResult
     mutating func noteRefusal(
@@ -143,6 +155,11 @@ struct GateState: Sendable {
 
     /// Records a 503 or 429 whose response contains no delay.
     ///
+    /// - Parameters:
+    ///   - pass: The role of the refused request.
+    ///   - unnamed: The duration of the closure by the number of consecutive closures without a delay.
+    ///   - now: The current instant.
+    ///   - chance: A random number. With 0, the closure lasts for half of the duration, and with 1, for the whole duration.
     /// - Returns: The instant at which the gate opens.
     @discardableResult
     mutating func noteRefusal(_ pass: Pass = .free, unnamed: Backoff, at now: Duration, chance: Double) -> Duration {
@@ -157,6 +174,7 @@ struct GateState: Sendable {
 
     /// Closes the gate, at least until an instant.
     ///
+    /// - Parameter instant: The earliest end of the closure. If the gate is already closed for longer, the later end applies.
     /// - Returns: The instant at which the gate opens.
     @discardableResult
     mutating func close(until instant: Duration) -> Duration {
@@ -178,6 +196,7 @@ struct GateState: Sendable {
 
     private func isClosed(at now: Duration) -> Bool { closedUntil.map { $0 > now } ?? false }
 
+    /// Records whether the gate closes again before it was fully open.
     private mutating func note(closing now: Duration) {
         // The request was sent before the gate closed, so the refusal brings no new information.
         guard !isClosed(at: now) else { return }
@@ -244,6 +263,9 @@ struct Pace: Hashable, Sendable {
 
     /// Takes the next slot after the waiting requests.
     ///
+    /// - Parameters:
+    ///   - now: The current instant.
+    ///   - waiters: The number of requests that wait ahead of this request. Each of them takes an earlier slot.
     /// - Returns: The time after which to try again; `nil` if the request may be sent.
     mutating func take(at now: Duration, waiters: Int) -> Duration? {
         let seconds = max(.zero, now - instant) / .seconds(1)
@@ -264,6 +286,9 @@ struct Pace: Hashable, Sendable {
 
     /// Records a refusal. The rate is reduced at most twice per second.
     ///
+    /// - Parameters:
+    ///   - served: The number of requests that the server recently served per second.
+    ///   - now: The current instant.
     /// - Returns: Whether pacing continues; `false` if the server no longer serves any request.
     mutating func refuse(served: Double, at now: Duration) -> Bool {
         lastRefusal = now

@@ -74,6 +74,7 @@ final class GateTable: Sendable {
         /// The maximum time at a gate that is paced.
         var paced: Duration
 
+        /// Creates a maximum waiting time. Without a value for paced gates, the same time applies to all gates.
         init(_ closed: Duration, paced: Duration? = nil) {
             (self.closed, self.paced) = (closed, paced ?? closed)
         }
@@ -219,6 +220,13 @@ final class GateTable: Sendable {
     }
 
     /// Adds a call to the line of waiters. The call is refused if it would be admitted too late or if too many calls wait.
+    /// - Parameters:
+    ///   - context: The call.
+    ///   - decision: The decision of the gate, which didn't admit the call.
+    ///   - key: The gate.
+    ///   - state: The state of the table, whose lock the caller holds.
+    ///   - now: The current instant.
+    ///   - latest: The instants until which the call waits at a closed and at a paced gate.
     private func blocked(
         _ context: CallContext,
         by decision: GateState.Decision,

@@ -91,12 +91,19 @@ public struct Paging<Page: Sendable>: Sendable {
 
 extension Paging where Page: Collection {
     /// Pages are lists that begin at an offset. A list with fewer items than `size` is the last page.
+    /// - Parameters:
+    ///   - parameter: The name of the query item with the offset.
+    ///   - limit: The name of the query item with the size; `nil` if the server determines the size.
+    ///   - size: The size of a page.
     /// - Precondition: `size` is positive.
     public static func offset(_ parameter: String = "offset", limit: String? = "limit", size: Int) -> Paging {
         offset(parameter, limit: limit, size: size) { $0.count }
     }
 
     /// Pages are lists that have numbers. An empty list is the last page.
+    /// - Parameters:
+    ///   - parameter: The name of the query item with the number.
+    ///   - first: The number of the first page.
     public static func number(_ parameter: String = "page", from first: Int = 1) -> Paging {
         number(parameter, from: first) { $0.isEmpty }
     }
@@ -109,6 +116,7 @@ enum LinkHeader {
         fields[values: .link].lazy.compactMap { next(in: $0) }.first
     }
 
+    /// Returns the address of the first link with the relation `next` in one field, which may contain several links.
     private static func next(in field: String) -> String? {
         var rest = field[...]
         while let open = rest.firstIndex(of: "<"), let close = rest[open...].firstIndex(of: ">") {
@@ -121,6 +129,7 @@ enum LinkHeader {
         return nil
     }
 
+    /// Returns the relations of a link from its parameters, in lowercase. Only the first parameter `rel` counts (RFC 8288 §3.3).
     private static func relations(in parameters: Substring) -> [String] {
         var rest = parameters
         while !rest.isEmpty {
@@ -178,6 +187,9 @@ public struct PageSequence<Page: Decodable & Sendable>: AsyncSequence, Sendable 
         var number = 0
 
         /// Returns the next page; `nil` after the last page and after an error.
+        /// - Parameter actor: The actor on which the method runs; the caller's by default.
+        /// - Throws: ``APIError`` of the request. The kind is `invalidRequest` if the next page is on another host or outside of the base
+        ///   URL. The kind is `decoding` if the next page has the address of this page.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws(APIError) -> Page? {
             guard let present = address else { return nil }
             address = nil
@@ -203,6 +215,7 @@ public struct PageSequence<Page: Decodable & Sendable>: AsyncSequence, Sendable 
     }
 
     /// Returns the items of all pages as one sequence.
+    /// - Parameter items: Returns the items of a page, in the order in which the sequence returns them. A page may have no items.
     public func items<Item: Sendable>(_ items: @escaping @Sendable (Page) -> [Item]) -> PageItems<Page, Item> {
         PageItems(pages: self, items: items)
     }
@@ -235,6 +248,8 @@ public struct PageItems<Page: Decodable & Sendable, Item: Sendable>: AsyncSequen
         var present: ArraySlice<Item> = []
 
         /// Returns the next item; `nil` after the last item and after an error.
+        /// - Parameter actor: The actor on which the method runs; the caller's by default.
+        /// - Throws: ``APIError`` of the request for a page. The items of earlier pages have then already been returned.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws(APIError) -> Item? {
             while present.isEmpty {
                 guard let page = try await pages.next(isolation: actor) else { return nil }
@@ -246,7 +261,8 @@ public struct PageItems<Page: Decodable & Sendable, Item: Sendable>: AsyncSequen
 }
 
 extension APIClient {
-    /// Returns the pages of a list. The sequence requests the next page when the reader reaches it.
+    /// Returns the pages of a list. The sequence requests the next page when the reader reaches it. Nothing is sent before the first read
+    /// of the sequence.
     ///
     /// By default, a request waits until its deadline if the server limits the rate. To request several pages at once, use
     /// ``allPages(_:of:numbers:parameter:atOnce:query:headers:options:context:)``.
@@ -295,6 +311,8 @@ extension APIClient {
     ///   - headers: Further headers.
     ///   - options: The differences of the calls from the policy of their endpoint.
     ///   - context: The operation of the app.
+    /// - Returns: The pages in the order of `numbers`.
+    /// - Throws: ``APIError`` of the first request that fails.
     /// - Precondition: `limit` is positive.
     public func allPages<Page: Decodable & Sendable>(
         _ path: String,

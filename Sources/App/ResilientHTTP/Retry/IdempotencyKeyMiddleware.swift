@@ -12,6 +12,11 @@ public import HTTPTypes
 /// request safely, so this caller gets the error of the last attempt.
 ///
 /// Place the middleware outside of ``RetryMiddleware``, so that all attempts share the key.
+///
+/// ```swift
+/// var policies = EndpointPolicies()
+/// policies.set(EndpointPolicy(sendsIdempotencyKey: true), for: "/orders", method: .post)
+/// ```
 public struct IdempotencyKeyMiddleware: ClientMiddleware {
     private let makeKey: @Sendable () -> String
 
@@ -22,6 +27,15 @@ public struct IdempotencyKeyMiddleware: ClientMiddleware {
         self.makeKey = makeKey
     }
 
+    /// Adds a key to the request if the policy requires one, and passes the request on.
+    /// - Parameters:
+    ///   - request: The request without its body.
+    ///   - body: The body, if there is one.
+    ///   - context: The call, whose policy determines whether a key is added.
+    ///   - next: Passes the request to the next layer, which makes all attempts.
+    /// - Returns: The response of `next`.
+    /// - Throws: `APIError` of the kind `unknownOutcome` if the middleware added a key, no response was received, and the server may have
+    ///   performed the request. Otherwise, the error of `next`.
     public func intercept(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -42,7 +56,7 @@ public struct IdempotencyKeyMiddleware: ClientMiddleware {
         }
     }
 
-    /// Returns 128 random bits as 32 hexadecimal digits.
+    /// Returns 128 random bits of the system's random number generator as 32 lowercase hexadecimal digits.
     public static func randomKey() -> String {
         var generator = SystemRandomNumberGenerator()
         return [generator.next(), generator.next()].map { half in

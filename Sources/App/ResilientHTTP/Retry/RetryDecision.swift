@@ -68,6 +68,7 @@ extension RetryPolicy {
         return .wait(wait, reason)
     }
 
+    /// Whether the same request may succeed later.
     private func isWorthRepeating(_ error: APIError) -> Bool {
         switch error.retry {
         // The session already handles these errors.
@@ -87,6 +88,11 @@ extension RetryPolicy {
 /// With the defaults, the fifth failure in a row ends the retries. The first attempts of calls are always sent.
 ///
 /// The budget is an atomic number without a lock. Several clients may share it.
+///
+/// ```swift
+/// let budget = RetryBudget(capacity: 20)
+/// let retry = RetryMiddleware(budget: budget)
+/// ```
 public final class RetryBudget: Sendable {
     /// The tokens, in thousandths.
     private let tokens: Atomic<Int>

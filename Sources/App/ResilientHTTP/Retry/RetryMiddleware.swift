@@ -16,6 +16,11 @@ import Timekeeping
 ///
 /// The policy of an endpoint (``EndpointPolicy/retry``) replaces the policy of the middleware. For operations that are not requests of a
 /// client, use ``withRetry(_:timeout:context:environment:isolation:_:)``.
+///
+/// ```swift
+/// let retry = RetryMiddleware(RetryPolicy(maximumRetries: 2))
+/// let api = APIClient(baseURL: url, transport: transport, middleware: ClientPipeline.standard(retry: retry))
+/// ```
 public struct RetryMiddleware: ClientMiddleware {
     /// The number of retries and the delays between them, for endpoints that have no retry policy.
     public var policy: RetryPolicy
@@ -31,6 +36,14 @@ public struct RetryMiddleware: ClientMiddleware {
         self.budget = budget
     }
 
+    /// Sends a request, and repeats it until it succeeds, or until the policy, the budget or the deadline of the call ends the retries.
+    /// - Parameters:
+    ///   - request: The request without its body. If it has the header `X-Retry-Attempt`, it is sent only once.
+    ///   - body: The body, if there is one.
+    ///   - context: The call. Its record gets the delays, and the reason why a failed call is not repeated.
+    ///   - next: Makes one attempt.
+    /// - Returns: The response of the first attempt that succeeds.
+    /// - Throws: `APIError` of the last attempt. If the task is canceled during a delay, the kind is `cancelled`.
     public func intercept(
         _ request: HTTPRequest,
         body: RequestBody?,

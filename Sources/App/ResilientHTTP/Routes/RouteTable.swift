@@ -57,6 +57,7 @@ public struct RouteTable: Sendable {
 
     /// Returns the endpoint of a request. If no registered route matches, the endpoint is the path with its ids replaced. O(length of the
     /// path) and O(routes with the same number of segments).
+    /// - Parameter request: A request whose path includes the base path. The query is ignored.
     public func endpoint(of request: HTTPRequest) -> Endpoint {
         if routes.isEmpty, base.isEmpty { return Endpoint(request.method, PathFolding.template(of: request.path ?? "/")) }
         var path = PathFolding.segments(of: request.path ?? "/")[...]

@@ -8,7 +8,10 @@ public struct Endpoint: Hashable, Sendable {
     /// The template of the route.
     public let route: RouteTemplate
 
-    /// Creates an endpoint.
+    /// Creates an endpoint. For the endpoint of a request, use ``RouteTable/endpoint(of:)``.
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - route: The template of the route, such as `/api/activities/{id}`.
     public init(_ method: HTTPRequest.Method, _ route: RouteTemplate) {
         (self.method, self.route) = (method, route)
     }
@@ -23,6 +26,12 @@ extension Endpoint: CustomStringConvertible {
 ///
 /// A template identifies a route without ids, so the template can be logged and used as a key. Each `{name}` represents one segment. A
 /// trailing slash is ignored.
+///
+/// ```swift
+/// let route: RouteTemplate = "/api/activities/{id}"
+/// ```
+///
+/// A literal must be a valid template. For a text from another source, use ``init(parsing:)``.
 public struct RouteTemplate: Hashable, Sendable {
     /// The template without a trailing slash.
     private let text: String
@@ -55,6 +64,7 @@ public struct RouteTemplate: Hashable, Sendable {
     /// Whether a segment is a placeholder.
     static func isParameter(_ segment: Substring) -> Bool { segment.utf8.first == UInt8(ascii: "{") }
 
+    /// Whether bytes are a literal segment of visible ASCII characters, or a whole placeholder such as `{id}`.
     private static func isSegment(_ bytes: [UInt8]) -> Bool {
         guard !bytes.isEmpty, bytes.allSatisfy({ (0x21...0x7E).contains($0) && !"?#".utf8.contains($0) }) else { return false }
         guard bytes.contains(where: { "{}".utf8.contains($0) }) else { return true }
@@ -68,6 +78,7 @@ public struct RouteTemplate: Hashable, Sendable {
 extension RouteTemplate: ExpressibleByStringLiteral {
     /// Creates a template from a literal.
     ///
+    /// - Parameter text: The template, such as `/api/activities/{id}`.
     /// - Precondition: The literal is a valid template; see ``init(parsing:)``.
     public init(stringLiteral text: String) {
         guard let template = RouteTemplate(parsing: text) else {

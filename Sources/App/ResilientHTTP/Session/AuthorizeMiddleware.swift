@@ -15,15 +15,29 @@ import Timekeeping
 /// A call belongs to the session that authorized its first attempt. The call is never sent with the tokens of a user who signed in later. A
 /// call for an account, such as a call of an offline queue, is sent only with a token of that account. Each attempt checks the account.
 /// Such a call never prompts the user to sign in.
+///
+/// An app rarely creates this middleware. A client that is created with a session adds the middleware as its last layer, and so does
+/// ``APIClient/authorized(by:)``.
 public struct AuthorizeMiddleware: ClientMiddleware {
     /// The session whose access token requests carry.
     public let session: Session
 
     /// Creates the middleware. Several clients may share one session.
+    /// - Parameter session: The session whose access token requests carry.
     public init(_ session: Session) {
         self.session = session
     }
 
+    /// Sends a request with the session's access token. If the server requires it, renews the session and repeats the request once.
+    /// - Parameters:
+    ///   - request: The request without its body. A request with `Authorization` is passed on unchanged.
+    ///   - body: The body, if there is one. A request whose body can't be sent twice is not repeated.
+    ///   - context: The call. Its deadline also limits the wait for a renewal.
+    ///   - next: Passes the request to the next layer.
+    /// - Returns: The response of `next`.
+    /// - Throws: The server's refusal if a renewal doesn't help or is impossible. `APIError` of the kind `unauthorized` if another user has
+    ///   signed in since the first attempt. The error of a refresh that failed for a temporary reason until the deadline, or `APIError` of
+    ///   the kind `timeout` if the refresh was still in flight at the deadline. The error of the store if the store can't be read.
     public func intercept(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -110,6 +124,7 @@ public struct AuthorizeMiddleware: ClientMiddleware {
 }
 
 extension HTTPRequest {
+    /// Returns the request with the access token; unchanged if there are no credentials.
     fileprivate func signed(with held: SessionState.Held?) -> HTTPRequest {
         guard let held else { return self }
         var request = self
@@ -128,6 +143,7 @@ extension APIError {
         }
     }
 
+    /// Returns the error with the operation and the number of attempts of a call.
     fileprivate func named(_ context: CallContext) -> APIError {
         var error = self
         error.context = context.name

@@ -35,12 +35,12 @@ public struct Credentials: Sendable, Codable {
 }
 
 extension Credentials: Hashable {
-    /// Compares tokens and expiry.
+    /// Returns whether the tokens and their expiry are equal. The identifiers of the user and of the session are not compared.
     public static func == (left: Credentials, right: Credentials) -> Bool {
         left.accessToken == right.accessToken && left.refreshToken == right.refreshToken && left.expiresAt == right.expiresAt
     }
 
-    /// Hashes tokens and expiry.
+    /// Hashes the tokens and their expiry, which are the members that `==` compares.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(accessToken)
         hasher.combine(refreshToken)
@@ -108,15 +108,25 @@ public protocol CredentialStore: Sendable {
 }
 
 extension CredentialStore {
-    /// Returns a store in memory.
+    /// Returns a store in memory, whose secret is lost when the process ends. A store that survives the process must implement this method
+    /// itself.
+    /// - Parameter name: Ignored. Each call returns a new store.
     public func secretStore(named name: String) -> any SecretStore { MemorySecretStore() }
 
     /// Runs the closure at once, without a lock. This is correct for a store that no other process shares.
+    /// - Parameter body: The closure.
+    /// - Returns: The result of the closure.
+    /// - Throws: The error of the closure.
     public func exclusively<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
         try await body()
     }
 
     /// Loads, compares and saves. The method doesn't notice another process that saves between these steps.
+    /// - Parameters:
+    ///   - credentials: The new credentials; `nil` removes the stored ones.
+    ///   - expected: The credentials that the store must still have. Only the tokens are compared.
+    /// - Returns: Whether the credentials were stored.
+    /// - Throws: The error of ``load()`` or ``save(_:)``.
     public func save(_ credentials: Credentials?, replacing expected: Credentials?) async throws -> Bool {
         guard try await load().hasTokens(of: expected) else { return false }
         try await save(credentials)
@@ -128,7 +138,8 @@ extension CredentialStore {
 public final class MemoryCredentialStore: CredentialStore {
     private let credentials: Mutex<Credentials?>
 
-    /// Creates a store. Pass the credentials of a signed-in user, or `nil`.
+    /// Creates a store.
+    /// - Parameter credentials: The credentials of a signed-in user; `nil` if no user is signed in.
     public init(_ credentials: Credentials? = nil) {
         self.credentials = Mutex(credentials)
     }
@@ -137,9 +148,14 @@ public final class MemoryCredentialStore: CredentialStore {
     public func load() async -> Credentials? { credentials.withLock { $0 } }
 
     /// Stores credentials in place of the earlier credentials; `nil` removes them.
+    /// - Parameter new: The new credentials; `nil` removes the stored ones.
     public func save(_ new: Credentials?) async { credentials.withLock { $0 = new } }
 
     /// Stores credentials if the store still has the expected credentials.
+    /// - Parameters:
+    ///   - new: The new credentials; `nil` removes the stored ones.
+    ///   - expected: The credentials that the store must still have.
+    /// - Returns: Whether the credentials were stored.
     public func save(_ new: Credentials?, replacing expected: Credentials?) async -> Bool {
         credentials.withLock { credentials in
             guard credentials == expected else { return false }
@@ -157,6 +173,7 @@ public protocol SecretStore: Sendable {
     /// - Throws: Any error if the secret can't be read now, such as on a locked device.
     func loadSecret() async throws -> Data?
     /// Stores a secret in place of the earlier secret; `nil` removes it.
+    /// - Parameter secret: The secret; `nil` removes it.
     /// - Throws: Any error if the secret can't be written. The app continues without the new secret.
     func saveSecret(_ secret: Data?) async throws
 }
@@ -172,5 +189,6 @@ public final class MemorySecretStore: SecretStore {
     public func loadSecret() async -> Data? { secret.withLock { $0 } }
 
     /// Stores a secret in place of the earlier secret; `nil` removes it.
+    /// - Parameter new: The new secret; `nil` removes the earlier one.
     public func saveSecret(_ new: Data?) async { secret.withLock { $0 = new } }
 }

@@ -40,6 +40,7 @@ public struct FileCredentialStore: CredentialStore {
     public func load() async throws -> Credentials? { try read() }
 
     /// Stores credentials in place of the earlier credentials; `nil` removes the file.
+    /// - Parameter credentials: The new credentials; `nil` removes the file.
     /// - Throws: `POSIXError`, such as `EWOULDBLOCK` if another process holds the lock for longer than the timeout. The earlier file then
     ///   stays.
     public func save(_ credentials: Credentials?) async throws {
@@ -47,6 +48,10 @@ public struct FileCredentialStore: CredentialStore {
     }
 
     /// Stores credentials if the file still has the expected credentials. Any process may have written the expected credentials.
+    /// - Parameters:
+    ///   - credentials: The new credentials; `nil` removes the file.
+    ///   - expected: The credentials that the file must still contain.
+    /// - Returns: Whether the credentials were stored.
     /// - Throws: `POSIXError`, such as `EWOULDBLOCK` if another process holds the lock for longer than the timeout.
     public func save(_ credentials: Credentials?, replacing expected: Credentials?) async throws -> Bool {
         try await locked(".write-lock") {
@@ -57,16 +62,21 @@ public struct FileCredentialStore: CredentialStore {
     }
 
     /// Runs a closure while no other process and no other store of this file in this process run such a closure.
-    /// - Throws: `POSIXError` with `EWOULDBLOCK` if the other closure doesn't end before the timeout.
+    /// - Parameter body: The closure. The lock is released when it ends, or when the process ends.
+    /// - Returns: The result of the closure.
+    /// - Throws: `POSIXError` with `EWOULDBLOCK` if the other closure doesn't end before the timeout. Otherwise, the error of the closure.
     public func exclusively<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
         try await locked(".lock", body)
     }
 
     /// Returns a store for a file beside this file. The name of the new file ends in the given name. The new file is not encrypted.
+    /// - Parameter name: The end of the file name: lowercase letters and hyphens. Don't use `lock` and `write-lock`, because the locks of
+    ///   this store have these names.
     public func secretStore(named name: String) -> any SecretStore {
         SecretFile(url: URL(fileURLWithPath: file.path + "." + name))
     }
 
+    /// Reads the file. A file that can't be decoded counts as missing, so the user can sign in again.
     private func read() throws -> Credentials? {
         try SecretFile(url: file).read().flatMap { try? JSONDecoder().decode(Credentials.self, from: $0) }
     }
@@ -77,6 +87,10 @@ public struct FileCredentialStore: CredentialStore {
 
     /// Runs a closure under a lock of the file system (`flock`) on a file beside the credentials. Each call opens the lock file again, so
     /// callers in one process also exclude each other.
+    /// - Parameters:
+    ///   - suffix: The end of the name of the lock file.
+    ///   - body: The closure.
+    /// - Throws: `POSIXError` with `EWOULDBLOCK` after the timeout. Otherwise, the error of the closure.
     private func locked<Value: Sendable>(_ suffix: String, _ body: @Sendable () async throws -> Value) async throws -> Value {
         let descriptor = open(file.path + suffix, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw POSIXError.last }

@@ -98,18 +98,21 @@
         }
 
         /// Stores credentials in place of the earlier credentials; `nil` removes them.
+        /// - Parameter credentials: The new credentials; `nil` removes the item.
         /// - Throws: ``Failure``.
         public func save(_ credentials: Credentials?) async throws {
             try await reportingFailure { try await item.store(credentials) }
         }
 
         /// Returns a store for another item of the same service. The account name of this item ends in the given name.
+        /// - Parameter name: The end of the account name: lowercase letters and hyphens.
         public func secretStore(named name: String) -> any SecretStore {
             var other = attributes
             other.account += "." + name
             return KeychainItem(other, functions: KeychainServices())
         }
 
+        /// Runs a closure and converts its errors to the public type.
         private func reportingFailure<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
             do {
                 return try await body()
@@ -146,6 +149,7 @@
             SecItemStatus(rawValue: SecItemDelete(dictionary(query) as CFDictionary))
         }
 
+        /// Returns the attributes in the form of the Security framework.
         private func dictionary(_ attributes: SecItemAttributes) -> [CFString: Any] {
             var dictionary: [CFString: Any] = [
                 kSecClass: kSecClassGenericPassword,

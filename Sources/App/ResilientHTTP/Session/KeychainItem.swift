@@ -57,6 +57,7 @@ struct KeychainItem: Sendable {
         guard status == .success || status == .itemNotFound else { throw Failure(status: status) }
     }
 
+    /// Runs a call of keychain services on the queue, and returns its result.
     private func onQueue<Value: Sendable>(_ body: @escaping @Sendable (any SecItemFunctions) -> Value) async -> Value {
         await withCheckedContinuation { continuation in
             Self.queue.async { [functions] in continuation.resume(returning: body(functions)) }

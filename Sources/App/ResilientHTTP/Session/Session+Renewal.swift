@@ -138,6 +138,10 @@ extension Session {
 
     /// Uses the credentials that another process has stored. If the credentials belong to another session, the observers are notified of
     /// the end of the present session.
+    /// - Parameters:
+    ///   - found: The stored credentials; `nil` if another process has signed the user out.
+    ///   - generation: The generation that the comparison was based on. If the session has changed since, nothing is adopted.
+    /// - Returns: The result for the callers that wait for the refresh.
     private func adopt(_ found: Credentials?, basedOn generation: UInt64) async -> Refreshed {
         let (adopted, before, after) = state.withLock { state -> (Refreshed, String?, String?) in
             guard state.generation == generation else { return (.superseded, nil, nil) }
@@ -157,6 +161,12 @@ extension Session {
     /// instead.
     ///
     /// If the store fails, the credentials are used until the app ends. Otherwise, the user would be signed out.
+    /// - Parameters:
+    ///   - fresh: The credentials that the refresh returned.
+    ///   - before: The credentials that were refreshed.
+    ///   - generation: The generation of `before`.
+    ///   - isStored: Whether the store had `before` when the refresh began.
+    /// - Returns: The result for the callers that wait for the refresh.
     private func keep(
         _ fresh: Credentials,
         replacing before: Credentials?,
@@ -218,6 +228,9 @@ extension Session {
 
     /// Records a temporary failure, and computes when the next attempt may begin. If the server requested a delay, the delay is extended by
     /// up to a tenth. Otherwise, the next attempt begins after the backoff. Half of the backoff is random.
+    /// - Parameters:
+    ///   - error: The temporary failure.
+    ///   - known: The generation of the credentials when the refresh began. If the session has changed since, the failure is not recorded.
     /// - Returns: The failure for all callers that share this renewal.
     private func paused(by error: APIError, basedOn known: UInt64) -> SessionFailure {
         var error = error
@@ -249,6 +262,8 @@ extension Session {
 
     /// Runs one attempt to refresh with a timeout. The timeout is ``Timing/attemptTimeout``. After three failures in a row, the timeout is
     /// three times as long.
+    /// - Parameter body: Exchanges the refresh token for new credentials.
+    /// - Throws: `APIError` of the kind `timeout` at the timeout. Otherwise, the error of the closure as an `APIError`.
     private func limited(_ body: @escaping @Sendable () async throws -> Credentials) async throws -> Credentials {
         let clock = environment.clock
         let isSlow = state.withLock(\.failures) >= 3

@@ -24,6 +24,15 @@ import Timekeeping
 /// Holdfast server does.
 ///
 /// All methods may be called from any task at the same time.
+///
+/// ```swift
+/// let session = Session(store: MemoryCredentialStore(stored)) { refreshToken in
+///     try await accounts.refreshed(with: refreshToken)
+/// } prompt: {
+///     await signInScreen()
+/// }
+/// let api = APIClient(baseURL: url, transport: transport, session: session)
+/// ```
 public final class Session: Sendable {
     /// Exchanges a refresh token for new credentials. If the result has no refresh token or no user, the present value is preserved.
     /// - Throws: `APIError`. An error that refuses the token (400, 401, 403) ends the session. Every other error counts as temporary.
@@ -192,18 +201,23 @@ public final class Session: Sendable {
     }
 
     /// Runs the closures that observe the account.
+    /// - Parameter account: The account that the app signed out; `nil` if there was no sign-out.
     func noteChange(signedOut account: String? = nil) async {
         let change = SessionChange(signedOut: account)
         for observer in observers.withLock({ Array($0.values) }) { await observer(change) }
     }
 
     /// Runs the closures that observe the end of sessions, unless the session is still the present one.
+    /// - Parameters:
+    ///   - session: The session that was replaced or removed; `nil` if there was none.
+    ///   - present: The session that is present now; `nil` if no user is signed in.
     func noteEnd(of session: String?, unless present: String?) async {
         guard let session, session != present else { return }
         for end in endings.withLock({ Array($0.values) }) { await end(session) }
     }
 
     /// Revokes credentials that no call will use. A separate task revokes them one after another, so that no refresh waits.
+    /// - Parameter credentials: The credentials. Without a closure for revocations, nothing happens.
     func discard(_ credentials: Credentials) {
         guard let revoke, state.withLock({ $0.beginRevocation(of: credentials) }) else { return }
         Task { [self] in
@@ -219,6 +233,7 @@ extension Session {
     var isIdle: Bool { loading.isIdle && renewal.isIdle && writing.isIdle }
 
     /// Returns the present credentials with their generation. The first call reads the store.
+    /// - Throws: The store's error. The next call then reads the store again.
     func held() async throws -> SessionState.Held? {
         let known = state.withLock { $0.isLoaded ? Optional($0.held) : nil }
         if let known { return known }
@@ -241,6 +256,8 @@ extension Session {
 
     /// Writes the present state, unless an earlier write already included the generation. Writes run one after another. Each write stores
     /// the state at its beginning, so an earlier state never overwrites a later state.
+    /// - Parameter generation: The generation that the store must have at the end, or a later one.
+    /// - Throws: The store's error.
     func persist(_ generation: UInt64) async throws {
         while state.withLock({ $0.stored < generation }) {
             do {

@@ -102,6 +102,9 @@ extension APIClient {
     ///   - idleTimeout: The maximum time without a byte in either direction.
     ///   - context: The operation of the app.
     ///   - progress: Called as the transport sends the body, on any thread.
+    /// - Returns: The value of the response, wrapped or flat, like the value of a verb.
+    /// - Throws: ``APIError`` for any status that isn't a success, or if no response is received. The kind is `invalidRequest` if the body
+    ///   can't be read, and `decoding` if the body of the response doesn't have the type of the value.
     public func upload<Value: Decodable>(
         _ method: HTTPRequest.Method = .post,
         _ path: String,
@@ -120,7 +123,8 @@ extension APIClient {
         return try await patient(timeout).call(outgoing, read: decoded)
     }
 
-    /// Sends a large body, such as a file, a stream or a form, and ignores the content of the response.
+    /// Sends a large body, such as a file, a stream or a form, and ignores the content of the response. Apart from the result, the method
+    /// behaves like the method that returns a value.
     /// - Parameters:
     ///   - method: The method. A POST is only retried with an idempotency key.
     ///   - path: The path, optionally with a query. It is percent-encoded and has no fragment.
@@ -133,6 +137,8 @@ extension APIClient {
     ///   - context: The operation of the app.
     ///   - progress: Called as the transport sends the body, on any thread.
     /// - Returns: The head of the response.
+    /// - Throws: ``APIError`` for any status that isn't a success, or if no response is received. The kind is `invalidRequest` if the body
+    ///   can't be read.
     @discardableResult
     public func upload(
         _ method: HTTPRequest.Method = .post,

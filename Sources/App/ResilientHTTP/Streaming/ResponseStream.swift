@@ -33,10 +33,11 @@ public struct ResponseStream: AsyncSequence, Sendable {
             ? response.headerFields[.contentLength].flatMap { Int64($0) } : nil
     }
 
-    /// The body as single bytes. Single bytes are easier to parse than chunks, but slower to read.
+    /// The body as single bytes. Single bytes are easier to parse than chunks, but slower to read. The bytes are those of this stream, so
+    /// read either the bytes or the stream.
     public var bytes: Bytes { Bytes(stream: self) }
 
-    /// The body as lines of text, as they arrive.
+    /// The body as lines of text, as they arrive. The lines are those of this stream, so read either the lines or the stream.
     public var lines: Lines { Lines(stream: self) }
 
     /// Reads the whole body.
@@ -116,6 +117,7 @@ extension ResponseStream {
             var position = 0
 
             /// Returns the next byte, or `nil` at the end.
+            /// - Throws: ``APIError`` if the body ends early or the task is canceled.
             public mutating func next() async throws(APIError) -> UInt8? {
                 while position == chunk.count {
                     guard let next = try await chunks.next() else { return nil }
@@ -154,6 +156,7 @@ extension ResponseStream {
             var hasEnded = false
 
             /// Returns the next line, or `nil` at the end.
+            /// - Throws: ``APIError`` if the body ends early or the task is canceled. The kind is `decoding` if a line exceeds 16 MiB.
             public mutating func next() async throws(APIError) -> String? {
                 while true {
                     if let line = splitter.next() { return String(decoding: line, as: UTF8.self) }

@@ -226,6 +226,7 @@ extension APIClient {
     ///   - idleTimeout: The maximum time without a byte. After this time, the sequence reconnects. The server should send comments more
     ///     often.
     ///   - context: The operation of the app.
+    /// - Returns: The events. The sequence throws ``APIError`` when it doesn't connect again.
     public func events(
         _ path: String,
         query: [URLQueryItem] = [],
@@ -258,7 +259,11 @@ public struct ServerSentEvent: Hashable, Sendable {
     /// The last id that the server sent, in this event or an earlier event; empty if the server sent no id.
     public var id: String
 
-    /// Creates an event.
+    /// Creates an event, for the test of code that reads events.
+    /// - Parameters:
+    ///   - type: The type of the event.
+    ///   - data: The data, with its lines joined by LF.
+    ///   - id: The last id that the server sent; empty for none.
     public init(type: String = "message", data: String, id: String = "") {
         (self.type, self.data, self.id) = (type, data, id)
     }
@@ -287,6 +292,7 @@ struct EventStreamParser {
     /// Whether a line or the data of an event exceeds the maximum length.
     var isTooLong: Bool { lines.isTooLong || data.utf8.count > LineSplitter.longestLine }
 
+    /// Adds the bytes of a chunk. A byte order mark at the start of the stream is dropped, even if two chunks share it.
     mutating func append(_ chunk: [UInt8]) {
         guard var seen = mark else { return lines.append(chunk) }
         let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
@@ -311,6 +317,7 @@ struct EventStreamParser {
         return nil
     }
 
+    /// Processes one line. Returns the event if the line is empty and therefore ends an event.
     private mutating func read(_ line: ArraySlice<UInt8>) -> ServerSentEvent? {
         guard !line.isEmpty else { return dispatch() }
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else {
@@ -325,6 +332,7 @@ struct EventStreamParser {
         return nil
     }
 
+    /// Stores the value of a field. Unknown fields, ids with a zero character, and delays that are not numbers are ignored.
     private mutating func set(_ field: ArraySlice<UInt8>, to value: String) {
         switch String(decoding: field, as: UTF8.self) {
         case "event": type = value
@@ -340,6 +348,7 @@ struct EventStreamParser {
         }
     }
 
+    /// Ends an event. Returns `nil` for an event without data, whose id counts nevertheless.
     private mutating func dispatch() -> ServerSentEvent? {
         lastEventID = id
         defer { (type, data, hasData) = ("", "", false) }

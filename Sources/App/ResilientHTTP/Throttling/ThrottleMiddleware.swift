@@ -38,6 +38,12 @@ public struct ThrottleMiddleware: ClientMiddleware {
 
     /// Waits until a call may be sent, sends the call, and reports its result. If the server refuses the call or requests a delay, the
     /// count is saved before this method ends, so that the delay survives a restart. Any other result is saved with the next call.
+    /// - Parameters:
+    ///   - request: The request without its body.
+    ///   - body: The body, if there is one.
+    ///   - context: The call. Its deadline also limits the wait.
+    ///   - next: Passes the request to the next layer.
+    /// - Returns: The response of `next`.
     /// - Throws: `APIError` of the kind `throttled` with a `LocalHold`, or the error of the call.
     public func intercept(
         _ request: HTTPRequest,

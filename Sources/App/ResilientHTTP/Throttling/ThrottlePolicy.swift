@@ -103,6 +103,7 @@ public struct ThrottleStatus: Hashable, Sendable {
     /// All quotas, and the calls in flight.
     public var details: AdaptiveStatus
 
+    /// Creates a status from the status of the limit. The count and the maximum are those of the quota with the fewest calls left.
     init(_ endpoint: Endpoint, _ details: AdaptiveStatus, waiting: Int) {
         let tightest = details.quotas.min { $0.remaining < $1.remaining }
         self.endpoint = endpoint

@@ -11,11 +11,15 @@ import RateLimiting
 public protocol ThrottleStore: Sendable {
     /// Returns the saved snapshot of a user; `nil` if no snapshot is saved.
     ///
+    /// - Parameter user: The user; `nil` for calls without a user.
     /// - Throws: Any error if a snapshot exists and can't be read. For each endpoint of the user, the throttler then counts the quota with
     ///   the shortest window as used up.
     func load(user: String?) async throws -> ThrottleSnapshot?
     /// Saves a snapshot and replaces the earlier one.
     ///
+    /// - Parameters:
+    ///   - snapshot: The complete usage of the user. It is `Codable`, so a store can save it as JSON or as a property list.
+    ///   - user: The user; `nil` for calls without a user.
     /// - Throws: Any error if the snapshot can't be saved. The throttler then logs the error and continues.
     func save(_ snapshot: ThrottleSnapshot, user: String?) async throws
 }
@@ -57,6 +61,10 @@ extension ThrottleTable {
 /// A file is replaced atomically: if the process is killed, either the old or the new file remains. The file isn't flushed to the disk, so
 /// a power failure can lose the latest changes. Only one process at a time may use a folder. The names of the files are digests of the
 /// users' names.
+///
+/// ```swift
+/// let throttler = Throttler(policy: policy, store: ThrottleFile(folder: folder))
+/// ```
 public final class ThrottleFile: ThrottleStore {
     /// The maximum size of a file that is read, in bytes.
     static let maximumSize = 4 * 1024 * 1024
@@ -73,6 +81,7 @@ public final class ThrottleFile: ThrottleStore {
     }
 
     /// Returns the saved snapshot of a user; `nil` if no snapshot is saved.
+    /// - Parameter user: The user; `nil` for calls without a user. The name of the file is derived from the user.
     /// - Throws: `POSIXError` if the file can't be read, with `EIO` if the file is too large. `DecodingError` if the file isn't a snapshot.
     public func load(user: String?) async throws -> ThrottleSnapshot? {
         let path = path(of: user)
@@ -83,6 +92,9 @@ public final class ThrottleFile: ThrottleStore {
     }
 
     /// Saves a snapshot and replaces the earlier one.
+    /// - Parameters:
+    ///   - snapshot: The usage of the user.
+    ///   - user: The user; `nil` for calls without a user.
     /// - Throws: `POSIXError` if the file can't be written.
     public func save(_ snapshot: ThrottleSnapshot, user: String?) async throws {
         let path = path(of: user)
@@ -108,6 +120,7 @@ public final class ThrottleFile: ThrottleStore {
         folder.appending(path: "throttle-\(user.map { String(PrivateFile.digest($0), radix: 16) } ?? "nobody").json").path
     }
 
+    /// Runs a closure on the queue. Converts errors of files to `POSIXError`.
     private func onQueue<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in
             queue.async {

@@ -106,6 +106,11 @@ extension ThrottleTable {
         }
 
         /// Decides about a new call. The call is admitted, refused, or waits after the other callers.
+        /// - Parameters:
+        ///   - key: The key under which the call is counted.
+        ///   - latest: The latest instant for the admission of the call, in nanoseconds since the start of the throttler.
+        ///   - now: The current instant, in nanoseconds since the start of the throttler.
+        ///   - policy: The policy, which contains the maximum number of waiting callers.
         mutating func enter(
             _ key: ThrottleKey,
             latest: Int64,
@@ -123,6 +128,12 @@ extension ThrottleTable {
         }
 
         /// Decides about a waiting call. The second value must be resumed outside the lock.
+        /// - Parameters:
+        ///   - key: The key under which the call is counted.
+        ///   - id: The number of the waiting call.
+        ///   - latest: The latest instant for the admission of the call, in nanoseconds since the start of the throttler.
+        ///   - now: The current instant, in nanoseconds since the start of the throttler.
+        ///   - policy: The policy of the throttler.
         mutating func step(
             _ key: ThrottleKey,
             id: UInt64,

@@ -31,6 +31,9 @@ extension Throttler {
     }
 
     /// Ends a call, learns from its result, and wakes waiting calls. Call this function once for each admitted call.
+    /// - Parameters:
+    ///   - call: The call, as ``admit(_:user:waitingUpTo:)`` returned it.
+    ///   - end: The result of the call, with the limits that the server reported.
     func finish(_ call: Call, with end: CallEnd) {
         let woken = state.withLock { state in
             let now = nanoseconds
@@ -45,6 +48,9 @@ extension Throttler {
     }
 
     /// Decides about a new call, after the user's counts were loaded.
+    /// - Parameters:
+    ///   - key: The user and the endpoint of the call.
+    ///   - longest: The maximum waiting time.
     /// - Throws: `CancellationError` if the task is canceled.
     func enter(_ key: ThrottleKey, waitingUpTo longest: Duration) async throws -> Entrance {
         try Task.checkCancellation()

@@ -16,6 +16,7 @@ import Timekeeping
 /// let middleware = ClientPipeline.standard(throttle: ThrottleMiddleware(throttler))
 /// ```
 public final class Throttler: Sendable {
+    /// The limits, the source of randomness and the state of the saves, guarded by a mutex.
     struct State: Sendable {
         var table: ThrottleTable
         var generator: any RandomNumberGenerator & Sendable
@@ -78,11 +79,18 @@ public final class Throttler: Sendable {
     /// The nanoseconds since the throttler was created.
     var nanoseconds: Int64 { clock.now.wholeNanoseconds }
 
-    /// The endpoint of a request.
+    /// Returns the endpoint of a request, as it is counted. Routes with a quota and the routes of the initializer have their templates. In
+    /// other paths, the segments that are probably ids become `{id}`.
+    /// - Parameter request: A request whose path includes the base path.
     public func endpoint(of request: HTTPRequest) -> Endpoint { routes.endpoint(of: request) }
 
-    /// Decides about a call that is not sent through `APIClient`. An admitted call is counted at once.
+    /// Decides about a call that is not sent through `APIClient`. An admitted call is counted at once, even if the app then doesn't make
+    /// the call. The method doesn't wait until a quota admits the call.
     ///
+    /// - Parameters:
+    ///   - endpoint: The endpoint of the call.
+    ///   - user: The user whose quotas the call uses; `nil` for none.
+    /// - Returns: Whether the call may be made, and otherwise the reason and the delay.
     /// - Throws: `CancellationError` if the task is canceled before the decision.
     public func decide(_ endpoint: Endpoint, user: String? = nil) async throws -> ThrottleDecision {
         switch try await enter(ThrottleKey(user: user, endpoint: endpoint), waitingUpTo: .zero) {
@@ -96,12 +104,17 @@ public final class Throttler: Sendable {
         }
     }
 
-    /// Returns the usage of an endpoint's quotas. The method doesn't change the usage.
+    /// Returns the usage of an endpoint's quotas. The method doesn't change the usage, and reads only memory. Usage of an earlier run of
+    /// the app is included after ``load(user:)`` or the first call of the user.
+    /// - Parameters:
+    ///   - endpoint: The endpoint. If it was not called yet, its quotas are unused.
+    ///   - user: The user; `nil` for calls without a user.
     public func status(of endpoint: Endpoint, user: String? = nil) -> ThrottleStatus {
         status(at: ThrottleKey(user: user, endpoint: endpoint))
     }
 
     /// Returns the usage of all endpoints that a user recently called, in the order of their names. O(endpoints).
+    /// - Parameter user: The user; `nil` for calls without a user.
     public func statuses(user: String? = nil) -> [ThrottleStatus] {
         state.withLock { state in
             let now = nanoseconds
@@ -112,9 +125,10 @@ public final class Throttler: Sendable {
         }.sorted { $0.endpoint.description < $1.endpoint.description }
     }
 
-    /// Returns a stream of the refusals from now on. A slow consumer loses the oldest refusals.
+    /// Returns a stream of the refusals from now on, of all users and endpoints. A slow consumer loses the oldest refusals. Each call
+    /// returns another stream. The stream ends when the throttler is released.
     ///
-    /// - Parameter size: The number of refusals that are buffered for a slow consumer.
+    /// - Parameter size: The number of refusals that are buffered for a slow consumer; at least 1.
     public func refusals(buffering size: Int = 100) -> AsyncStream<ThrottleRefusal> {
         streams.listen(buffering: max(1, size))
     }
@@ -160,6 +174,7 @@ final class RefusalStreams: Sendable {
 
     var count: Int { listeners.withLock { $0.all.count } }
 
+    /// Creates a stream of the refusals from now on. When its reader ends, the stream is removed.
     func listen(buffering size: Int) -> AsyncStream<ThrottleRefusal> {
         let (stream, listener) = AsyncStream<ThrottleRefusal>.makeStream(bufferingPolicy: .bufferingNewest(size))
         let id = listeners.withLock { listeners in
@@ -171,6 +186,7 @@ final class RefusalStreams: Sendable {
         return stream
     }
 
+    /// Passes a refusal to all streams.
     func send(_ refusal: ThrottleRefusal) {
         for listener in listeners.withLock({ Array($0.all.values) }) { listener.yield(refusal) }
     }

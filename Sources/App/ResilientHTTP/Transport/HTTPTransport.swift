@@ -5,6 +5,22 @@ public import HTTPTypes
 ///
 /// Implement this protocol to use another HTTP engine, or to return prepared responses in a test. To change or delay requests, or to change
 /// responses, use ``ClientMiddleware`` instead.
+///
+/// ```swift
+/// struct EmptyList: HTTPTransport {
+///     func send(
+///         _ request: HTTPRequest,
+///         body: RequestBody?,
+///         timeout: Duration
+///     ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
+///         (HTTPResponse(status: .ok), ResponseBody(Array("[]".utf8)))
+///     }
+/// }
+/// ```
+///
+/// A transport must be safe to use from several tasks at the same time. When the task of a call is canceled, the transport ends the
+/// exchange with a ``TransportError`` whose code reports the cancellation. `TransportCheck` of `HoldfastTesting` checks the rules of
+/// transports.
 public protocol HTTPTransport: Sendable {
     /// Sends a request once. A transport never retries a request itself.
     /// - Parameters:
@@ -42,6 +58,13 @@ public protocol HTTPTransport: Sendable {
 }
 
 extension HTTPTransport {
+    /// Calls ``send(_:body:timeout:)``. The `timeout` then also limits the body of the response, and `idleTimeout` is ignored.
+    /// - Parameters:
+    ///   - request: The request without its body, with scheme, authority and path.
+    ///   - body: The body, if there is one.
+    ///   - timeout: The maximum duration of the whole exchange.
+    ///   - idleTimeout: Ignored.
+    /// - Throws: ``TransportError`` if no head of a response is received.
     public func stream(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -60,9 +83,14 @@ public enum Redirection {
     /// The maximum number of redirects of one request. The next redirect is returned as the response.
     public static let most = 10
 
-    /// Returns the redirected request.
+    /// Returns the request that follows a redirect. A transport whose engine doesn't follow redirects itself calls this function after each
+    /// response.
     ///
-    /// - Returns: `nil` if the response is not a redirect, or if the redirect must not be followed.
+    /// - Parameters:
+    ///   - response: The head of a response.
+    ///   - request: The request that was sent, with scheme, authority and path.
+    /// - Returns: The request to the new address, without `Authorization` and `Cookie` if the origin is another. `nil` if the response is
+    ///   not a redirect, or if the redirect must not be followed.
     public static func request(after response: HTTPResponse, to request: HTTPRequest) -> HTTPRequest? {
         guard [301, 302, 303, 307, 308].contains(response.status.code), [.get, .head].contains(request.method),
             let location = response.headerFields[.location], !location.isEmpty,

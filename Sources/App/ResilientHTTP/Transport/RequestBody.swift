@@ -40,11 +40,19 @@ public struct RequestBody: Sendable {
     public var progress: (@Sendable (TransferProgress) -> Void)?
 
     /// Creates a body from bytes in memory.
+    /// - Parameters:
+    ///   - bytes: The bytes.
+    ///   - contentType: The value of `Content-Type`, such as `application/json`.
+    ///   - isOneShot: Whether the body must not be sent twice. With `true`, the call is never retried.
     public init(_ bytes: [UInt8], contentType: String, isOneShot: Bool = false) {
         self.init(.bytes(bytes), contentType: contentType, isOneShot: isOneShot)
     }
 
     /// Creates a body from a file. The file must not change until the call has ended.
+    /// - Parameters:
+    ///   - file: The file. It is opened for each attempt, so it may be created after the body. If the file can't be read, the call fails
+    ///     with the kind `invalidRequest`.
+    ///   - contentType: The value of `Content-Type`.
     public init(file: URL, contentType: String = "application/octet-stream") {
         self.init(.file(file), contentType: contentType)
     }
@@ -63,7 +71,12 @@ public struct RequestBody: Sendable {
         self.init(.stream(length: length, write: write), contentType: contentType)
     }
 
-    /// Creates a body from a sequence that can only be read once. A call with this body is never retried.
+    /// Creates a body from a sequence that can only be read once. A call with this body is never retried. If the sequence can be created
+    /// again, use ``init(length:contentType:chunks:)`` instead, so that the call can be retried.
+    /// - Parameters:
+    ///   - chunks: The chunks of the body in their order.
+    ///   - length: The number of bytes of the whole sequence; `nil` if it is unknown.
+    ///   - contentType: The value of `Content-Type`.
     public init<Chunks: AsyncSequence & Sendable>(
         oneShot chunks: Chunks,
         length: Int64? = nil,
@@ -73,7 +86,11 @@ public struct RequestBody: Sendable {
         isOneShot = true
     }
 
-    /// Creates a body.
+    /// Creates a body from any source.
+    /// - Parameters:
+    ///   - content: The source of the bytes.
+    ///   - contentType: The value of `Content-Type`.
+    ///   - isOneShot: Whether the body must not be sent twice, or can't be sent twice.
     public init(_ content: Content, contentType: String, isOneShot: Bool = false) {
         self.content = content
         self.contentType = contentType
@@ -96,6 +113,7 @@ public struct RequestBody: Sendable {
     }
 
     /// Returns the same body with a progress closure. The closure is called as the transport takes the bytes of the body.
+    /// - Parameter progress: Receives the progress on any thread. The closure must return quickly. It replaces an earlier closure.
     public func reportingProgress(_ progress: @escaping @Sendable (TransferProgress) -> Void) -> RequestBody {
         var body = self
         body.progress = progress
@@ -111,6 +129,9 @@ public struct TransferProgress: Hashable, Sendable {
     public var total: Int64?
 
     /// Creates a progress.
+    /// - Parameters:
+    ///   - completed: The number of transferred bytes.
+    ///   - total: The number of bytes of the whole transfer; `nil` if it is unknown.
     public init(completed: Int64, total: Int64? = nil) {
         self.completed = completed
         self.total = total
@@ -127,6 +148,8 @@ extension RequestBody {
     /// Writes the body for one attempt, for a transport whose engine accepts chunks. The method doesn't report progress, because the
     /// transport knows more exactly which bytes its engine has sent.
     ///
+    /// - Parameter write: Passes a chunk to the engine, and returns when the engine accepts the next chunk. Bytes in memory and files are
+    ///   written in chunks of at most ``chunkSize`` bytes. A stream determines the size of its chunks.
     /// - Throws: ``TransportError`` with the code ``TransportError/Code/invalidRequest`` if the body can't be read or has another length
     ///   than specified. Otherwise, the error of `write`.
     public func write(to write: @escaping @Sendable ([UInt8]) async throws -> Void) async throws {
@@ -165,6 +188,7 @@ extension RequestBody {
         if let length, written.load(ordering: .relaxed) < length { throw Self.unreadable("the body is shorter than announced") }
     }
 
+    /// Returns the error of a body that can't be read, after a part of it may have been sent.
     private static func unreadable(_ message: String, _ cause: (any Error)? = nil) -> TransportError {
         TransportError(.invalidRequest, message: message, wasSent: true, cause: cause)
     }
@@ -176,6 +200,7 @@ public final class FileChunks: Sendable {
     private let handle: Mutex<FileHandle>
 
     /// Opens a file.
+    /// - Parameter url: The address of a file that this process may read.
     /// - Throws: The error of the file system.
     public init(_ url: URL) throws {
         handle = Mutex(try FileHandle(forReadingFrom: url))
@@ -186,6 +211,8 @@ public final class FileChunks: Sendable {
     }
 
     /// Returns the next chunk, or `nil` at the end of the file.
+    /// - Returns: At most ``RequestBody/chunkSize`` bytes.
+    /// - Throws: The error of the file system. The cancellation of the task doesn't end a read.
     public func next() async throws -> [UInt8]? {
         try await withCheckedThrowingContinuation { reader in
             queue.async { [self] in reader.resume(with: Result { try read() }) }
@@ -193,6 +220,8 @@ public final class FileChunks: Sendable {
     }
 
     /// Returns the next chunk, or `nil` at the end of the file. Blocks the thread.
+    /// - Parameter count: The maximum number of bytes; positive.
+    /// - Throws: The error of the file system.
     public func read(upTo count: Int = RequestBody.chunkSize) throws -> [UInt8]? {
         let data = try handle.withLock { try $0.read(upToCount: count) }
         return data.flatMap { $0.isEmpty ? nil : [UInt8]($0) }

@@ -12,6 +12,8 @@ public struct ResponseBody: AsyncSequence, Sendable {
     private let source: Source
 
     /// Creates a body from a stream. The stream should throw ``TransportError``.
+    /// - Parameter chunks: The chunks in their order. By default, such a stream buffers all chunks that its producer yields. For large
+    ///   bodies, use ``init(next:)``, which requests each chunk when the reader needs it.
     public init(_ chunks: AsyncThrowingStream<[UInt8], any Error>) {
         source = .stream(chunks)
     }
@@ -19,11 +21,14 @@ public struct ResponseBody: AsyncSequence, Sendable {
     /// Creates a body from a function that returns the next chunk, or `nil` at the end.
     ///
     /// A function is cheaper than a stream. Only one reader at a time calls it. The function should throw ``TransportError``.
+    /// - Parameter next: Returns the next chunk, or `nil` at the end. The function runs in the task of the reader, so the cancellation of
+    ///   the reader reaches the function.
     public init(next: @escaping @Sendable () async throws -> [UInt8]?) {
         source = .pull(next)
     }
 
     /// Creates a body from bytes in memory.
+    /// - Parameter bytes: The whole body; empty by default.
     public init(_ bytes: [UInt8] = []) {
         source = .whole(bytes)
     }
@@ -48,6 +53,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
         var source: Source
 
         /// Returns the next chunk, or `nil` at the end.
+        /// - Throws: The error of the source, usually ``TransportError``.
         public mutating func next() async throws -> [UInt8]? {
             switch source {
             case .whole(let bytes):

@@ -1,6 +1,9 @@
 public import ErrorContract
 
 /// The error of a request for which no response was received.
+///
+/// A transport throws this error. The client converts the error to an ``APIError``. The property ``wasSent`` decides whether the client may
+/// repeat a request that is not idempotent.
 public struct TransportError: Error, Sendable, CustomStringConvertible {
     /// The reason why no response was received.
     public struct Code: RawRepresentable, Hashable, Sendable {
@@ -8,6 +11,7 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
         public let rawValue: String
 
         /// Creates a code, such as for an error of another HTTP engine.
+        /// - Parameter rawValue: The name of the code. `APIError` treats an unknown code like ``connectionLost``.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
@@ -40,6 +44,12 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
     public var cause: (any Error)?
 
     /// Creates an error.
+    /// - Parameters:
+    ///   - code: The reason why no response was received.
+    ///   - message: The engine's description, for a log. It must not contain secrets.
+    ///   - wasSent: Whether a byte of the request may have reached the server. Pass `true` if this is unknown, because the client repeats
+    ///     any request that was not sent.
+    ///   - cause: The engine's error.
     public init(_ code: Code, message: String, wasSent: Bool, cause: (any Error)? = nil) {
         self.code = code
         self.message = message
@@ -95,6 +105,7 @@ extension APIError {
 
 extension TransportError: APIErrorConvertible {
     /// Returns the error of a request whose outcome doesn't matter. The error describes the failure of the transport.
+    /// - Parameter context: The operation of the app. The error contains it.
     public func apiError(context: String?) -> APIError {
         APIError(self, isSafeToRepeat: true, context: context)
     }

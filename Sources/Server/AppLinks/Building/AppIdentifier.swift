@@ -51,8 +51,11 @@ public struct AppIdentifier: Hashable, Sendable, CustomStringConvertible {
 extension UInt8 {
     /// Whether the byte is a capital letter in ASCII.
     var isCapital: Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) }
+    /// Whether the byte is a small letter in ASCII.
     var isSmall: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) }
+    /// Whether the byte is a letter in ASCII.
     var isLetter: Bool { isCapital || isSmall }
+    /// Whether the byte is a digit in ASCII.
     var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 
     /// The value of the byte as a hexadecimal digit, 0 to 15; `nil` for any other byte.

@@ -56,6 +56,8 @@ public struct AssetLinks: Hashable, Sendable {
 }
 
 /// The name of an Android app (Android, "Configure the app module": application ID), such as `com.example.app`.
+///
+/// The type checks only the format, not whether the app exists. ``AppIdentifier`` is the equivalent for Apple's systems.
 public struct AndroidPackage: Hashable, Sendable, CustomStringConvertible {
     /// The name, as it was given.
     public let description: String
@@ -76,6 +78,12 @@ public struct AndroidPackage: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// The SHA-256 fingerprint of the certificate with which an Android app is signed.
+///
+/// With Google Play's signing, use the fingerprint of the key that Google Play shows, and not the fingerprint of the upload key:
+///
+/// ```swift
+/// let fingerprint = try CertificateFingerprint(String(repeating: "AB", count: 32))
+/// ```
 public struct CertificateFingerprint: Hashable, Sendable, CustomStringConvertible {
     /// 32 bytes as pairs of capital hexadecimal digits, separated by colons, as Android compares them.
     public let description: String

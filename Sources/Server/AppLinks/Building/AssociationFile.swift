@@ -94,11 +94,15 @@ public struct AssociationFile: Hashable, Sendable {
 }
 
 /// The reason why a configuration is invalid. Two errors are equal if their codes are equal; their messages may differ.
+///
+/// Show the message to the operator, and compare the code in programs. Neither contains a secret.
 public struct AppLinksError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of problem. Codes are stable. Later versions may add codes, so treat an unknown code like any other problem.
     public struct Code: RawRepresentable, Hashable, Sendable {
+        /// The text of the code, in lower snake case.
         public let rawValue: String
 
+        /// Creates a code from its text. The text isn't validated.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// The part before the first dot of an application identifier is not a valid prefix.
@@ -124,6 +128,7 @@ public struct AppLinksError: Error, Hashable, Sendable, CustomStringConvertible 
     /// A sentence with the fix.
     public let message: String
 
+    /// The message.
     public var description: String { message }
 
     /// Creates an error.
@@ -135,7 +140,9 @@ public struct AppLinksError: Error, Hashable, Sendable, CustomStringConvertible 
         self.message = message
     }
 
+    /// Whether the codes are equal. The messages are not compared.
     public static func == (left: Self, right: Self) -> Bool { left.code == right.code }
 
+    /// Hashes the code.
     public func hash(into hasher: inout Hasher) { hasher.combine(code) }
 }

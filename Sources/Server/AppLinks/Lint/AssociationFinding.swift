@@ -1,4 +1,8 @@
 /// A problem with an association file, or with the response that served it. ``AssociationLint`` returns findings.
+///
+/// ```swift
+/// let errors = AssociationLint.findings(in: bytes).filter { $0.severity == .error }
+/// ```
 public struct AssociationFinding: Hashable, Sendable {
     /// The effect of a finding. A script can fail for an ``error`` and only print a ``warning``.
     public enum Severity: String, Hashable, Sendable {
@@ -37,8 +41,10 @@ extension [AssociationFinding] {
 
 /// The kind of an ``AssociationFinding``. Codes are stable, so scripts can use them. Later versions may add codes.
 public struct FindingCode: RawRepresentable, Hashable, Sendable {
+    /// The text of the code, in lower snake case.
     public let rawValue: String
 
+    /// Creates a code from its text. The text isn't validated.
     public init(rawValue: String) { self.rawValue = rawValue }
 }
 

@@ -69,6 +69,17 @@ enum RetrievalLint {
 
 /// The response to a request for an association file. The caller makes the request. The caller must not follow redirects, because Apple
 /// doesn't follow them.
+///
+/// ```swift
+/// let retrieval = Retrieval(
+///     url: "https://example.com/.well-known/apple-app-site-association",
+///     status: 200,
+///     contentType: "application/json",
+///     location: nil,
+///     bytes: bytes
+/// )
+/// let findings = AssociationLint.findings(in: retrieval)
+/// ```
 public struct Retrieval: Hashable, Sendable {
     /// The requested address, such as `https://example.com/.well-known/apple-app-site-association`.
     public var url: String

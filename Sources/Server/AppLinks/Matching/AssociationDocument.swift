@@ -88,6 +88,7 @@ struct AssociationEntry: Hashable, Sendable {
 struct AssociationText {
     /// The size with the byte order mark.
     let byteCount: Int
+    /// Whether the file begins with a byte order mark, which Apple doesn't accept.
     let hasByteOrderMark: Bool
     /// Whether this is a signed file (CMS) for iOS 8 or earlier, which is not JSON.
     let isSigned: Bool

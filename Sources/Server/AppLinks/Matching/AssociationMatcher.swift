@@ -21,6 +21,8 @@ public struct AssociationMatcher: Sendable {
     public static let longestLink = 8 * 1024
 
     /// An error that reports that the file is not JSON, or is larger than Apple accepts.
+    ///
+    /// ``AssociationLint`` reports the position of the problem in the file.
     public struct Unreadable: Error, Hashable, Sendable, CustomStringConvertible {
         /// The problem.
         public let description: String

@@ -67,14 +67,18 @@ struct LinkFacets {
 
 /// The prepared parts of one link. The cache prepares them when they are first needed. At most four combinations exist.
 struct LinkFacetCache {
+    /// The two settings of a component on which the parts depend.
     private struct Setting: Hashable {
         let decodes: Bool
         let folds: Bool
     }
 
+    /// The link as it is written.
     private let link: SplitLink
+    /// The parts that were prepared so far.
     private var made: [Setting: LinkFacets] = [:]
 
+    /// Creates a cache without prepared parts.
     init(_ link: SplitLink) {
         self.link = link
     }

@@ -51,6 +51,8 @@ public struct LinkMatch: Hashable, Sendable {
 }
 
 /// The reason why the file doesn't apply to a link, such as another host.
+///
+/// A mismatch says nothing about the rules of the file, because no rule was tried. Correct the link or serve the file at the link's host.
 public struct LinkMismatch: Hashable, Sendable {
     /// The kind of mismatch. Codes are stable, and later versions may add codes.
     public struct Code: RawRepresentable, Hashable, Sendable {

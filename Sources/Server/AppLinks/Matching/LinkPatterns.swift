@@ -9,12 +9,14 @@ struct PathPattern: Hashable, Sendable {
     /// Matches every path.
     static let everything = PathPattern(isRooted: true, pattern: .everything, parent: nil)
 
+    /// Whether the pattern begins with a slash.
     private let isRooted: Bool
     /// The pattern without its slashes at both ends.
     let pattern: WildcardPattern
     /// For a pattern such as `/buy/*`, the pattern of `/buy`; otherwise `nil`.
     private let parent: WildcardPattern?
 
+    /// Creates a pattern from its parts.
     private init(isRooted: Bool, pattern: WildcardPattern, parent: WildcardPattern?) {
         self.isRooted = isRooted
         self.pattern = pattern
@@ -63,6 +65,7 @@ struct PathPattern: Hashable, Sendable {
         return rest
     }
 
+    /// Returns scalars as text.
     private static func text(_ scalars: ArraySlice<Unicode.Scalar>) -> String {
         String(String.UnicodeScalarView(scalars))
     }

@@ -8,11 +8,14 @@ struct PatternCompiler {
     /// The largest number of steps for all patterns of a file.
     static let budget = 1_000_000
 
+    /// The values of custom variables by name.
     private let values: [String: [String]]
     /// The steps that are left for the patterns of the file.
     private var left = PatternCompiler.budget
+    /// The compiled values of the variables that were used so far.
     private var compiled: [Reference: [[WildcardPattern.Token]]] = [:]
 
+    /// A variable, and whether its values ignore case.
     private struct Reference: Hashable {
         let name: String
         let folds: Bool
@@ -111,7 +114,9 @@ struct PatternCompiler {
 /// Bit *i* is set if the tokens so far match the first *i* characters. Each token moves all positions at once, 64 per machine word. A match
 /// therefore takes O(pattern · text / 64) for any pattern, without backtracking.
 struct PositionSet {
+    /// One bit for each position.
     private var words: [UInt64]
+    /// The number of characters of the text.
     private let length: Int
 
     /// Creates a set with the position before the first of `length` characters.
@@ -121,6 +126,7 @@ struct PositionSet {
         words[0] = 1
     }
 
+    /// Creates a set without positions.
     private init(emptyOf length: Int, words count: Int) {
         self.length = length
         words = [UInt64](repeating: 0, count: count)

@@ -34,7 +34,9 @@ struct WildcardPattern: Hashable, Sendable {
     /// Matches every text.
     static let everything = WildcardPattern(tokens: [.anyRun])
 
+    /// The steps of the pattern.
     let tokens: [Token]
+    /// The error of a pattern that matches nothing; `nil` for a valid pattern.
     var flaw: Flaw?
 
     /// Creates a pattern.

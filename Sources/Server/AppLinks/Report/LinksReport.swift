@@ -42,6 +42,7 @@ public struct LinksReport: Hashable, Sendable {
         self.init(source: file, findings: AssociationLint.findings(in: bytes), bytes: bytes, domain: domain, links: links)
     }
 
+    /// Creates a report from findings. If the file can't be read, all links are refused.
     private init(source: String, findings: [AssociationFinding], bytes: [UInt8], domain: String?, links: [String]) {
         self.source = source
         self.findings = findings.filter { $0.severity == .error } + findings.filter { $0.severity == .warning }
@@ -83,6 +84,7 @@ extension LinksReport {
 }
 
 extension LinkMatch {
+    /// The result of a link as JSON.
     fileprivate var json: JSONValue {
         var members: [(String, JSONValue)] = [("link", .string(link))]
         switch outcome {
@@ -97,6 +99,7 @@ extension LinkMatch {
 }
 
 extension LinkMatch.Rule {
+    /// The rule as members of the result.
     fileprivate var members: [(String, JSONValue)] {
         [
             ("apps", .array(apps.map { .string($0) })),
@@ -108,6 +111,7 @@ extension LinkMatch.Rule {
 }
 
 extension LinkMatch.Miss {
+    /// The miss as JSON.
     fileprivate var json: JSONValue {
         ["details": .integer(Int64(entry)), "component": .integer(Int64(component)), "key": .string(key)]
     }
@@ -168,6 +172,7 @@ extension LinkMatch {
 }
 
 extension LinkMatch.Rule {
+    /// The position of the rule in the file, with its comment.
     fileprivate var place: String {
         let remark = comment.map { " (\($0))" } ?? ""
         return "details[\(entry)], \(isOldFormat ? "path" : "component") \(component)\(remark)"

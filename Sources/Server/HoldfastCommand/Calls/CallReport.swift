@@ -9,8 +9,11 @@ import Timekeeping
 
 /// The result of a call, as text for a terminal and as JSON for a program.
 struct CallReport {
+    /// The way in which a call ended. It determines the exit code.
     enum End {
+        /// The server responded with a success.
         case success(HTTPResponse, [UInt8])
+        /// The call failed, or the server refused it.
         case failure(APIError)
         /// A queue stored the request and sends it later.
         case queued(QueuedRequestID, pending: Int)
@@ -22,9 +25,15 @@ struct CallReport {
 
     /// The largest number of bytes of a body that a terminal shows.
     static let shownBody = 16 * 1_024
+    /// The end of the call.
     let end: End
+    /// The events of the call as JSON, in their order.
     let events: [JSONValue]
 
+    /// Creates a report.
+    /// - Parameters:
+    ///   - end: The end of the call.
+    ///   - events: The events as JSON. Only ``json`` contains them, because a terminal shows each event when it happens.
     init(_ end: End, events: [JSONValue]) {
         self.end = end
         self.events = events
@@ -46,7 +55,7 @@ struct CallReport {
         }
     }
 
-    /// The report as text for a terminal.
+    /// Returns the report as text for a terminal. A long body is cut after ``shownBody`` bytes.
     func text(in style: TextStyle) -> String {
         switch end {
         case .success(let response, let body):
@@ -64,6 +73,7 @@ struct CallReport {
         }
     }
 
+    /// Returns a body as text. A body with control characters is not shown, because they could change the terminal.
     private func shown(_ body: [UInt8]) -> String {
         guard let text = String(validating: body, as: UTF8.self), !text.unicodeScalars.contains(where: Self.isControl) else {
             return "(not text)"
@@ -79,6 +89,7 @@ struct CallReport {
         scalar.value < 0x20 && !["\n", "\r", "\t"].contains(scalar) || (0x7F...0x9F).contains(scalar.value)
     }
 
+    /// Returns an error as a title and a line for each of its values. Control characters of the server become spaces.
     private func text(_ error: APIError, in style: TextStyle) -> String {
         let shown = error.presentation(in: .english, now: Date())
         var rows = [("kind", "\(error.kind)"), ("message", error.message ?? shown.message)]
@@ -133,6 +144,7 @@ struct CallReport {
         }
     }
 
+    /// Returns an error as JSON. The texts are those of the server, so programs get them unchanged.
     private func json(_ error: APIError) -> JSONValue {
         [
             "kind": .string("\(error.kind)"),

@@ -11,13 +11,25 @@ struct CallRequest {
     let base: URL
     /// Path and query, percent-encoded.
     let path: String
+    /// One of the seven methods of `--help`.
     let method: HTTPRequest.Method
+    /// The headers of the options, and those of the key and the token.
     let headers: HTTPFields
+    /// The body; `nil` if the option is missing.
     let body: RequestBody?
+    /// The access token, without `Bearer`.
     let token: String?
     /// The idempotency key, without quotes.
     let key: String?
 
+    /// Validates the options of a call. Nothing is sent. A body is read from its file.
+    /// - Parameters:
+    ///   - method: The method, in any case.
+    ///   - url: The address with `http` or `https`, without a user.
+    ///   - lines: The headers, as `Name: value`.
+    ///   - data: The body, or `@` and the path of a file.
+    ///   - key: The idempotency key, from 1 to 255 printable ASCII characters; `random` creates one.
+    ///   - token: The access token; an empty text counts as absent.
     /// - Throws: `ValidationError` for invalid input. The message names the valid format.
     init(method: String, url: String, headers lines: [String], data: String?, key: String?, token: String?) throws {
         let methods = ["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"]
@@ -61,6 +73,8 @@ struct CallRequest {
         return (base, path + (address.percentEncodedQuery.map { "?\($0)" } ?? ""))
     }
 
+    /// Parses headers.
+    /// - Throws: `ValidationError` with the name of the invalid header, but without its value, which may be a secret.
     private static func fields(_ lines: [String]) throws -> HTTPFields {
         var fields = HTTPFields()
         for line in lines {
@@ -73,6 +87,7 @@ struct CallRequest {
         return fields
     }
 
+    /// Returns the body of an option. If the headers have no media type, the content determines it: JSON, or UTF-8 text.
     private static func body(_ text: String, type: String?) throws -> RequestBody {
         var bytes = Array(text.utf8)
         if text.hasPrefix("@") {

@@ -9,6 +9,8 @@ final class CallTimeline: CallListener {
     private let kept = Mutex<[TimelineLine]>([])
     private let report: @Sendable (TimelineLine) -> Void
 
+    /// Creates an empty timeline.
+    /// - Parameter report: Receives each event when it happens. It must return quickly, because the call waits for it.
     init(_ report: @escaping @Sendable (TimelineLine) -> Void) {
         self.report = report
     }
@@ -16,6 +18,7 @@ final class CallTimeline: CallListener {
     /// The events so far, in order.
     var lines: [TimelineLine] { kept.withLock { $0 } }
 
+    /// Stores and reports an event of a call.
     func hear(_ event: CallEvent) {
         // The report describes the end of the call in more detail.
         if case .finished = event.kind { return }
@@ -27,7 +30,9 @@ final class CallTimeline: CallListener {
 
 /// One event of a call.
 struct TimelineLine: Sendable {
+    /// The time since the start of the call.
     let elapsed: Duration
+    /// The event with its values.
     let kind: CallEvent.Kind
 
     /// The line as text for a terminal.
@@ -39,6 +44,7 @@ struct TimelineLine: Sendable {
         return style.faint(String(repeating: " ", count: max(0, 9 - time.count)) + time) + "  " + words
     }
 
+    /// Returns the event in words, with colors.
     private func words(in style: TextStyle) -> String {
         switch kind {
         case .attemptStarted(let number): "attempt \(number)"
@@ -84,6 +90,7 @@ struct TimelineLine: Sendable {
 }
 
 extension AttemptOutcome {
+    /// The status, the code, the duration and the request id of an attempt.
     fileprivate var words: String {
         let response = [status.map { "\($0)" }, code?.rawValue].compactMap(\.self).joined(separator: " ")
         let id = requestID.map { ", request \($0)" } ?? ""
@@ -92,6 +99,7 @@ extension AttemptOutcome {
 }
 
 extension WaitReason {
+    /// The reason of a delay, in words.
     fileprivate var words: String {
         switch self {
         case .retryAfter: "the server's Retry-After"
@@ -105,6 +113,7 @@ extension WaitReason {
 }
 
 extension LocalRefusal {
+    /// The part of the client that refused a call, in words.
     fileprivate var words: String {
         switch self {
         case .gate: "the gate: the server requested a pause"
@@ -115,6 +124,7 @@ extension LocalRefusal {
 }
 
 extension GiveUpReason {
+    /// The reason why the client does not repeat a call, in words.
     fileprivate var words: String {
         switch self {
         case .notRetryable: "the same request would fail again"

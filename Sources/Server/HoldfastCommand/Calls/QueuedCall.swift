@@ -10,8 +10,11 @@ import Timekeeping
 
 /// A call through an offline queue, or the delivery of all its stored requests: `holdfast call --queue`.
 struct QueuedCall {
+    /// The folder of the queue, which is created if it is missing.
     let folder: URL
+    /// The deadline of each request.
     let timeout: Duration
+    /// The largest number of retries of a request within its deadline.
     let retries: Int
     /// The session's account and its token; `nil` for requests without a token.
     let credentials: Credentials?
@@ -20,7 +23,7 @@ struct QueuedCall {
     /// Receives each event when it is read.
     let report: @Sendable (QueueLine) -> Void
 
-    /// Sends a request. If there is no response, the queue stores the request.
+    /// Stores a request in the queue and sends it. If there is no response, the request stays in the queue.
     func send(_ request: CallRequest) async throws -> CallReport {
         let queue = try await open(request.base)
         var options = CallOptions.queued()
@@ -41,6 +44,9 @@ struct QueuedCall {
     }
 
     /// Sends the stored requests of one server, or of all servers.
+    /// - Parameter base: The address of the server; `nil` for all servers of which the folder has requests.
+    /// - Returns: The number of delivered requests, of dead letters and of requests that are left.
+    /// - Throws: `QueueError` if the folder can't be read or written.
     func drain(_ base: URL?) async throws -> CallReport {
         // Every client can read the owners of the requests, so the address doesn't matter.
         let folder = try await open(try base ?? CallRequest.address("http://localhost").base)
@@ -68,6 +74,7 @@ struct QueuedCall {
         return CallReport(end, events: lines.map(\.json))
     }
 
+    /// Returns a client for a server. The client can't refresh a session, because the command has only an access token.
     private func client(_ base: URL) -> APIClient {
         let session = credentials.map { credentials in
             Session(store: MemoryCredentialStore(credentials)) { _ in throw APIError(.unauthorized) }
@@ -81,8 +88,10 @@ struct QueuedCall {
         )
     }
 
+    /// Opens the queue for a server.
     private func open(_ base: URL) async throws -> OfflineQueue { try await open(client(base)) }
 
+    /// Opens the queue with a client, and adopts a copied folder if the option is set.
     private func open(_ client: APIClient) async throws -> OfflineQueue {
         let queue = try await OfflineQueue.open(folder, client: client)
         if adopts { try await queue.adopt() }
@@ -127,11 +136,14 @@ extension QueueEvent {
 
 /// One event of a queue.
 struct QueueLine: Sendable {
+    /// The time since the queue was opened.
     let elapsed: Duration
+    /// The event with its values.
     let event: QueueEvent
     /// The state of the request. The state of a dead letter includes the refusal.
     let status: QueuedRequest.Status?
 
+    /// Whether the queue gave the request up.
     var isDeadLetter: Bool {
         switch event {
         case .deadLettered, .expired: true
@@ -139,6 +151,7 @@ struct QueueLine: Sendable {
         }
     }
 
+    /// The error because of which the queue gave the request up; `nil` for other events.
     private var refusal: APIError? {
         guard case .deadLetter(let letter) = status else { return nil }
         return letter.error
@@ -149,6 +162,7 @@ struct QueueLine: Sendable {
         TimelineLine.text(elapsed, (event.request.map { "request \($0): " } ?? "") + words(in: style), in: style)
     }
 
+    /// Returns the event in words, with colors.
     private func words(in style: TextStyle) -> String {
         switch event {
         case .queued: "stored"
@@ -193,6 +207,7 @@ struct QueueLine: Sendable {
         return .object(JSONObject(members))
     }
 
+    /// The name of the event in JSON. Programs depend on it, so it doesn't change.
     private var name: String {
         switch event {
         case .queued: "queued"
@@ -213,6 +228,7 @@ struct QueueLine: Sendable {
 }
 
 extension DeadLetter.Reason {
+    /// The reason of a dead letter, in words.
     fileprivate var words: String {
         switch self {
         case .refused: "refused"
@@ -224,6 +240,7 @@ extension DeadLetter.Reason {
 }
 
 extension QueuePause {
+    /// The reason of a pause, in words.
     fileprivate var words: String {
         switch self {
         case .signedOut: "it needs a token of its account"

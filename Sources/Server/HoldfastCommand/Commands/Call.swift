@@ -7,7 +7,7 @@ import OfflineQueue
 import ResilientHTTP
 import StrictJSON
 
-/// `holdfast call`
+/// `holdfast call`: calls any API like an app, and prints each step.
 struct Call: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Call an API like an app, and report each step.",
@@ -80,8 +80,11 @@ struct Call: AsyncParsableCommand {
     @Flag(help: "With --queue: send the requests of a folder that was copied or restored from a backup.")
     var adopt = false
 
+    /// Validates the options before anything is sent.
     func validate() throws { _ = try parsed() }
 
+    /// Makes the call, and prints its events and its result. The token is removed from the output.
+    /// - Throws: The exit code of the report, unless the call succeeded.
     func run() async throws {
         let work = try parsed()
         let style = TextStyle(isColored: Terminal.isColored, secret: work.token)
@@ -103,6 +106,7 @@ struct Call: AsyncParsableCommand {
         if report.exitCode != .success { throw report.exitCode }
     }
 
+    /// Sends a request without a queue.
     private func call(_ request: CallRequest, _ timeline: CallTimeline) async -> CallReport {
         var client = APIClient(
             baseURL: request.base,
@@ -125,6 +129,8 @@ struct Call: AsyncParsableCommand {
         }
     }
 
+    /// Calls a closure with the queue of the options.
+    /// - Throws: `ExitCode` 4 if the queue can't be used.
     private func queued(
         _ credentials: Credentials?,
         _ style: TextStyle,
@@ -150,10 +156,14 @@ struct Call: AsyncParsableCommand {
 
     /// The work of the command.
     private enum Work {
+        /// Send a request.
         case call(CallRequest)
+        /// Store a request in a queue, and send it.
         case queued(CallRequest)
+        /// Send the stored requests of one server, or of all servers.
         case drain(URL?, token: String?)
 
+        /// The token, which the output must not contain.
         var token: String? {
             switch self {
             case .call(let request), .queued(let request): request.token
@@ -162,6 +172,8 @@ struct Call: AsyncParsableCommand {
         }
     }
 
+    /// Returns the work that the options describe.
+    /// - Throws: `ValidationError` for an invalid option or an invalid combination.
     private func parsed() throws -> Work {
         guard timeout.isFinite, timeout > 0, timeout <= 86_400 else {
             throw ValidationError("--timeout must be above 0 and at most 86400 seconds")

@@ -5,7 +5,7 @@ import OpenAPI
 import Pages
 import StrictJSON
 
-/// `holdfast codes`
+/// `holdfast codes`: prints the catalogue of error codes.
 struct Codes: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print the catalogue of error codes.",
@@ -21,12 +21,14 @@ struct Codes: ParsableCommand {
     @Flag(name: .customLong("openapi"), help: "Print the components of an OpenAPI 3.1 document: schemas, responses, examples.")
     var openAPI = false
 
+    /// Refuses more than one format.
     func validate() throws {
         guard [json, markdown, openAPI].count(where: \.self) <= 1 else {
             throw ValidationError("choose one of --json, --markdown and --openapi")
         }
     }
 
+    /// Prints the catalogue in the chosen format.
     func run() {
         guard !openAPI else {
             let document = ErrorComponents().document(version: AccountServer.version)
@@ -39,6 +41,7 @@ struct Codes: ParsableCommand {
 
 /// The catalogue of codes in the formats that `holdfast codes` prints.
 struct CatalogueListing {
+    /// The codes.
     let catalogue: ErrorCatalogue
 
     /// A table for a terminal.

@@ -8,6 +8,7 @@ struct DataOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The folder with the database, the local mailbox and the secret.", valueName: "folder"))
     var data = "./data"
 
+    /// The absolute address of the folder.
     var folder: URL { URL(fileURLWithPath: data, isDirectory: true).standardizedFileURL }
 
     /// Whether there is a database in the folder.

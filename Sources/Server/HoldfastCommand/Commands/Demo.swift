@@ -3,7 +3,7 @@ import ArgumentParser
 import Foundation
 import Logging
 
-/// `holdfast demo`
+/// `holdfast demo`: demonstrates all features on a temporary server.
 struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Demonstrate all features on a temporary server.",
@@ -20,6 +20,8 @@ struct Demo: AsyncParsableCommand {
     @Flag(help: "Demonstrate failures of a cluster.")
     var cluster = false
 
+    /// Runs the demo of one server, or of a cluster.
+    /// - Throws: `ExitCode` 1 if a step fails; 128 plus its number if a signal ended the demo of a cluster.
     func run() async throws {
         guard cluster else { return try await runServer() }
         do {
@@ -32,6 +34,7 @@ struct Demo: AsyncParsableCommand {
         }
     }
 
+    /// Runs the demo of one server in a temporary folder, which is removed at the end.
     private func runServer() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "holdfast-demo-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }

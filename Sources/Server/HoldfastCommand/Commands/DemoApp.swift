@@ -32,11 +32,13 @@ struct DemoApp: AsyncParsableCommand {
     @Flag(help: "End when no request is pending.")
     var untilEmpty = false
 
+    /// A note, as the server decodes it.
     private struct Note: Encodable {
         let title: String
         let items: [String] = []
     }
 
+    /// Opens the queue, stores the notes, and sends them until the process is killed or the queue is empty.
     func run() async throws {
         guard let url = URL(string: url) else { throw ValidationError("--url must be an address") }
         // The queue repeats requests itself, so a circuit breaker and retries would only delay the demo.
@@ -77,6 +79,7 @@ struct DemoApp: AsyncParsableCommand {
         }
     }
 
+    /// Stores a note. When the line is printed, the note is on disk.
     private func store(_ title: String, _ lane: String, in queue: OfflineQueue) async throws {
         try await queue.enqueue(.post, "/notes", Note(title: title), options: .queued(lane: lane))
         Terminal.say("stored \(title)")

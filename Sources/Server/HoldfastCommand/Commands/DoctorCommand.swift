@@ -4,7 +4,7 @@ import ErrorContract
 import Foundation
 import StrictJSON
 
-/// `holdfast doctor`
+/// `holdfast doctor`: checks everything that the server needs.
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
@@ -26,6 +26,8 @@ struct DoctorCommand: AsyncParsableCommand {
     @Flag(help: "Print JSON.")
     var json = false
 
+    /// Runs all checks and prints their findings.
+    /// - Throws: `ExitCode` 78 if the settings are invalid; 1 if a check finds an error.
     func run() async throws {
         var configuration = AccountServerConfiguration(dataFolder: data.folder)
         do {
@@ -42,6 +44,7 @@ struct DoctorCommand: AsyncParsableCommand {
         if findings.contains(where: { $0.verdict == .wrong }) { throw ExitCode.failure }
     }
 
+    /// Prints findings as text or as JSON.
     private func report(_ findings: [Finding]) {
         let isGood = !findings.contains { $0.verdict == .wrong }
         if json {

@@ -5,7 +5,7 @@ import Foundation
 import Logging
 import StrictJSON
 
-/// `holdfast keys`
+/// `holdfast keys`: lists and changes the keys that sign access tokens.
 struct Keys: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "List, rotate and retire the keys that sign access tokens.",
@@ -35,6 +35,7 @@ struct Keys: AsyncParsableCommand {
 
         @OptionGroup var data: DataOptions
 
+        /// Prints the keys.
         func run() async throws {
             let (stores, keys) = try await data.signingKeys()
             let listing = KeyListing(keys: try await keys.stored(), now: stores.wallTime())
@@ -58,6 +59,7 @@ struct Keys: AsyncParsableCommand {
 
         @OptionGroup var data: DataOptions
 
+        /// Publishes a new key, which replaces the key that signs.
         func run() async throws {
             let (stores, keys) = try await data.signingKeys()
             try await Keys.change(stores) { try await keys.rotate() }
@@ -85,6 +87,7 @@ struct Keys: AsyncParsableCommand {
 
         @OptionGroup var data: DataOptions
 
+        /// Retires a key, at once or when its tokens have expired.
         func run() async throws {
             let (stores, keys) = try await data.signingKeys()
             try await Keys.change(stores) { try await keys.retire(id, isLeaked: now) }
@@ -119,13 +122,17 @@ extension DataOptions {
 
 /// The keys as a table and as JSON.
 struct KeyListing {
+    /// The stored keys.
     let keys: SigningKeySet
+    /// The time at which the states of the keys are determined.
     let now: Date
 
+    /// The state of a key, as `holdfast keys list --help` describes it.
     enum State: String {
         case pending, signing, accepted, retired
     }
 
+    /// Returns the state of a key.
     func state(of key: SigningKey) -> State {
         if !keys.accepts(key.id, at: now) { return .retired }
         if keys.signer(at: now)?.id == key.id { return .signing }

@@ -7,7 +7,7 @@ import HoldfastURLSession
 import ResilientHTTP
 import StrictJSON
 
-/// `holdfast links`
+/// `holdfast links`: checks the files that associate links with apps.
 struct Links: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Check the files that associate links with apps.",
@@ -38,12 +38,15 @@ struct Links: AsyncParsableCommand {
         @Flag(help: "Print JSON.")
         var json = false
 
+        /// Prints the report about a file.
+        /// - Throws: `ExitCode` 1 if the file has errors, or if a link opens no app.
         func run() async throws {
             let report = try await report()
             Terminal.say(json ? String(decoding: report.json.encoded(), as: UTF8.self) : report.text)
             guard report.isGood else { throw ExitCode.failure }
         }
 
+        /// Returns the report about a local file, or about a file that the command downloads.
         private func report() async throws -> LinksReport {
             guard source.hasPrefix("https://") || source.hasPrefix("http://") else {
                 guard let data = FileManager.default.contents(atPath: source) else {
@@ -54,6 +57,7 @@ struct Links: AsyncParsableCommand {
             return LinksReport(try await retrieve(), links: link)
         }
 
+        /// Downloads the file without following redirects, because Apple's servers don't follow them either. At most 1 MiB is read.
         private func retrieve() async throws -> Retrieval {
             guard let url = URL(string: source), let host = url.host(percentEncoded: true), !host.isEmpty else {
                 throw ValidationError("“\(source)” is not an address")

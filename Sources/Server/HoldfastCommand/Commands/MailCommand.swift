@@ -5,7 +5,7 @@ import ErrorContract
 import Foundation
 import StrictJSON
 
-/// `holdfast mail`
+/// `holdfast mail`: lists and retries queued emails.
 struct MailCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mail",
@@ -34,12 +34,14 @@ struct MailCommand: AsyncParsableCommand {
 
         @OptionGroup var data: DataOptions
 
+        /// Validates the limit.
         func validate() throws {
             guard (1...1_000_000).contains(limit) else {
                 throw ValidationError("--limit must be from 1 to 1000000 (is \(limit))")
             }
         }
 
+        /// Prints the queue. The ages and delays are computed with the same time as the servers use for the queue.
         func run() async throws {
             let stores = try await data.existingStores()
             let mails = try await stores.intents.mails(limit: limit)
@@ -73,12 +75,15 @@ struct MailCommand: AsyncParsableCommand {
 
         @OptionGroup var data: DataOptions
 
+        /// Validates the ids. Four characters usually identify an email.
         func validate() throws {
             for id in ids where id.utf8.count < 4 || !id.allSatisfy({ $0.isHexDigit || $0 == "-" }) {
                 throw ValidationError("“\(id)” is not an id: specify four or more characters from 'holdfast mail queue'")
             }
         }
 
+        /// Makes the chosen emails due now.
+        /// - Throws: `ExitCode` 1 if an id is unknown or ambiguous, or if its email is in flight.
         func run() async throws {
             let stores = try await data.existingStores()
             let queue = stores.intents
@@ -111,7 +116,9 @@ struct MailCommand: AsyncParsableCommand {
 
 /// The emails of the queue as a table and as JSON.
 struct MailListing {
+    /// The emails, oldest first.
     let mails: [QueuedMail]
+    /// The time from which ages and delays are computed.
     let now: Date
 
     /// A heading and a line for each email, in columns.
@@ -136,6 +143,7 @@ struct MailListing {
         )
     }
 
+    /// Returns the cells of an email's line.
     private func cells(_ mail: QueuedMail) -> [String] {
         let wait = mail.dueAt.timeIntervalSince(now)
         let next =

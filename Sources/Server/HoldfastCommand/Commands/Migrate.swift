@@ -3,7 +3,7 @@ import ArgumentParser
 import Foundation
 import SQLiteStores
 
-/// `holdfast migrate`
+/// `holdfast migrate`: migrates the database to this version.
 struct Migrate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Migrate the database to this version.",
@@ -20,6 +20,8 @@ struct Migrate: AsyncParsableCommand {
 
     @OptionGroup var data: DataOptions
 
+    /// Migrates the database and prints the executed steps.
+    /// - Throws: `ExitCode` 1 if the migration fails. Completed steps stay.
     func run() async throws {
         let configuration = try AccountServerConfiguration.load(data: data.folder, isServing: false)
         let (name, isNew, steps): (String, Bool, [String])
@@ -44,6 +46,7 @@ struct Migrate: AsyncParsableCommand {
         }
     }
 
+    /// Migrates the SQLite file by opening it like a server. An empty file counts as new.
     private func migrateFile(_ path: String) async throws -> (isNew: Bool, steps: [String]) {
         let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber
         let pending = (size?.intValue ?? 0) > 0 ? try await SQLiteInspection(path: path).pendingMigrations : nil

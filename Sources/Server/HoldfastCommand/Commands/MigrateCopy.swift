@@ -8,7 +8,7 @@ import StoreMigration
 import Synchronization
 
 extension Migrate {
-    /// `holdfast migrate copy`
+    /// `holdfast migrate copy`: moves the data of a running server from SQLite to PostgreSQL.
     struct Copy: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Move the data of a running server from SQLite to PostgreSQL.",
@@ -44,14 +44,19 @@ extension Migrate {
         @Flag(help: "Undo: remove the seal, or the data of an unfinished copy, from SQLite. Changes in PostgreSQL stay there.")
         var undo = false
 
+        /// Validates the options before anything is read.
         func validate() throws {
             guard from.hasPrefix("sqlite:"), from.count > 7 else { throw ValidationError("--from must be sqlite:FOLDER") }
             if undo, dryRun || to != nil { throw ValidationError("--undo needs no other option than --from") }
         }
 
+        /// The data folder of the server on SQLite.
         private var folder: URL { URL(fileURLWithPath: String(from.dropFirst(7)), isDirectory: true).standardizedFileURL }
+        /// The database in the folder.
         private var file: URL { DataFolder.database(in: folder) }
 
+        /// Copies the data, or undoes a copy.
+        /// - Throws: `ExitCode` 1 or 78, after the reason was printed.
         func run() async throws {
             guard FileManager.default.fileExists(atPath: file.path) else {
                 Terminal.complain("There is no SQLite data in \(folder.path); specify the data folder of the server with --from.")
@@ -70,6 +75,7 @@ extension Migrate {
             }
         }
 
+        /// Removes the seal or the data of an unfinished copy from SQLite.
         private func goBack() async throws {
             let wasSealed = try await StoreCopy.undo(file)
             Terminal.say(
@@ -79,6 +85,7 @@ extension Migrate {
             )
         }
 
+        /// Copies the data with a progress bar, and prints the counts and checksums of all tables.
         private func copy() async throws {
             let configuration = try AccountServerConfiguration.load(data: folder, isServing: false)
             let settings = try settings(configuration)
@@ -106,6 +113,8 @@ extension Migrate {
             }
         }
 
+        /// Returns the settings of the PostgreSQL database.
+        /// - Throws: `ExitCode` 78 if neither `--to` nor `DATABASE_URL` names a valid one.
         private func settings(_ configuration: AccountServerConfiguration) throws -> PostgresSettings {
             if let to {
                 do {
@@ -122,6 +131,7 @@ extension Migrate {
             return settings
         }
 
+        /// Returns a table with the counts and checksums, and the time for which writes waited.
         private static func summary(of report: StoreCopy.Report, after duration: Duration) -> String {
             var lines = ["\("table".padded(17)) \("rows".padded(10)) \("checksum in SQLite".padded(20)) checksum in PostgreSQL"]
             for table in report.tables {
@@ -137,6 +147,7 @@ extension Migrate {
             return lines.joined(separator: "\n")
         }
 
+        /// Returns the next steps of the operator.
         private func advice(_ configuration: AccountServerConfiguration) -> String {
             var lines = ["", "Now start the servers with DATABASE_URL, and stop the one on SQLite."]
             if configuration.secret == nil {
@@ -153,6 +164,7 @@ private final class CopyProgressOutput: Sendable {
     private let bar = ProgressBar()
     private let shown = Mutex((step: "", tenth: -1))
 
+    /// Shows an event of the copy.
     func show(_ event: StoreCopy.Event) {
         switch event {
         case .copied(let done, let total): show("Copying", done, of: total)
@@ -162,8 +174,10 @@ private final class CopyProgressOutput: Sendable {
         }
     }
 
+    /// Removes the bar.
     func clear() { bar.clear() }
 
+    /// Shows the progress of a step: as a bar, or as a line for each tenth.
     private func show(_ step: String, _ done: Int, of total: Int) {
         let isNew = enter(step, tenth: total == 0 ? 10 : 10 * done / total)
         if bar.isShown {
@@ -173,6 +187,7 @@ private final class CopyProgressOutput: Sendable {
         }
     }
 
+    /// Returns whether a line for this tenth of the step was not printed yet.
     private func enter(_ step: String, tenth: Int) -> Bool {
         shown.withLock { shown in
             defer { shown = (step, tenth) }
@@ -182,9 +197,11 @@ private final class CopyProgressOutput: Sendable {
 }
 
 extension String {
+    /// Returns the text with spaces up to a length. A longer text stays unchanged.
     fileprivate func padded(_ length: Int) -> String { padding(toLength: max(length, count), withPad: " ", startingAt: 0) }
 }
 
 extension UInt64 {
+    /// The number as 16 hexadecimal digits.
     fileprivate var hex: String { String(format: "%016lx", self) }
 }

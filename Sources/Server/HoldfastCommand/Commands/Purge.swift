@@ -4,7 +4,7 @@ import ArgumentParser
 import Foundation
 import Logging
 
-/// `holdfast purge`
+/// `holdfast purge`: removes deleted accounts.
 struct Purge: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Remove deleted accounts whose time has come, or those of a list again after a restore.",
@@ -29,10 +29,12 @@ struct Purge: AsyncParsableCommand {
 
     @OptionGroup var data: DataOptions
 
+    /// Refuses options that exclude each other.
     func validate() throws {
         guard !list || reapply == nil else { throw ValidationError("--list and --reapply exclude each other") }
     }
 
+    /// Removes accounts, or prints the list of removed accounts.
     func run() async throws {
         if list { return try printList() }
         let purges = try reapply.map { try lines(of: URL(fileURLWithPath: $0)) }
@@ -57,6 +59,8 @@ struct Purge: AsyncParsableCommand {
         for purge in try lines(of: file) { Terminal.say(purge.line) }
     }
 
+    /// Reads a list of removed accounts.
+    /// - Throws: `ExitCode` 1 if the list can't be read, so that no account is missed.
     private func lines(of file: URL) throws -> [ListedPurge] {
         do {
             return try PurgeListFile.read(file)

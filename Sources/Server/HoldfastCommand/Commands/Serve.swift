@@ -5,7 +5,7 @@ import Logging
 import NIOCore
 import Observability
 
-/// `holdfast serve`
+/// `holdfast serve`: serves the account API until a signal ends the process.
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Serve the account API.",
@@ -100,10 +100,13 @@ struct Serve: AsyncParsableCommand {
 
     @OptionGroup var data: DataOptions
 
+    /// Validates the port.
     func validate() throws {
         guard (0...65_535).contains(port) else { throw ValidationError("--port must be from 0 to 65535 (is \(port))") }
     }
 
+    /// Reads the settings, opens the stores and serves.
+    /// - Throws: `ExitCode` 78 if the settings or the database don't fit the installation; 1 for any other reason, such as a used port.
     func run() async throws {
         // SIGHUP reloads the limits. Without this line, SIGHUP would end a server that is still starting.
         signal(SIGHUP, SIG_IGN)
@@ -148,6 +151,7 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
+    /// Prints the address in the first line, so that scripts can read it, and then a summary of the configuration.
     private func announce(_ url: URL, _ configuration: AccountServerConfiguration) {
         Terminal.say(url.absoluteString)
         let mode = configuration.environment == .development ? "development" : "production"

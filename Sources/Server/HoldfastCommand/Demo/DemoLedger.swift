@@ -13,6 +13,7 @@ import ServiceLifecycle
 struct DemoLedger: Sendable {
     private let database: SQLiteDatabase
 
+    /// The body of a request.
     private struct Note: Decodable {
         let title: String
     }
@@ -27,6 +28,7 @@ struct DemoLedger: Sendable {
         }
     }
 
+    /// Creates the database with an empty table in a folder.
     init(_ folder: URL) async throws {
         database = try SQLiteDatabase(path: folder.appending(path: "notes.sqlite3").path)
         try await database.write { try $0.execute(sql: "CREATE TABLE note (id INTEGER PRIMARY KEY, title TEXT NOT NULL)") }
@@ -37,7 +39,7 @@ struct DemoLedger: Sendable {
         get async throws { try await database.read { try String.fetchAll($0, sql: "SELECT title FROM note ORDER BY id") } }
     }
 
-    /// Runs the server while a closure runs.
+    /// Runs the server on a loopback port while a closure runs. A request that is repeated with its idempotency key stores no second note.
     func serve(port: Int, _ body: @escaping @Sendable () async throws -> Void) async throws {
         let router = ContractRouter(context: Context.self)
         router.idempotent(by: IdempotencyKeys(store: SQLiteIdempotencyStore(database))).post("/notes") { request, context in

@@ -8,7 +8,9 @@ import Timekeeping
 
 /// The demo of one server: an account, a password reset in Spanish, refused credentials, and the behavior of a client in failure scenarios.
 struct DemoStory: Sendable {
+    /// The address of the server.
     let url: URL
+    /// Prints the steps.
     let printer: DemoPrinter
     /// The delay in seconds that an overloaded server requests. Busy environments need a longer one, so that it is noticeable.
     var delay = 1
@@ -121,6 +123,8 @@ struct DemoStory: Sendable {
         throw Unexpected(description: "no email arrived within five seconds")
     }
 
+    /// Requires a condition.
+    /// - Throws: ``Unexpected`` with the description of the difference.
     private func expect(_ condition: Bool, _ otherwise: String) throws {
         guard condition else { throw Unexpected(description: otherwise) }
     }
@@ -128,6 +132,7 @@ struct DemoStory: Sendable {
 
 /// Prints the steps of the demo when they end.
 struct DemoPrinter: Sendable {
+    /// Whether standard output is a terminal that shows colors.
     let isColored: Bool
 
     /// Prints a step that ended as expected.
@@ -140,6 +145,7 @@ struct DemoPrinter: Sendable {
         line(number, title, outcome, mark: "failed", color: "31")
     }
 
+    /// Prints the number, the title and the outcome of a step.
     private func line(_ number: Int, _ title: String, _ outcome: String, mark: String, color: String) {
         let index = String(repeating: " ", count: number < 10 ? 1 : 0) + "\(number)"
         let shown = isColored ? "\u{1B}[\(color)m\(mark)\u{1B}[0m" : mark

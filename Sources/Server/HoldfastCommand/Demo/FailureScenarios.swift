@@ -11,7 +11,9 @@ import Synchronization
 struct FailureScenarios: Sendable {
     /// The number of concurrent calls with an expired token.
     static let callers = 20
+    /// The address of the server.
     let url: URL
+    /// Numbers and prints the steps.
     let steps: Steps
     /// The delay in seconds that the overloaded server requests.
     let delay: Int
@@ -32,6 +34,7 @@ struct FailureScenarios: Sendable {
         try await brownOut()
     }
 
+    /// Makes concurrent calls with an expired token, and requires that they share one refresh.
     private func expiredToken() async throws -> String {
         let plain = APIClient(baseURL: url, transport: .urlSession())
         let path = LabPath.root + LabPath.token + "?expired=true&lifetime_ms=60000&refresh_delay_ms=200"
@@ -56,6 +59,7 @@ struct FailureScenarios: Sendable {
         return "all \(replies.count) succeeded after one refresh that they shared"
     }
 
+    /// Makes a call that the server refuses once with 429, and requires that the client repeats it after the delay.
     private func limited() async throws -> String {
         let tally = DemoTally()
         var api = APIClient(baseURL: url, transport: .urlSession())
@@ -130,9 +134,12 @@ private final class DemoTally: CallListener {
         (refusals, refused) = AsyncStream<Void>.makeStream()
     }
 
+    /// The number of requests that left the client.
     var attempts: Int { state.withLock(\.attempts) }
+    /// The total time of the delays that the client chose.
     var waited: Duration { state.withLock(\.waited) }
 
+    /// Counts an event of the client.
     func hear(_ event: CallEvent) {
         switch event.kind {
         case .attemptStarted: state.withLock { $0.attempts += 1 }
@@ -146,5 +153,6 @@ private final class DemoTally: CallListener {
 }
 
 extension LabTokens {
+    /// The tokens, as a session stores them.
     fileprivate var credentials: Credentials { Credentials(accessToken: accessToken, refreshToken: refreshToken) }
 }

@@ -3,10 +3,13 @@ import Foundation
 /// The last part of the demo: an app without a network is killed with SIGKILL and started again.
 struct OfflineScenario {
     private static let titles = ["Milk", "Bread", "Salt"]
+    /// Numbers and prints the steps.
     let steps: Steps
+    /// The temporary folder of the queue, the database and the logs.
     let folder: URL
     private let port: Int
 
+    /// Chooses a free port, on which no server listens at first.
     init(steps: Steps, in folder: URL) throws {
         (self.steps, self.folder) = (steps, folder)
         port = try DemoCluster.freePorts(1)[0]
@@ -56,6 +59,7 @@ struct OfflineScenario {
         }
     }
 
+    /// Starts this program as an app that stores notes, in another process.
     private func start(_ name: String, notes: [String]) async throws -> DemoProcess {
         guard let program = Bundle.main.executablePath else {
             throw DemoStory.Unexpected(description: "the path of the command is unknown")
@@ -65,6 +69,7 @@ struct OfflineScenario {
         return try await DemoProcess.start(command + notes.flatMap { ["--note", $0] }, in: folder, log: log(name))
     }
 
+    /// Returns the file with the output of a process.
     private func log(_ name: String) -> URL { folder.appending(path: "\(name).log") }
 
     /// Waits until the printed lines of a process satisfy a condition.

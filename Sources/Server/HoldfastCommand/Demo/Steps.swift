@@ -9,6 +9,10 @@ final class Steps: Sendable {
     /// Describes the concurrent work. The text is shown while a step takes long.
     private let status: (@Sendable () -> String)?
 
+    /// Creates a sequence without steps.
+    /// - Parameters:
+    ///   - printer: Prints the steps.
+    ///   - status: Returns a description of the concurrent work; `nil` to show no progress.
     init(printer: DemoPrinter, status: (@Sendable () -> String)? = nil) {
         (self.printer, self.status) = (printer, status)
     }
@@ -51,7 +55,7 @@ final class Steps: Sendable {
         }
     }
 
-    /// Runs a step that the server must refuse.
+    /// Runs a step that the server must refuse with a code. Another error or a success is a failure of the demo.
     @discardableResult
     func refused(_ title: String, _ code: ErrorCode, _ body: () async throws -> Void) async throws -> APIError {
         let number = next()
@@ -68,6 +72,7 @@ final class Steps: Sendable {
         throw DemoStory.Unexpected(description: "\(title) was accepted")
     }
 
+    /// Returns the number of the next step, from 1.
     private func next() -> Int {
         count.withLock { count in
             count += 1

@@ -11,6 +11,7 @@ extension Doctor {
         return await examineFolder() + examinePostgres(settings)
     }
 
+    /// Checks the data folder and, unless the data is in PostgreSQL, the database in it.
     private func examineFolder() async -> [Finding] {
         let folder = configuration.dataFolder
         guard let kind = kind(of: folder) else {
@@ -30,10 +31,12 @@ extension Doctor {
         return files.compactMap { $0 } + (await examineDatabase()) + [examineLimits(folder)]
     }
 
+    /// Returns the type of a file; `nil` if it doesn't exist.
     private func kind(of url: URL) -> FileAttributeType? {
         try? FileManager.default.attributesOfItem(atPath: url.path)[.type] as? FileAttributeType
     }
 
+    /// Checks the secret in the folder; `nil` if the settings contain the secret, or if there is none yet.
     private func examineSecret(_ folder: URL) -> Finding? {
         guard configuration.secret == nil else { return nil }
         do {
@@ -46,12 +49,14 @@ extension Doctor {
         }
     }
 
+    /// Checks that the local mailbox is a folder; `nil` if it is or if it doesn't exist.
     private func examineMailbox(_ folder: URL) -> Finding? {
         let mailbox = folder.appending(path: "mailbox")
         guard let kind = kind(of: mailbox), kind != .typeDirectory else { return nil }
         return .wrong("mailbox", "\(mailbox.path) is not a folder", "move it away; the server creates a new one")
     }
 
+    /// Checks that the server can write its files, and that no other user can read them.
     private func examinePermissions(_ folder: URL) -> Finding {
         guard FileManager.default.isWritableFile(atPath: folder.path) else {
             return .wrong(
@@ -86,6 +91,7 @@ extension Doctor {
         return .good("data", "only the owner can read \(folder.path)")
     }
 
+    /// Checks the free space: below 64 MiB is an error, below 1 GiB is a warning.
     private func examineRoom(_ folder: URL) -> Finding {
         let attributes = try? FileManager.default.attributesOfFileSystem(forPath: folder.path)
         guard let free = (attributes?[.systemFreeSize] as? NSNumber)?.int64Value else {
@@ -97,6 +103,8 @@ extension Doctor {
         return free < 1_024 * 1_048_576 ? .advice("disk", text, remedy) : .good("disk", text)
     }
 
+    /// Checks that the SQLite database is sound, current and durable. Only a database with current tables is opened like a server opens it,
+    /// because opening migrates the tables.
     private func examineDatabase() async -> [Finding] {
         let path = DataFolder.database(in: configuration.dataFolder).path
         guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber, size.intValue > 0 else {
@@ -160,6 +168,7 @@ extension Doctor {
         }
     }
 
+    /// Checks that the limits are on and that their journal can be written.
     private func examineLimits(_ folder: URL) -> Finding {
         guard configuration.limits.mode != .off else {
             return .advice("limits", "are off", "remove RATE_LIMIT_MODE: without limits, passwords can be guessed")

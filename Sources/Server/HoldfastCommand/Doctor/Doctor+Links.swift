@@ -27,6 +27,7 @@ extension Doctor {
         }
     }
 
+    /// Checks the response of the page behind the links.
     private func page(_ base: URL, _ status: Int) -> Finding {
         guard status < 500 else {
             return .advice(
@@ -41,6 +42,7 @@ extension Doctor {
         return .good("links", "\(base.absoluteString) responds")
     }
 
+    /// Checks the association file of Apple's universal links with one link of each path.
     private func association(_ base: URL, _ path: String, _ status: Int, _ fields: HTTPFields, _ bytes: [UInt8]) -> Finding {
         let address = (base.webOrigin ?? base.absoluteString) + path
         let retrieval = Retrieval(
@@ -58,6 +60,7 @@ extension Doctor {
         return .good("links", "\(address) associates links with the app")
     }
 
+    /// Compares the clock with a server's time: more than 5 s is a warning, more than 60 s is an error.
     private func examineClock(serverTime: Date?) -> Finding {
         let now = Date()
         let year = Calendar(identifier: .gregorian).component(.year, from: now)
@@ -70,6 +73,7 @@ extension Doctor {
         return abs(difference) > 60 ? .wrong("clock", text, remedy) : .advice("clock", text, remedy)
     }
 
+    /// Downloads a page or a file without following redirects. At most 1 MiB is read.
     private func fetch(_ path: String, of base: URL) async throws -> (Int, HTTPFields, [UInt8]) {
         let host = base.host(percentEncoded: true) ?? ""
         let request = HTTPRequest(
@@ -83,6 +87,7 @@ extension Doctor {
         return (response.status.code, response.headerFields, try await body.collect(upTo: 1_024 * 1_024).bytes)
     }
 
+    /// Returns an error as text. An unknown error is only named, because its description could contain an address.
     private func reason(_ error: any Error) -> String {
         (error as? TransportError).map { "\($0)" } ?? "\(type(of: error))"
     }

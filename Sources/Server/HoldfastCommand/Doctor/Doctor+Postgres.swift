@@ -25,6 +25,7 @@ extension Doctor {
         }
     }
 
+    /// Checks the role, the version and the encryption of the database server.
     private func examineServer(_ found: PostgresInspection, _ settings: PostgresSettings) -> Finding {
         let text = "PostgreSQL \(found.version), \(found.size / 1_048_576) MiB"
         if found.isStandby {
@@ -38,6 +39,7 @@ extension Doctor {
         return .good("database", "\(text)\(found.isEncrypted ? ", encrypted" : "")")
     }
 
+    /// Checks whether the tables belong to this version and are complete.
     private func examineTables(_ found: PostgresInspection) -> Finding {
         guard !found.isIncompleteCopy else {
             return .wrong("tables", "contain only a part of the data from SQLite", "continue 'holdfast migrate copy'")
@@ -52,6 +54,7 @@ extension Doctor {
         }
     }
 
+    /// Checks the settings without which a crash or a failover loses committed data.
     private func examineDurability(_ found: PostgresInspection) -> Finding {
         guard found.fsync == "on", found.fullPageWrites == "on" else {
             let text = "fsync is \(found.fsync), full_page_writes is \(found.fullPageWrites)"
@@ -68,6 +71,7 @@ extension Doctor {
         return .good("durability", "every commit is on disk (synchronous_commit=\(found.synchronousCommit))")
     }
 
+    /// Checks that the database admits the connections of all servers, and of one more during an update.
     private func examineConnections(_ found: PostgresInspection, _ settings: PostgresSettings) -> Finding {
         let servers = max(1, found.servers.count)
         // During an update, the new server starts before the old one ends, so one more server needs connections.
@@ -77,6 +81,7 @@ extension Doctor {
         return .wrong("connections", text, "raise max_connections, lower pool_max in DATABASE_URL, or put PgBouncer between")
     }
 
+    /// Checks the delay of each standby, and whether a required synchronous standby is connected.
     private func examineStandbys(_ found: PostgresInspection) -> [Finding] {
         var findings = found.standbys.map { standby -> Finding in
             let text = "\(standby.name) (\(standby.state)) is \(String(format: "%.1f", standby.secondsBehind)) s behind"
@@ -90,6 +95,7 @@ extension Doctor {
         return findings
     }
 
+    /// Checks for old transactions and invalid indexes.
     private func examineMaintenance(_ found: PostgresInspection) -> [Finding] {
         var findings: [Finding] = []
         if found.oldestTransaction > 600 {
@@ -102,6 +108,7 @@ extension Doctor {
         return findings
     }
 
+    /// Returns the servers whose clocks differ from the clock of the database by more than 5 s.
     private func examineClocks(_ found: PostgresInspection) -> [Finding] {
         found.servers.filter { abs($0.clockAhead) > 5 }.map { server in
             let direction = server.clockAhead > 0 ? "ahead of" : "behind"

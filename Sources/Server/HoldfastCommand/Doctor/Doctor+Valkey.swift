@@ -24,10 +24,12 @@ extension Doctor {
         return findings
     }
 
+    /// Returns the findings about a server that responds.
     private func examine(_ found: ValkeyInspection) -> [Finding] {
         [examineServer(found), examineEviction(found), examineMemory(found), examinePersistence(found)]
     }
 
+    /// Checks the role and the round-trip time. Above 5 ms, decisions often exceed their time.
     private func examineServer(_ found: ValkeyInspection) -> Finding {
         let text = "\(found.name) \(found.version), replies in \(String(format: "%.1f", found.milliseconds)) ms"
         if found.isReplica {
@@ -39,6 +41,7 @@ extension Doctor {
         return .good("valkey", text)
     }
 
+    /// Checks that Valkey evicts no usage of limits.
     private func examineEviction(_ found: ValkeyInspection) -> Finding {
         guard found.policy == "noeviction" else {
             let text = "maxmemory-policy is \(found.policy): Valkey may evict the usage of limits"
@@ -47,6 +50,7 @@ extension Doctor {
         return .good("eviction", "maxmemory-policy is noeviction")
     }
 
+    /// Checks the used memory: above 80 % of the maximum is a warning.
     private func examineMemory(_ found: ValkeyInspection) -> Finding {
         let text = "\(found.usedMemory / 1_048_576) MiB used"
         guard found.maximumMemory > 0 else { return .good("limit memory", "\(text); maxmemory is not set") }
@@ -55,6 +59,7 @@ extension Doctor {
         return .advice("limit memory", full, "raise maxmemory: when it is reached, VALKEY_FALLBACK applies")
     }
 
+    /// Reports whether the usage of limits survives a restart of Valkey.
     private func examinePersistence(_ found: ValkeyInspection) -> Finding {
         found.isPersistent
             ? .good("persistence", "limits survive a restart of \(found.name)")
@@ -66,9 +71,11 @@ extension Doctor {
 private struct ValkeyInspection {
     /// `Valkey` or `Redis`.
     let name: String
+    /// The version that the server reports.
     let version: String
     /// The duration of a round trip.
     let milliseconds: Double
+    /// Whether the server is a replica, which accepts no writes.
     let isReplica: Bool
     /// `maxmemory-policy`.
     let policy: String
@@ -77,6 +84,8 @@ private struct ValkeyInspection {
     /// Whether the server writes its data to disk.
     let isPersistent: Bool
 
+    /// Reads the state of a server with three commands.
+    /// - Throws: `ValkeyError` if the server doesn't reply within the time, or if its reply has another format.
     init(_ client: ValkeyClient, within time: Duration) async throws(ValkeyError) {
         try await client.waitUntilReady(within: time)
         let start = ContinuousClock.now

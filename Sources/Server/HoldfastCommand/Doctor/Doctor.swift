@@ -8,6 +8,7 @@ import StrictJSON
 
 /// Checks everything that a server needs. The checks change nothing.
 struct Doctor: Sendable {
+    /// The configuration of the server to check.
     let configuration: AccountServerConfiguration
     /// The longest time for a network check.
     var patience: Duration = .seconds(8)
@@ -23,6 +24,7 @@ struct Doctor: Sendable {
         return settings + data + (await examineSharedLimits()) + [await mail] + (await link)
     }
 
+    /// Checks the expiry of the TLS certificate: less than 14 days is a warning. `nil` if the server uses no TLS.
     private func examineCertificate(now: Date = Date()) -> Finding? {
         guard let end = configuration.tls?.end else { return nil }
         let days = Int((end.timeIntervalSince(now) / 86_400).rounded(.down))
@@ -32,6 +34,7 @@ struct Doctor: Sendable {
             ? .advice("certificate", "ends in \(days) days", remedy) : .good("certificate", "ends in \(days) days")
     }
 
+    /// Warns about development mode. Invalid settings are reported earlier, so the settings are valid here.
     private func examineConfiguration() -> Finding {
         let mode = configuration.environment == .production ? "production" : "development"
         if configuration.environment == .development {
@@ -44,6 +47,7 @@ struct Doctor: Sendable {
         return .good("configuration", "can be used; \(mode)")
     }
 
+    /// Warns about open registration in production, because its response reveals whether an address has an account.
     private func examineRegistration() -> Finding? {
         let mode = configuration.accountRules.registration
         guard mode == .open else { return .good("registration", "is \(mode.rawValue)") }
@@ -55,6 +59,7 @@ struct Doctor: Sendable {
         )
     }
 
+    /// Warns if operators read metrics at the public listener in production.
     private func examineOperations() -> Finding? {
         if let ops = configuration.ops { return .good("operations", "/metrics and /health/ready are only served at \(ops)") }
         guard configuration.environment == .production, configuration.metricsToken != nil else { return nil }
@@ -65,6 +70,7 @@ struct Doctor: Sendable {
         )
     }
 
+    /// Connects to the SMTP server and logs in. No email is sent.
     private func examineMail() async -> Finding {
         guard case .smtp(var settings) = configuration.mail else {
             let remedy = "set EMAIL_HOST and the related settings; see docs/operations/mail.md"
@@ -97,6 +103,7 @@ struct Doctor: Sendable {
 
 /// The result of one check of `holdfast doctor`.
 struct Finding: Hashable, Sendable {
+    /// The severity of a finding.
     enum Verdict: String, Sendable {
         /// The subject works.
         case good
@@ -108,20 +115,32 @@ struct Finding: Hashable, Sendable {
 
     /// The subject of the check, such as `database`.
     let subject: String
+    /// The severity.
     let verdict: Verdict
     /// The result of the check.
     let text: String
     /// The fix, if one is needed.
     let remedy: String?
 
+    /// Creates a finding without a problem.
     static func good(_ subject: String, _ text: String) -> Finding {
         Finding(subject: subject, verdict: .good, text: text, remedy: nil)
     }
 
+    /// Creates a finding about a problem with which the server still works.
+    /// - Parameters:
+    ///   - subject: The subject of the check.
+    ///   - text: The result of the check.
+    ///   - remedy: The fix.
     static func advice(_ subject: String, _ text: String, _ remedy: String) -> Finding {
         Finding(subject: subject, verdict: .advice, text: text, remedy: remedy)
     }
 
+    /// Creates a finding about a problem that the operator must fix.
+    /// - Parameters:
+    ///   - subject: The subject of the check.
+    ///   - text: The result of the check.
+    ///   - remedy: The fix.
     static func wrong(_ subject: String, _ text: String, _ remedy: String) -> Finding {
         Finding(subject: subject, verdict: .wrong, text: text, remedy: remedy)
     }

@@ -59,13 +59,18 @@ extension ExitCode {
 
 /// Formats text for a terminal, and removes a secret from the text.
 struct TextStyle: Sendable {
+    /// Whether the text contains colors.
     let isColored: Bool
     /// The secret, which the output never contains.
     let secret: String?
 
+    /// Returns a text about a success, in green.
     func good(_ text: String) -> String { colored(text, "32") }
+    /// Returns a text about an error, in red.
     func bad(_ text: String) -> String { colored(text, "31") }
+    /// Returns a text about a delay, in yellow.
     func waiting(_ text: String) -> String { colored(text, "33") }
+    /// Returns a less important text, dimmed.
     func faint(_ text: String) -> String { colored(text, "2") }
 
     /// Returns the text without the secret, even if a server returned it.
@@ -73,6 +78,7 @@ struct TextStyle: Sendable {
         secret.map { text.replacing($0, with: "[token]") } ?? text
     }
 
+    /// Returns a text between the escape sequences of a color.
     private func colored(_ text: String, _ color: String) -> String {
         isColored ? "\u{1B}[\(color)m\(text)\u{1B}[0m" : text
     }

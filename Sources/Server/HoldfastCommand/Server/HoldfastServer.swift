@@ -16,14 +16,20 @@ import ServiceLifecycle
 struct HoldfastServer: Sendable, CustomStringConvertible {
     typealias Context = HoldfastContext
 
+    /// The account API with its stores.
     let accounts: AccountServer
+    /// The metrics of all parts of the server.
     let metrics: PrometheusMetrics
+    /// The time at which the server was created, for the uptime in the metrics.
     let startedAt = Date()
     /// The bound address of `OPS_LISTEN`, if `OPS_LISTEN` is set.
     let opsAddress = BoundAddress()
+    /// The open connections of the public listener.
     let connections: Connections
+    /// The open connections of the listener for operators; `nil` without `OPS_LISTEN`.
     let opsConnections: Connections?
     var description: String { "HoldfastServer" }
+    /// The configuration of the account API.
     private var configuration: AccountServerConfiguration { accounts.configuration }
 
     /// Opens the data folder. The server does not listen yet.
@@ -161,8 +167,11 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
 /// The context of a request, with its connection.
 struct HoldfastContext: LimitedRequestContext, ErrorLabRequestContext {
     var coreContext: CoreRequestContextStorage
+    /// The connection of the request.
     let channel: any Channel
+    /// The limits that have counted the request.
     let limits = RequestLimits()
+    /// The address of the client, or of the proxy in front of the server.
     var remoteAddress: SocketAddress? { channel.remoteAddress }
 
     init(source: ApplicationRequestContextSource) {
@@ -177,6 +186,7 @@ struct HoldfastContext: LimitedRequestContext, ErrorLabRequestContext {
 /// Without this middleware, the engine would read the rest of such a body. With `Connection: close`, the engine closes the connection one
 /// second after the response, so that the client can read the response.
 struct LingeringCloseMiddleware: RouterMiddleware {
+    /// Passes the request on, and adds `Connection: close` to the responses 413, 408 and 504.
     func handle(
         _ request: Request,
         context: HoldfastContext,
@@ -191,16 +201,21 @@ struct LingeringCloseMiddleware: RouterMiddleware {
 
 /// The error of a server that can't listen on the address for operators.
 struct OpsListenFailure: Error {
+    /// The configured address.
     let address: OpsAddress
+    /// The reason.
     let error: any Error
 }
 
 /// The listener at `OPS_LISTEN`.
 private struct OpsListener: Service, CustomStringConvertible {
+    /// The configured address.
     let address: OpsAddress
     let application: any Service
     var description: String { "OpsListener" }
 
+    /// Serves until the shutdown.
+    /// - Throws: ``OpsListenFailure``, so that the message of the failure names the setting.
     func run() async throws {
         do {
             try await application.run()

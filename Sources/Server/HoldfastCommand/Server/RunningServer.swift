@@ -67,6 +67,7 @@ extension HoldfastServer {
 
 /// The error of a command that a signal ended.
 struct EndedBySignal: Error {
+    /// The number of the signal.
     let signal: Int32
 }
 
@@ -87,8 +88,10 @@ func untilSignaled(_ body: @escaping @Sendable () async throws -> Void) async th
 /// Reports the address of the server, then waits for the shutdown.
 private struct Announcement: Service {
     let address: BoundAddress
+    /// The closure that receives the address.
     let announce: @Sendable (URL) -> Void
 
+    /// Calls the closure when the server listens.
     func run() async throws {
         if let url = try? await cancelWhenGracefulShutdown({ try await address.get() }) { announce(url) }
         try? await gracefulShutdown()
@@ -97,11 +100,13 @@ private struct Announcement: Service {
 
 /// Delays the shutdown. During the delay, the server reports that it is not ready, so that a load balancer sends no further requests.
 private struct DrainService: Service, CustomStringConvertible {
+    /// Makes the readiness check fail.
     let drain: Drain
     let delay: Duration
     /// The service group logs its services by their descriptions.
     var description: String { "DrainService" }
 
+    /// Waits for the shutdown, reports that the server is not ready, and delays the other services.
     func run() async throws {
         try? await gracefulShutdown()
         drain.begin()
@@ -113,14 +118,17 @@ private struct DrainService: Service, CustomStringConvertible {
 ///
 /// Invalid settings change nothing: the limits stay as they were, and the log contains the problems.
 private struct LimitReload: Service, CustomStringConvertible {
+    /// The server whose limits change.
     let accounts: AccountServer
     /// The service group logs its services by their descriptions.
     var description: String { "LimitReload" }
 
+    /// Reloads the limits at each signal, until the shutdown.
     func run() async throws {
         for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() { await reload() }
     }
 
+    /// Reads the settings and applies the limits to the running server.
     private func reload() async {
         do {
             try await accounts.change(
@@ -135,6 +143,7 @@ private struct LimitReload: Service, CustomStringConvertible {
 
 /// The reason why a server could not start, with its fix.
 struct StartFailure: CustomStringConvertible {
+    /// The reason in words, without a period.
     let description: String
 
     /// - Parameters:

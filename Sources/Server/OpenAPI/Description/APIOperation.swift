@@ -145,7 +145,8 @@ public struct APIOperation: Sendable {
         Set(responses.map(\.status)).union(codes(settings).compactMap { ErrorCatalogue.standard[$0]?.status })
     }
 
-    /// Returns the active limits that count the request, in the order of the settings. Empty if the server doesn't limit the operation.
+    /// Returns the active limits that count the request, in the order of the settings. The array is empty if the server doesn't limit the
+    /// operation.
     package func limits(in settings: APISettings) -> [APISettings.Limit] {
         settings.limits.filter { limits.contains($0.limit) }
     }

@@ -46,6 +46,7 @@ package struct DescribedResponse: Sendable {
         let operationID: String
         /// Members of the next request, as runtime expressions (OpenAPI 3.1 §4.8.20.4), such as `$response.body#/refresh_token`.
         let request: JSONObject
+        /// The description of the next operation for callers.
         let about: String
     }
 
@@ -106,6 +107,7 @@ struct APIHeader: Sendable {
     let schema: Schema
     /// Whether every response with the status has the header. Clients may rely on a required header.
     var isRequired = true
+    /// The meaning of the header for callers.
     let about: Prose
 
     /// The header in OpenAPI.

@@ -133,6 +133,7 @@ public struct ErrorComponents: Sendable {
     }
 
     /// Returns a reference to a shared header.
+    /// - Parameter header: One of the headers that ``headers`` contains.
     static func reference(to header: APIHeader) -> JSONValue { ["$ref": .string("#/components/headers/\(header.name)")] }
 
     /// Returns the name of the example of a code as a problem, such as `AUTH_EMAIL_EXISTS.problem`.
@@ -167,6 +168,7 @@ package struct ErrorExample {
     private let definition: ErrorDefinition
 
     /// Creates the example of a code. The example of a validation code has fields. The example of a status 429 or 503 has a delay.
+    /// - Parameter definition: The code with its status and its texts, from a catalogue.
     package init(definition: ErrorDefinition) { self.definition = definition }
 
     /// The members of the response. The `type` of the problem is a path.
@@ -193,6 +195,7 @@ package struct ErrorExample {
     }
 
     /// Returns the body of the example in a format, as a server would send it.
+    /// - Parameter form: The format. For problem details with an absolute `type`, use ``problem(base:)``.
     package func body(in form: ErrorForm) -> JSONValue { form.body(of: payload) }
 
     /// Returns the body as a problem of RFC 9457.

@@ -1,9 +1,10 @@
 import ErrorContract
 import StrictJSON
 
-/// The schemas of error bodies, one for each format. The schemas of requests and responses are recorded from wire types. Error bodies have
-/// no wire type, because `ErrorForm` encodes them, so their schemas are written by hand. Tests validate the examples of all codes against
-/// these schemas.
+/// The schemas of error bodies, one for each format.
+///
+/// The schemas of requests and responses are recorded from wire types. Error bodies have no wire type, because `ErrorForm` encodes them, so
+/// their schemas are written by hand. Tests validate the examples of all codes against these schemas.
 enum ErrorSchemas {
     /// The schemas of all formats, without the schemas that they refer to.
     static let all = [standard, flat, success, detail, problem]
@@ -145,8 +146,11 @@ enum ErrorSchemas {
 
     /// The text of an error for the user.
     private static let message = Schema.text(TextRules(), "The text for the user, in the language of the response.")
+    /// The status in the body. It is the same as the status of the response.
     private static let status = Schema.integer(400...599, "The HTTP status.")
+    /// The time of the error, in RFC 3339.
     private static let timestamp = Field("timestamp", .text(TextRules(format: "date-time")), .required, "The time of the error.")
+    /// The id under which the server's log has the request.
     private static let requestID = Field("request_id", .text(), .required, "The same as `X-Request-Id`.")
     /// The delay of responses with 429 and 503. It has the same range as `Retry-After`.
     private static let retryAfter = Field(
@@ -155,7 +159,9 @@ enum ErrorSchemas {
         .optional,
         "The delay in seconds before the client may repeat the request; always present with 429 and 503."
     )
+    /// The machine-readable reasons of `AUTH_WEAK_PASSWORD`.
     private static let reasons = Field("reasons", .list(of: .text()), .optional, "The reasons why a password is too weak.")
+    /// The name of the check that failed. Only responses of the readiness check have it.
     private static let check = Field("check", .text(), .optional, "The name of the failed readiness check.")
     /// The details of the standard form.
     private static let details = Field(

@@ -30,6 +30,9 @@ public struct OpenAPIDocument: Sendable {
     }
 
     /// The document. Each access computes it again, so store the result.
+    ///
+    /// The members have a fixed order, so two documents with equal settings have equal bytes. The document contains no secrets and can be
+    /// public.
     /// - Complexity: O(number of operations and codes).
     public var json: JSONValue {
         [
@@ -153,7 +156,8 @@ extension OpenAPIDocument {
     /// Returns the response of a status.
     ///
     /// A status can belong to a response without an error, to error codes, or to both. If it belongs to exactly one code in the configured
-    /// format, the result is a reference to the shared response of this code. Otherwise the response is written in full.
+    /// format, the result is a reference to the shared response of this code. Otherwise the response is written in full. The first argument
+    /// is `nil` for a status that occurs only with errors.
     private func response(_ answer: DescribedResponse?, _ codes: [ErrorCode], of operation: APIOperation) -> JSONValue {
         let isLimited = !operation.limits(in: description.settings).isEmpty
         if let answer, codes.isEmpty { return json(of: answer, isLimited: isLimited) }
@@ -202,6 +206,7 @@ extension JSONValue {
 }
 
 extension DescribedResponse.Content {
+    /// The Media Type Object (OpenAPI 3.1 §4.8.14). It has an example only if the content has one.
     fileprivate var json: JSONValue {
         var members: JSONObject = ["schema": schema.json]
         members["example"] = example
@@ -210,6 +215,7 @@ extension DescribedResponse.Content {
 }
 
 extension DescribedResponse.Link {
+    /// The Link Object (OpenAPI 3.1 §4.8.20).
     fileprivate var json: JSONValue {
         ["operationId": .string(operationID), "requestBody": .object(request), "description": .string(about)]
     }

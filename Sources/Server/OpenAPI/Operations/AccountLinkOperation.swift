@@ -111,10 +111,12 @@ package enum AccountLinkOperation: String, AccountOperations {
     /// The codes of operations that accept an access token but don't need it.
     private static let tokenCodes: [ErrorCode] = [.authTokenInvalid, .authTokenExpired, .authSessionExpired]
 
+    /// The body of an operation that needs the current password or an access token.
     private static let proven = RequestContent(
         ConfirmLinkRequest.self,
         example: ["token": .string(AccountExamples.token), "current_password": "correct horse battery"]
     )
+    /// The body of an operation that needs only the token of a link.
     private static let link = RequestContent(LinkRequest.self, example: ["token": .string(AccountExamples.token)])
 }
 

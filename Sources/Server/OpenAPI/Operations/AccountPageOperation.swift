@@ -140,12 +140,14 @@ package enum AccountPageOperation: String, AccountOperations {
     /// The page for a link that is unknown, expired or used. Its status is 410 (Gone).
     private static let expired = DescribedResponse.page(410, "The link is unknown, expired or used.")
 
+    /// The form of a page that asks for the current password.
     private static let currentPassword = RequestContent(
         ConfirmLinkForm.self,
         named: "ConfirmPage",
         example: ["token": .string(AccountExamples.token), "current_password": "correct horse battery"],
         isForm: true
     )
+    /// The form of a page that asks twice for a new password.
     private static let newPassword = RequestContent(
         NewPasswordForm.self,
         named: "NewPasswordPage",
@@ -155,6 +157,7 @@ package enum AccountPageOperation: String, AccountOperations {
         ],
         isForm: true
     )
+    /// The form of a page with only a button. The page contains the token in a hidden field.
     private static let link = RequestContent(
         LinkForm.self,
         named: "LinkPage",

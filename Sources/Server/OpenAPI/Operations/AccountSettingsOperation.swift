@@ -190,12 +190,15 @@ package enum AccountSettingsOperation: String, AccountOperations {
 }
 
 extension AccountSettingsOperation {
+    /// The body of an operation that the user confirms with the password.
     private static let password = RequestContent(PasswordRequest.self, example: ["password": "correct horse battery"])
 
+    /// An example of a session with all members.
     private static let sessionExample: JSONValue = [
         "created_at": "2026-11-20T09:00:00Z", "current": true, "device_name": "Firefox on Linux",
         "id": "5d1f9a34-7c0e-4b8e-8f2b-2f6f1f0a9c11", "last_used_at": "2026-11-21T10:00:00Z",
     ]
+    /// The schema of a session. The name of the device is optional, because it can be unknown.
     private static let session = NamedSchema(recording: SessionDescription.self, example: sessionExample, optional: .optional)
 
     /// The schema of a time.
@@ -295,6 +298,7 @@ extension AccountSettingsOperation {
         )
     )
 
+    /// An example of the exported document, which the schema accepts.
     private static let exportExample: JSONValue = [
         "exported_at": "2026-11-21T10:30:00Z",
         "account": [

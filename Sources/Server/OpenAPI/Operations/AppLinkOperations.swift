@@ -110,6 +110,7 @@ extension OperationGroup {
         )
     )
 
+    /// An example with one key.
     private static let keySetExample: JSONValue = [
         "keys": [
             [
@@ -128,6 +129,7 @@ extension OperationGroup {
 
     /// Any list of texts.
     private static let texts = Schema.list(of: .text())
+    /// The apps of Apple's file, and the paths that they open.
     private static let details = Schema.object(Field("appIDs", texts), Field("components", .list(of: .object())))
 
     /// The file of Apple's universal links and shared web credentials.
@@ -139,6 +141,7 @@ extension OperationGroup {
         )
     )
 
+    /// An example of Apple's file.
     private static let appleExample: JSONValue = [
         "applinks": [
             "details": [
@@ -160,6 +163,7 @@ extension OperationGroup {
         .list(of: .object(Field("relation", texts), Field("target", target)), atLeast: 1)
     )
 
+    /// An example of Android's file.
     private static let androidExample: JSONValue = [
         [
             "relation": ["delegate_permission/common.handle_all_urls"],

@@ -201,6 +201,7 @@ extension OperationGroup {
         )
     )
 
+    /// An example of a stored email.
     private static let example: JSONValue = [
         "id": "000001795257000000-6f1e", "date": "Sat, 21 Nov 2026 10:30:00 +0000", "recipient": "ana@example.com",
         "subject": "Reset your password - Holdfast", "text": "Hello Ana, …",

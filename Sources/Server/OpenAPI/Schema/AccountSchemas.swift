@@ -107,34 +107,43 @@ extension NamedSchema {
 }
 
 extension EmailAddress: DescribedValue {
+    /// The grammar of addresses, with the codes of invalid addresses.
     static var schema: Schema { .named(AccountValues.email) }
 }
 
 extension FirstName: DescribedValue {
+    /// The rules of first names, with the codes of invalid names.
     static var schema: Schema { .named(AccountValues.firstName) }
 }
 
 extension Password: DescribedValue {
+    /// The rules of existing passwords. A member with a new password has a ``MemberNote`` with
+    /// ``NamedSchema/newPassword(minimum:needsLettersAndDigits:)`` instead.
     static var schema: Schema { .named(AccountValues.password) }
 }
 
 extension ResetToken: DescribedValue {
+    /// Any text with a valid length.
     static var schema: Schema { .named(AccountValues.resetToken) }
 }
 
 extension RefreshToken: DescribedValue {
+    /// Any text with a valid length.
     static var schema: Schema { .named(AccountValues.refreshToken) }
 }
 
 extension DeviceToken: DescribedValue {
+    /// The exact form of device tokens, which the server issues.
     static var schema: Schema { .named(AccountValues.deviceToken) }
 }
 
 extension UserID: DescribedValue {
+    /// A UUID. The schema has no name, so it is written in place.
     static var schema: Schema { .text(TextRules(format: "uuid")) }
 }
 
 extension Language: DescribedValue {
+    /// Any text: the server accepts unknown languages and uses another language instead.
     static var schema: Schema { .text() }
 }
 

@@ -81,7 +81,9 @@ private struct RecordingDecoder: Decoder {
     /// The example doesn't match the type that is decoded.
     struct Mismatch: Error {}
 
+    /// The part of the example that is decoded.
     let value: JSONValue
+    /// The list to which reads are added.
     let members: RecordedMembers
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
@@ -146,20 +148,29 @@ private struct ExampleScalar: SingleValueDecodingContainer {
     let decoder: RecordingDecoder
     var codingPath: [any CodingKey] { [] }
 
+    /// Whether the example is `null`.
     func decodeNil() -> Bool { decoder.value == .null }
+    /// Returns the example as a scalar.
+    /// - Throws: ``RecordingDecoder/Mismatch`` if the example can't be represented as the requested type.
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try decoder.scalar() }
 }
 
 /// The container of a type with members. Each read records the member in ``RecordedMembers``.
 private struct RecordingObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let decoder: RecordingDecoder
+    /// The members of the example.
     let object: JSONObject
     var codingPath: [any CodingKey] { [] }
+    /// The keys of the example that the type knows.
     var allKeys: [Key] { object.members.compactMap { Key(stringValue: $0.key) } }
 
+    /// Whether the example has the member. The call records nothing.
     func contains(_ key: Key) -> Bool { object[key.stringValue] != nil }
+    /// Whether the member of the example is `null`. The call records nothing.
     func decodeNil(forKey key: Key) -> Bool { object[key.stringValue] == .null }
 
+    /// Reads a required member, and records it as required.
+    /// - Throws: ``RecordingDecoder/Mismatch`` if the example doesn't have the member.
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
         try read(type, key, .required)
     }
@@ -188,11 +199,16 @@ private struct RecordingObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return value
     }
 
+    /// Nested containers are not supported. A nested object needs its own type.
+    /// - Throws: ``RecordingDecoder/Mismatch``.
     func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type, forKey key: Key) throws -> KeyedDecodingContainer<Nested> {
         throw RecordingDecoder.Mismatch()
     }
 
+    /// Arrays are not supported.
+    /// - Throws: ``RecordingDecoder/Mismatch``.
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer { throw RecordingDecoder.Mismatch() }
+    /// Returns this container's decoder. Wire types have no superclass, so recording types don't call it.
     func superDecoder() -> any Decoder { decoder }
     func superDecoder(forKey key: Key) -> any Decoder { decoder }
 }

@@ -9,6 +9,12 @@ import Mustache
 ///
 /// `ErrorLabRoutes` of `ErrorLab` serves it. Its script runs the requests in the browser, so it shows the real behavior of a browser with
 /// broken responses.
+///
+/// ```swift
+/// let page = try LabPage(root: "/dev/lab", catalogue: .standard)
+/// let html = page.html(nonce: nonce)
+/// let policy = LabPage.policy(nonce: nonce)
+/// ```
 public struct LabPage: Sendable {
     /// The parameters that most users need; the others are collapsed.
     private static let mainControls: Set<String> = ["code", "form", "lang", "status", "retry_after", "delay_ms"]
@@ -26,8 +32,8 @@ public struct LabPage: Sendable {
 
     /// Reads the templates and prepares the values of the page, which are the same for all requests.
     /// - Parameters:
-    ///   - root: The path of the lab.
-    ///   - catalogue: The codes that can be chosen.
+    ///   - root: The path of the lab, without a trailing slash.
+    ///   - catalogue: The codes that can be chosen. Pass the catalogue of the lab's routes.
     /// - Throws: Mustache's error if a template can't be read.
     public init(root: String, catalogue: ErrorCatalogue) throws {
         self.root = root

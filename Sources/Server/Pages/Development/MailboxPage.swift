@@ -6,6 +6,8 @@ import Mustache
 /// All texts of emails are escaped. The HTML part of an email is shown in a sandboxed frame, which loads it from its own address.
 ///
 /// Each frame loads its email when it becomes visible. A page with many emails is therefore small.
+///
+/// Serve it only for development: the page shows the links of all emails, and a link gives access to an account.
 public struct MailboxPage: Sendable {
     /// An email on the page, with texts as they are shown.
     public struct Entry: Sendable {

@@ -1,10 +1,16 @@
 public import ErrorContract
 import Mustache
 
-/// The page at `/`. In development it links to the pages for developers; in production it only shows the app's name, so that it discloses
-/// nothing about the server.
+/// The page at `/`.
 ///
-/// It is one file without scripts or third-party resources. Mount it with `HomeRoute` of `AccountRoutes`.
+/// In development it links to the pages for developers. In production it only shows the app's name, so that it discloses nothing about the
+/// server. It is one file without scripts or third-party resources. Mount it with `HomeRoute` of `AccountRoutes`.
+///
+/// ```swift
+/// let page = try HomePage(appName: "Notes", isDevelopment: false)
+/// let html = page.html(nonce: nonce, language: .english)
+/// let policy = HomePage.policy(nonce: nonce)
+/// ```
 public struct HomePage: Sendable {
 
     /// The name of the app, which the page always shows.
@@ -13,6 +19,7 @@ public struct HomePage: Sendable {
     private let basePath: String
     /// Whether the page links to the other pages.
     private let isDevelopment: Bool
+    /// The template of the page.
     private let template: MustacheTemplate
     /// The style sheet, which the page contains.
     private let css: String

@@ -2,6 +2,12 @@ public import AccountContract
 public import ErrorContract
 
 /// The content of a page behind a link that verifies, creates, changes or restores an account.
+///
+/// A ``RecoveryPage`` of the kind `account` combines the content with a language. ``PageTemplates`` renders it.
+///
+/// ```swift
+/// let page = RecoveryPage(.account(.deadLink(.verifyEmail)), language: .english)
+/// ```
 public enum AccountPage: Hashable, Sendable {
     /// The change that the link of a page makes.
     public enum Change: String, Hashable, Sendable, CaseIterable {

@@ -81,7 +81,7 @@ public struct PageTemplates: Sendable {
     public struct Settings: Hashable, Sendable {
         /// The app's name.
         public var appName: String
-        /// The path that the configured address adds before the routes, such as `/app`.
+        /// The path that the configured address adds before the routes, such as `/app`; empty if it adds none.
         public var basePath: String
         /// The custom scheme that opens the app, if it has one, such as `notes`.
         public var appScheme: String?

@@ -9,15 +9,22 @@ import StrictJSON
 /// resources.
 ///
 /// The address of a page is the `type` of problem details (RFC 9457), so a developer who sees an error in a log can open its explanation.
+///
+/// ```swift
+/// let pages = try ErrorPages(appName: "Notes")
+/// let html = pages.page(of: .authInvalidCredentials, nonce: nonce) ?? pages.missing("AUTH_UNKNOWN", nonce: nonce)
+/// ```
 public struct ErrorPages: Sendable {
     /// The path of the page of all codes; the page of a code is one segment below.
     public static let path = "/errors"
 
     /// The codes and their meanings.
     private let reference: ErrorReference
+    /// The name of the app, which each page shows.
     private let appName: String
     /// The path of the page of all codes, with the base path.
     private let address: String
+    /// The template of all pages.
     private let template: MustacheTemplate
     /// The style sheet, which each page contains.
     private let css: String
@@ -38,6 +45,7 @@ public struct ErrorPages: Sendable {
 
     /// Returns the page of all codes, by family.
     /// - Parameter nonce: The nonce of the response's content security policy.
+    /// - Returns: The page as UTF-8 text. Send it with the policy of ``policy(nonce:)``.
     /// - Complexity: O(number of codes).
     public func index(nonce: String) -> String {
         var content = content(title: "Error codes", nonce: nonce)
@@ -93,6 +101,7 @@ public struct ErrorPages: Sendable {
     }
 
     /// Returns the content security policy of a page with a nonce. It allows the inline style only.
+    /// - Parameter nonce: The nonce that was passed to the method that rendered the page: a new random one for each response.
     public static func policy(nonce: String) -> String {
         PagePolicy.text(nonce: nonce)
     }

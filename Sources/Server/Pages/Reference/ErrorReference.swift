@@ -6,7 +6,8 @@ public import ErrorContract
 /// let reference = ErrorReference(catalogue: .standard)
 /// let markdown = reference.markdown
 /// ```
-/// To serve the reference as pages, pass it to ``ErrorPages``.
+///
+/// To serve the reference as pages, pass it to ``ErrorPages``. For tools that read OpenAPI, use `ErrorComponents` of `OpenAPI` instead.
 public struct ErrorReference: Sendable {
     /// The codes of the reference.
     let catalogue: ErrorCatalogue

@@ -4,14 +4,22 @@ public import OpenAPI
 
 /// The API reference as a page: one file of at most 160 KB, without a framework or third-party resources.
 ///
-/// It shows what the OpenAPI document contains, for readers instead of programs. Both come from the same ``APIDescription``, so they don't
+/// It shows the contents of the OpenAPI document for readers instead of programs. Both come from the same ``APIDescription``, so they don't
 /// differ.
+///
+/// ```swift
+/// let description = APIDescription(settings: APISettings(appName: "Notes", version: "1.0.0"))
+/// let page = try ReferencePage(description)
+/// let html = page.html(nonce: nonce, address: "http://127.0.0.1:8080")
+/// ```
 public struct ReferencePage: Sendable {
     /// The API of the server.
     private let description: APIDescription
     /// The template of the page.
     private let template: MustacheTemplate
+    /// The style sheet, which the page contains.
     private let css: String
+    /// The script, which the page contains.
     private let script: String
 
     /// Reads the template.
@@ -36,6 +44,7 @@ public struct ReferencePage: Sendable {
     }
 
     /// Returns the content security policy of a page with a nonce: its own style and script, and no connections.
+    /// - Parameter nonce: The nonce that was passed to ``html(nonce:address:)``: a new random one for each response.
     public static func policy(nonce: String) -> String {
         PagePolicy.text(nonce: nonce, runsScript: true)
     }

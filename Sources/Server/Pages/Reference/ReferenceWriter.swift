@@ -9,6 +9,7 @@ struct ReferenceWriter {
     /// The address of the server, such as `http://127.0.0.1:8080`.
     let address: String
 
+    /// The settings of the server.
     private var settings: APISettings { description.settings }
 
     /// The values of the whole page.
@@ -124,10 +125,12 @@ struct ReferenceWriter {
 ///
 /// A command of up to 76 characters is one line; a longer one has one argument per line.
 struct CurlCommand: CustomStringConvertible {
+    /// The operation that the command calls.
     let operation: APIOperation
     /// The address of the server, such as `http://127.0.0.1:8080`.
     let address: String
 
+    /// The text of the command, which begins with `curl`.
     var description: String {
         var parts = ["curl " + quoted(address + path)]
         if operation.needsSession { parts.append("-H \"Authorization: Bearer $token\"") }

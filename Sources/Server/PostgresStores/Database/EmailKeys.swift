@@ -13,6 +13,7 @@ import Foundation
 /// without the previous secret. While both secrets are in use, each address has two keys. Otherwise, a server that only has the previous
 /// secret and a server that has both could register one address twice.
 public struct EmailKeys: Sendable {
+    /// The secrets of the keys: the present one first, and then the previous one while it is replaced.
     private let secrets: [SymmetricKey]
 
     /// Creates the keys.

@@ -48,7 +48,6 @@ public struct PostgresDatabase: Sendable {
     ///   - statement: The statement.
     ///   - values: The values of its parameters.
     ///   - read: Decodes the row.
-    /// - Parameter read: Decodes the row.
     /// - Returns: The decoded row; `nil` if there is none.
     /// - Throws: `StoreFailure`, also for a column that has another type than `read` expects.
     func first<Value>(

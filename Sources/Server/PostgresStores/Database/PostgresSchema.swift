@@ -40,12 +40,16 @@ public enum PostgresSchema {
 
     /// Returns whether a newer version has migrated the tables. This is the case if the tables record a step that this version doesn't
     /// know.
+    /// - Parameter database: The database.
+    /// - Throws: `StoreFailure`.
     public static func isFromNewerVersion(_ database: PostgresDatabase) async throws -> Bool {
         guard try await !isNew(database) else { return false }
         return try await !made(database).isSubset(of: steps.map(\.name))
     }
 
     /// Whether the database has none of the tables, because no server has ever migrated it.
+    /// - Parameter database: The database.
+    /// - Throws: `StoreFailure`.
     public static func isNew(_ database: PostgresDatabase) async throws -> Bool {
         let exists: Bool? = try await database.first("SELECT to_regclass('schema_step') IS NOT NULL", []) { try $0.value(0) }
         return exists != true
@@ -53,7 +57,9 @@ public enum PostgresSchema {
 
     /// Returns the random name that the tables got when they were created: 32 hexadecimal digits. A server compares it with the configured
     /// name, so that it doesn't start with the database of another installation.
+    /// - Parameter database: The database, whose tables must exist.
     /// - Returns: The name; an empty string if the row is missing.
+    /// - Throws: `StoreFailure`.
     public static func installation(_ database: PostgresDatabase) async throws -> String {
         let name: String?? = try await database.first(
             "SELECT value FROM shared_value WHERE name = 'installation'",
@@ -63,6 +69,8 @@ public enum PostgresSchema {
     }
 
     /// Returns whether a copy from SQLite has begun and is not complete, which means that the tables contain only a part of the data.
+    /// - Parameter database: The database, whose tables must exist.
+    /// - Throws: `StoreFailure`.
     public static func isIncompleteCopy(_ database: PostgresDatabase) async throws -> Bool {
         try await !database.execute("SELECT 1 FROM shared_value WHERE name = 'copy'").rows.isEmpty
     }

@@ -100,11 +100,13 @@ public struct PostgresPresence: Sendable {
 
     /// Removes the row, so that other servers take over the emails in flight immediately instead of after ten seconds. Call it when the
     /// server stops.
+    /// - Throws: `StoreFailure`. The other servers then wait the ten seconds.
     public func leave() async throws {
         try await database.execute("DELETE FROM server WHERE id = $1", [.uuid(id)])
     }
 
     /// Returns the servers that renewed their rows within the last ten seconds, sorted by name.
+    /// - Parameter database: The database that the servers share.
     /// - Throws: `StoreFailure`.
     public static func servers(of database: PostgresDatabase) async throws -> [Server] {
         try await database.execute(

@@ -138,7 +138,8 @@ public final class SQLiteDatabase: Sendable {
         try lookUp { try String.fetchOne($0, sql: "SELECT name FROM installation") ?? "" }
     }
 
-    /// Returns the writer's `PRAGMA synchronous`: 2 is FULL.
+    /// Returns the writer's `PRAGMA synchronous`: 2 is FULL, which writes each commit to the disk before it returns.
+    /// - Throws: An error of GRDB if the pragma can't be read.
     public func synchronousLevel() async throws -> Int {
         try await pool.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA synchronous") ?? -1 }
     }

@@ -48,6 +48,10 @@ public struct RateLimitMiddleware<Context: LimitedRequestContext>: RouterMiddlew
         self.init(limits, sources, decides: moment)
     }
 
+    /// Claims units for the request, and passes the request on if all enforced policies admit it.
+    ///
+    /// With the moment ``Moment/inRoute``, the route claims the units later, so this method refuses no request.
+    /// - Throws: ``ContractError`` if an enforced policy refuses the request; errors of the sources and of the store.
     public func handle(
         _ request: Request,
         context: Context,
@@ -74,6 +78,7 @@ public struct RateLimitFieldsMiddleware<Context: LimitedRequestContext>: RouterM
     /// Creates the middleware.
     public init() {}
 
+    /// Passes the request on, and adds the fields to its response.
     public func handle(
         _ request: Request,
         context: Context,

@@ -66,6 +66,8 @@ public struct ErrorFormMiddleware<Context: RequestContext>: RouterMiddleware {
         self.form = form
     }
 
+    /// Passes the request on, and sets the format of an error that it throws. A format that was set closer to the route stays.
+    /// - Throws: ``ContractError`` for every error of the route.
     public func handle(
         _ request: Request,
         context: Context,

@@ -20,6 +20,7 @@ public struct RequestIDMiddleware<Context: RequestContext>: RouterMiddleware {
         self.adoptsContextID = adoptsContextID
     }
 
+    /// Passes the request on with its id in the metadata of the logger, and adds the id to the response.
     public func handle(
         _ request: Request,
         context: Context,
@@ -91,7 +92,9 @@ extension UnsafeMutableBufferPointer<UInt8> {
 /// The numbers combine a counter with random numbers of the process. The numbers are not secret and may be guessed. Creating them needs no
 /// system call, because each request needs several numbers.
 enum UniqueNumbers {
+    /// The random numbers of the process.
     private static let seeds = (UInt64.random(in: 0 ... .max), UInt64.random(in: 0 ... .max))
+    /// The number of calls so far.
     private static let count = Atomic<UInt64>(0)
 
     /// Returns two numbers that no other call returns.

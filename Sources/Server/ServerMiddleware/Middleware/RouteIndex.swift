@@ -7,6 +7,7 @@ import Synchronization
 /// Without the index, a request with a wrong method gets the same response as a request for an unknown path. ``ContractRouter`` has an
 /// index. For a plain `Router` with ``ContractErrorMiddleware``, create an index, and fill it after all routes have been added.
 public final class RouteIndex: Sendable {
+    /// A path with the methods of its routes.
     private struct Entry {
         let path: RouterPath
         var methods: Set<HTTPRequest.Method>

@@ -40,10 +40,12 @@ public struct SecurityHeadersMiddleware<Context: RequestContext>: RouterMiddlewa
     private let securityHeaders: SecurityHeaders
 
     /// Creates the middleware. Add it outside of ``ContractErrorMiddleware``, so that errors also have the headers.
+    /// - Parameter securityHeaders: The headers, which are the same for every response.
     public init(_ securityHeaders: SecurityHeaders) {
         self.securityHeaders = securityHeaders
     }
 
+    /// Passes the request on, and adds the headers to its response.
     public func handle(
         _ request: Request,
         context: Context,

@@ -6,12 +6,14 @@
 /// preference.quality(of: "image/png")  // 0.1
 /// ```
 public struct MediaPreference: Hashable, Sendable {
+    /// A media range with its quality from 0 to 1. `*` matches every type or subtype.
     private struct Range: Hashable, Sendable {
         let type: String
         let subtype: String
         let quality: Double
     }
 
+    /// The accepted ranges; `nil` if every type has the same quality.
     private let ranges: [Range]?
 
     /// Parses a header. Invalid media ranges and parameters other than `q` are ignored, and at most 32 ranges are read.

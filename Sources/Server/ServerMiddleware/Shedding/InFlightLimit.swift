@@ -37,10 +37,15 @@ struct InFlightLimit<Waiter> {
         var rate: ServiceRate
     }
 
+    /// The largest number of requests that are processed at the same time.
     private let limit: Int
+    /// The largest number of waiting requests.
     private let maximumWaiting: Int
+    /// The essential requests.
     private var essential: Class
+    /// The deferrable requests.
     private var deferrable: Class
+    /// The id of the last waiting request.
     private var lastID: UInt64 = 0
 
     /// Creates a limit without requests.
@@ -143,6 +148,7 @@ struct InFlightLimit<Waiter> {
         }
     }
 
+    /// The requests of a priority.
     private subscript(priority: RequestPriority) -> Class {
         get { priority == .essential ? essential : deferrable }
         _modify {

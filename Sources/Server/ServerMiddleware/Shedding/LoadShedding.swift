@@ -31,20 +31,25 @@ public final class LoadShedding: Sendable {
     /// The reason for a refusal.
     enum Reason: String, CaseIterable { case full, late }
 
+    /// The error of a request without a place.
     private struct Refusal: Error {
         var reason: Reason
         var delay: Duration
     }
 
+    /// The outcome of a waiting request.
     private typealias Turn = FirstOutcome<Void>
 
     private let state: Mutex<InFlightLimit<Turn>>
+    /// The longest time that a request waits.
     private let longestWait: Duration
+    /// The delay of a response with 503.
     private let refusalDelay: Duration
     private let deadlines: Deadlines
     private let clock: MonotonicClock
     private let chance: @Sendable () -> Double
     private let shed: [Reason: Counter]
+    /// The number of responses that are being delayed.
     private let delayed = Atomic(0)
     /// The largest number of refusals that are delayed at the same time. Further refusals are sent immediately.
     static let mostDelayed = 1_000
@@ -208,6 +213,8 @@ public struct LoadSheddingMiddleware<Context: RequestContext>: RouterMiddleware 
         (self.shedding, self.reader, self.priority, self.client) = (shedding, reader, priority, client)
     }
 
+    /// Reads the body of the request, takes a place and passes the request on.
+    /// - Throws: ``ContractError`` with the code `SERVER_SERVICE_UNAVAILABLE` if there is no place; errors of the reader and of the route.
     public func handle(
         _ request: Request,
         context: Context,

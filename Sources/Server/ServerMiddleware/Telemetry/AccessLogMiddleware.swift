@@ -17,6 +17,8 @@ public struct AccessLogMiddleware<Context: RequestContext>: RouterMiddleware {
         self.quiet = quiet
     }
 
+    /// Passes the request on, and logs its response. A request that ends with an error is not logged, so add the middleware outside of
+    /// ``ContractErrorMiddleware``.
     public func handle(
         _ request: Request,
         context: Context,

@@ -25,6 +25,8 @@ public struct RequestMetricsMiddleware<Context: RequestContext>: RouterMiddlewar
         self.metrics = RequestMetrics(factory: metrics ?? MetricsSystem.factory)
     }
 
+    /// Passes the request on, and counts it when its response is ready. An error that no other middleware converts to a response counts as
+    /// 500.
     public func handle(
         _ request: Request,
         context: Context,
@@ -49,12 +51,16 @@ public struct RequestMetricsMiddleware<Context: RequestContext>: RouterMiddlewar
 
 /// The handles of the metrics, each created once.
 private final class RequestMetrics: Sendable {
+    /// The status of a request, as the metrics distinguish it.
     enum Outcome: Hashable {
+        /// The first digit of the status.
         case statusClass(Int)
+        /// A 504 after the time that the client has requested.
         case clientTimeout
 
         init(_ status: HTTPResponse.Status) { self = .statusClass(status.code / 100) }
 
+        /// The value of the label `status`.
         var label: String {
             switch self {
             case .statusClass(let digit): "\(digit)xx"
@@ -63,23 +69,28 @@ private final class RequestMetrics: Sendable {
         }
     }
 
+    /// The labels of one time series.
     private struct Series: Hashable {
         let method: String
         let route: String
         let outcome: Outcome
     }
 
+    /// The metrics of one time series.
     private struct Measurements {
         let count: Counter
         let duration: Timer
     }
 
+    /// The methods that have a label of their name.
     private static let usual: Set<HTTPRequest.Method> = [.get, .post, .head, .put, .patch, .delete, .options]
 
+    /// The number of requests without a response.
     let inFlight: Meter
     private let factory: any MetricsFactory
     private let measurements = Mutex<[Series: Measurements]>([:])
 
+    /// Creates the metrics. The time series are created by the first requests.
     init(factory: any MetricsFactory) {
         self.factory = factory
         inFlight = Meter(label: "http_server_requests_in_flight", dimensions: [], factory: factory)

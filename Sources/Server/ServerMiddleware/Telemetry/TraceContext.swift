@@ -33,6 +33,7 @@ public struct TraceContext: Hashable, Sendable {
         (traceID, spanID, isSampled) = (trace, span, number & 1 == 1)
     }
 
+    /// Creates a trace from valid ids.
     private init(traceID: String, spanID: String, isSampled: Bool) {
         (self.traceID, self.spanID, self.isSampled) = (traceID, spanID, isSampled)
     }
@@ -51,6 +52,7 @@ public struct TraceContext: Hashable, Sendable {
 
     private static let dash = UInt8(ascii: "-")
 
+    /// Returns a new id of a span, not all zero.
     private static func newSpan() -> String { digits(max(1, UniqueNumbers.next().0)) }
 
     /// Formats numbers as 16 hexadecimal digits each.
@@ -71,6 +73,7 @@ public struct TraceContext: Hashable, Sendable {
 }
 
 extension ServiceContext {
+    /// The key of the trace in a service context.
     private enum Key: ServiceContextKey {
         typealias Value = TraceContext
         static let nameOverride: String? = "traceparent"
@@ -94,7 +97,11 @@ public struct TraceContextInstrument: Instrument {
     /// Creates the instrument.
     public init() {}
 
-    /// Reads `traceparent` of incoming messages.
+    /// Reads `traceparent` of incoming messages. A missing or invalid value removes the trace of the context.
+    /// - Parameters:
+    ///   - carrier: The message, such as its headers.
+    ///   - context: The context that gets the trace.
+    ///   - extractor: Reads a value of the message by its name.
     public func extract<Carrier, Extract: Extractor>(
         _ carrier: Carrier,
         into context: inout ServiceContext,
@@ -103,7 +110,11 @@ public struct TraceContextInstrument: Instrument {
         context.traceContext = extractor.extract(key: "traceparent", from: carrier).flatMap(TraceContext.init)
     }
 
-    /// Writes a child span of the current trace as `traceparent`.
+    /// Writes a child span of the current trace as `traceparent`. Without a trace, the message stays unchanged.
+    /// - Parameters:
+    ///   - context: The context with the trace.
+    ///   - carrier: The message, such as its headers.
+    ///   - injector: Writes a value into the message by its name.
     public func inject<Carrier, Inject: Injector>(
         _ context: ServiceContext,
         into carrier: inout Carrier,
@@ -122,6 +133,7 @@ public struct TraceContextMiddleware<Context: RequestContext>: RouterMiddleware 
     /// Creates the middleware. Add it as the outermost middleware.
     public init() {}
 
+    /// Sets the trace for the task of the request and for its log lines, and passes the request on.
     public func handle(
         _ request: Request,
         context: Context,

@@ -17,14 +17,19 @@ struct PendingCommand: Sendable {
 final class ValkeyConnection: ChannelInboundHandler, @unchecked Sendable {
     typealias InboundIn = ByteBuffer
 
+    /// Decodes the received bytes.
     private let reader = ReplyReader()
+    /// The connection; `nil` before the handler is added.
     private var channel: (any Channel)?
     /// The commands without a reply, oldest first.
     private var inFlight = CircularBuffer<PendingCommand>()
     /// The timer for the earliest deadline. The command of this deadline may have ended, so that the current earliest deadline is later.
     private var timer: (deadline: NIODeadline, task: Scheduled<Void>)?
+    /// Whether the connection has ended. All further commands fail.
     private var isEnded = false
+    /// Reports that more commands can be sent.
     private let hasRoom: (ValkeyConnection) -> Void
+    /// Reports the end of the connection, once.
     private let hasEnded: (ValkeyConnection, ValkeyError) -> Void
 
     /// The largest number of commands without a reply. If the server stalls, it later executes at most these commands.
@@ -107,8 +112,10 @@ extension ValkeyConnection {
         if !isEnded { hasRoom(self) }
     }
 
+    /// Ends the connection after the server has closed it.
     func channelInactive(context: ChannelHandlerContext) { end(.connectionLost) }
 
+    /// Ends the connection after an error of the network.
     func errorCaught(context: ChannelHandlerContext, error: any Error) { end(.connectionLost) }
 
     /// Finishes a command. If the reply is an error that another connection may resolve, this connection ends, too.

@@ -31,8 +31,11 @@ final class ValkeyLink: @unchecked Sendable {
     private let inbox: InboxBox
     private let metrics: ValkeyMetrics
     private let logger: Logger
+    /// The current connection; `nil` between attempts.
     private var connection: ValkeyConnection?
+    /// Whether the server has replied to `PING` on the current connection.
     private var isReady = false
+    /// Whether the client was closed. No further attempt is made.
     private var isClosed = false
     /// Whether the current outage was logged.
     private var hasReported = false
@@ -176,5 +179,6 @@ final class ValkeyLink: @unchecked Sendable {
 
 /// An inbox that a client and its link share. The link lives as long as its event loop uses it, even after the client is released.
 final class InboxBox: Sendable {
+    /// The pending commands, guarded by a mutex.
     let value = Mutex(ReplyQueue())
 }

@@ -24,9 +24,8 @@ public final class ValkeyScript: Sendable {
     }
 
     /// Returns the command that executes the script.
-    /// - Parameter digest: The digest; `nil` sends the text of the script.
-    ///
     /// - Parameters:
+    ///   - digest: The digest; `nil` sends the text of the script.
     ///   - keys: The keys.
     ///   - arguments: The arguments.
     func call(by digest: String?, keys: [[UInt8]], arguments: [[UInt8]]) -> ValkeyCommand {

@@ -9,7 +9,9 @@ import CHiredis
 ///
 /// Arguments are sent with their lengths. So no argument can become a part of the command, even if it contains line breaks or spaces.
 public struct ValkeyCommand: Sendable {
+    /// The bytes of all arguments, one after the other.
     private var bytes: [UInt8] = []
+    /// The number of bytes of each argument.
     private var lengths: [Int] = []
 
     /// Creates a command from texts.

@@ -59,6 +59,7 @@ public enum ValkeyError: Error, Hashable, Sendable {
 }
 
 extension ValkeyError: CustomStringConvertible {
+    /// The reason for a log. It contains at most the first word of the server's text.
     public var description: String {
         switch self {
         case .unavailable: "Valkey is unavailable"

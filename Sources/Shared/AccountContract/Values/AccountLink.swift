@@ -98,6 +98,7 @@ public struct AccountLink: Hashable, Sendable {
         return text
     }
 
+    /// Returns a text with percent encoding, so that it can be a value in a query or a fragment.
     private static func escaped(_ text: String) -> String {
         let unreserved = CharacterSet(charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
         return text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""

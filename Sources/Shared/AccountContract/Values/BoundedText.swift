@@ -36,6 +36,7 @@ public enum TextRefusal: Error, Hashable, Sendable, ContractRefusal {
 
 extension BoundedText {
     /// Decodes and validates the text of a JSON string.
+    /// - Throws: `DecodingError` if the value isn't a string; the error of the type's initializer if the text is invalid.
     public init(from decoder: any Decoder) throws {
         try self.init(try decoder.singleValueContainer().decode(String.self))
     }
@@ -48,6 +49,13 @@ extension BoundedText {
 }
 
 /// The token of a reset link, which proves that the user received the email. It can be used once. A server stores only its digest.
+///
+/// Descriptions don't contain the token, so a request can be logged. An app gets the token from the link that opened it:
+///
+/// ```swift
+/// let link = try ResetLink(url, hosts: ["accounts.example.com"])
+/// let request = ValidateResetTokenRequest(token: link.token, email: link.email)
+/// ```
 public struct ResetToken: BoundedText {
     /// The maximum length of a token, in UTF-8 bytes.
     public static let maximumLength = 512
@@ -55,6 +63,8 @@ public struct ResetToken: BoundedText {
     public let rawValue: String
 
     /// Validates a token. Spaces are part of the token.
+    /// - Parameter text: The token of a link, from 1 to ``maximumLength`` UTF-8 bytes.
+    /// - Throws: ``TextRefusal`` if the text is empty or too long. The initializer doesn't check whether the token exists.
     public init(_ text: String) throws(TextRefusal) {
         rawValue = try Secrets.bounded(text, bytes: Self.maximumLength)
     }
@@ -69,6 +79,8 @@ public struct RefreshToken: BoundedText {
     public let rawValue: String
 
     /// Validates a token. Spaces are part of the token.
+    /// - Parameter text: The token of a session, from 1 to ``maximumLength`` UTF-8 bytes.
+    /// - Throws: ``TextRefusal`` if the text is empty or too long. The initializer doesn't check whether the token exists.
     public init(_ text: String) throws(TextRefusal) {
         rawValue = try Secrets.bounded(text, bytes: Self.maximumLength)
     }
@@ -83,6 +95,8 @@ public struct DeviceToken: BoundedText {
     public let rawValue: String
 
     /// Validates a token. Spaces are part of the token.
+    /// - Parameter text: The token of a device, from 1 to ``maximumLength`` UTF-8 bytes.
+    /// - Throws: ``TextRefusal`` if the text is empty or too long. The initializer doesn't check whether the token exists.
     public init(_ text: String) throws(TextRefusal) {
         rawValue = try Secrets.bounded(text, bytes: Self.maximumLength)
     }
@@ -97,7 +111,9 @@ public struct Password: BoundedText {
     /// The secret.
     public let rawValue: String
 
-    /// Validates a password. Spaces are part of the password.
+    /// Validates the length of a password. Spaces are part of the password.
+    /// - Parameter text: The password as the user typed it, from 1 to ``maximumLength`` UTF-8 bytes.
+    /// - Throws: ``TextRefusal`` if the text is empty or too long.
     public init(_ text: String) throws(TextRefusal) {
         rawValue = try Secrets.bounded(text, bytes: Self.maximumLength)
     }
@@ -105,6 +121,8 @@ public struct Password: BoundedText {
 
 /// Validates secrets: not empty, and at most a number of bytes.
 private enum Secrets {
+    /// Returns the text if its length is from 1 to `maximum` UTF-8 bytes.
+    /// - Throws: ``TextRefusal/empty`` or ``TextRefusal/tooLong``.
     static func bounded(_ text: String, bytes maximum: Int) throws(TextRefusal) -> String {
         guard !text.isEmpty else { throw .empty }
         guard text.utf8.count <= maximum else { throw .tooLong }

@@ -101,6 +101,7 @@ enum Punycode {
         return output
     }
 
+    /// Returns the digits of a number in Punycode (RFC 3492 §3.3), the least significant digit first.
     private static func variableLengthInteger(_ value: UInt32, bias: UInt32) -> String {
         var output = ""
         var rest = value

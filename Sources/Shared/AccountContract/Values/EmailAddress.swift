@@ -131,6 +131,7 @@ extension EmailAddress: Hashable {
 
 extension EmailAddress: Codable {
     /// Decodes and validates the address of a JSON string.
+    /// - Throws: `DecodingError` if the value isn't a string; ``EmailRefusal`` if the address is invalid.
     public init(from decoder: any Decoder) throws {
         try self.init(try decoder.singleValueContainer().decode(String.self))
     }

@@ -46,6 +46,10 @@ public struct ResetLink: Hashable, Sendable {
     }
 
     /// Returns the web link, like ``AccountLink/url(base:style:)``.
+    /// - Parameters:
+    ///   - base: The configured address of the server or site. Never use an address from a request.
+    ///   - style: The position of the token.
+    /// - Returns: The link; `nil` if `base` is not an absolute http or https address.
     public func url(base: URL, style: Style) -> URL? { link.url(base: base, style: style) }
 
     /// Returns the link that opens an app by its custom scheme, like ``AccountLink/url(scheme:)``.

@@ -35,7 +35,8 @@ public struct UserID: RawRepresentable, Codable, Hashable, Sendable {
         }
     }
 
-    /// Decodes an id from a JSON string or integer.
+    /// Decodes an id from a JSON string or integer. Other backends send integers.
+    /// - Throws: `DecodingError` if the value is neither.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let text = try? container.decode(String.self) {

@@ -36,7 +36,7 @@ public enum AccountHeader {
     public static let deviceName = "X-Device-Name"
 }
 
-/// `POST /api/auth/activate`
+/// The body of `POST /api/auth/activate`, which creates the account of a blind registration.
 public struct ActivateRequest: Codable, Hashable, Sendable {
     /// The token of the link.
     public var token: ResetToken
@@ -44,26 +44,32 @@ public struct ActivateRequest: Codable, Hashable, Sendable {
     public var password: Password
 
     /// Creates a request.
+    /// - Parameters:
+    ///   - token: The token of the link that the registration's email contains. It is valid once.
+    ///   - password: The password of the new account. The server's policy validates its strength.
     public init(token: ResetToken, password: Password) {
         self.token = token
         self.password = password
     }
 }
 
-/// `POST /api/auth/verify-email/request`
+/// The body of `POST /api/auth/verify-email/request`, which requests an email with a link that verifies an address.
 public struct VerificationRequest: Codable, Hashable, Sendable {
     /// The address to verify; `nil` for that of the access token's account.
     public var email: EmailAddress?
 
     /// Creates a request.
+    /// - Parameter email: The address to verify. Pass `nil` only if the request has an access token: the server then uses the address of
+    ///   its account.
     public init(email: EmailAddress? = nil) {
         self.email = email
     }
 }
 
-/// `POST /api/auth/verify-email` and `POST /api/auth/change-email/confirm`
+/// The body of `POST /api/auth/verify-email` and of `POST /api/auth/change-email/confirm`, which verify or change an address.
 ///
-/// The request needs the session of the account as `Authorization: Bearer`, or the current password.
+/// The request needs the session of the account as `Authorization: Bearer`, or the current password. Otherwise, a user who only reads the
+/// email could change the account.
 public struct ConfirmLinkRequest: Codable, Hashable, Sendable {
     /// The token of the link.
     public var token: ResetToken
@@ -71,6 +77,9 @@ public struct ConfirmLinkRequest: Codable, Hashable, Sendable {
     public var currentPassword: Password?
 
     /// Creates a request.
+    /// - Parameters:
+    ///   - token: The token of the link.
+    ///   - currentPassword: The current password of the account; `nil` if the request has an access token.
     public init(token: ResetToken, currentPassword: Password? = nil) {
         self.token = token
         self.currentPassword = currentPassword
@@ -82,18 +91,21 @@ public struct ConfirmLinkRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// `POST /api/auth/change-email/undo` and `POST /api/auth/delete-account/undo`
+/// The body of `POST /api/auth/change-email/undo` and of `POST /api/auth/delete-account/undo`, which restore an address or an account.
+///
+/// The token is sufficient: the request needs neither a session nor a password.
 public struct LinkRequest: Codable, Hashable, Sendable {
     /// The token of the link.
     public var token: ResetToken
 
     /// Creates a request.
+    /// - Parameter token: The token of the link.
     public init(token: ResetToken) {
         self.token = token
     }
 }
 
-/// `POST /api/auth/change-password`
+/// The body of `POST /api/auth/change-password`, which sets a new password in a session.
 public struct ChangePasswordRequest: Codable, Hashable, Sendable {
     /// The current password.
     public var currentPassword: Password
@@ -101,6 +113,9 @@ public struct ChangePasswordRequest: Codable, Hashable, Sendable {
     public var newPassword: Password
 
     /// Creates a request.
+    /// - Parameters:
+    ///   - currentPassword: The current password, which proves that the user and not only the device sends the request.
+    ///   - newPassword: The new password. The server's policy validates its strength.
     public init(currentPassword: Password, newPassword: Password) {
         self.currentPassword = currentPassword
         self.newPassword = newPassword
@@ -112,7 +127,9 @@ public struct ChangePasswordRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// `POST /api/auth/change-email`
+/// The body of `POST /api/auth/change-email`, which requests an email with a link that changes the address.
+///
+/// The address only changes when the user opens the link.
 public struct ChangeEmailRequest: Codable, Hashable, Sendable {
     /// The current password.
     public var currentPassword: Password
@@ -120,6 +137,9 @@ public struct ChangeEmailRequest: Codable, Hashable, Sendable {
     public var newEmail: EmailAddress
 
     /// Creates a request.
+    /// - Parameters:
+    ///   - currentPassword: The current password.
+    ///   - newEmail: The new address, to which the server sends the link.
     public init(currentPassword: Password, newEmail: EmailAddress) {
         self.currentPassword = currentPassword
         self.newEmail = newEmail
@@ -131,7 +151,7 @@ public struct ChangeEmailRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// `PATCH /api/auth/me`
+/// The body of `PATCH /api/auth/me`, which changes the name and the language of the account.
 public struct UpdateUserRequest: Codable, Hashable, Sendable {
     /// The new first name; `nil` to leave it unchanged.
     public var firstName: FirstName?
@@ -139,6 +159,9 @@ public struct UpdateUserRequest: Codable, Hashable, Sendable {
     public var locale: Language?
 
     /// Creates a request.
+    /// - Parameters:
+    ///   - firstName: The new first name; `nil` to leave it unchanged.
+    ///   - locale: The new language of the account's emails; `nil` to leave it unchanged. An unsupported language changes nothing.
     public init(firstName: FirstName? = nil, locale: Language? = nil) {
         self.firstName = firstName
         self.locale = locale
@@ -150,12 +173,13 @@ public struct UpdateUserRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// `POST /api/auth/delete-account` and `POST /api/auth/export`
+/// The body of `POST /api/auth/delete-account` and of `POST /api/auth/export`, which the user confirms with the password.
 public struct PasswordRequest: Codable, Hashable, Sendable {
     /// The current password.
     public var password: Password
 
     /// Creates a request.
+    /// - Parameter password: The current password.
     public init(password: Password) {
         self.password = password
     }
@@ -175,6 +199,12 @@ public struct SessionDescription: Codable, Hashable, Sendable, Identifiable {
     public var isCurrent: Bool
 
     /// Creates a description.
+    /// - Parameters:
+    ///   - id: The id of the session, with which ``AccountPath/sessions`` addresses it.
+    ///   - createdAt: The time of the sign-in.
+    ///   - lastUsedAt: The time of the last refresh, or of the sign-in.
+    ///   - deviceName: The name of the device; `nil` if it is unknown.
+    ///   - isCurrent: Whether it is the session of the request.
     public init(id: UserID, createdAt: Date, lastUsedAt: Date, deviceName: String?, isCurrent: Bool) {
         self.id = id
         self.createdAt = createdAt
@@ -198,6 +228,7 @@ public struct SessionsResponse: Codable, Hashable, Sendable {
     public var sessions: [SessionDescription]
 
     /// Creates a response.
+    /// - Parameter sessions: The sessions, newest use first.
     public init(sessions: [SessionDescription]) {
         self.sessions = sessions
     }
@@ -212,7 +243,10 @@ public struct AccountDeletedResponse: Codable, Hashable, Sendable {
     /// The time at which the account is removed with its data.
     public var purgeAt: Date?
 
-    /// Creates a response.
+    /// Creates a response. Its member `success` is true.
+    /// - Parameters:
+    ///   - message: The text for the user, in the language of the response.
+    ///   - purgeAt: The time at which the account is removed with its data. Until then, the link in the email restores the account.
     public init(message: String?, purgeAt: Date?) {
         self.success = true
         self.message = message

@@ -18,18 +18,19 @@ extension AccountPath {
     package static let accountLockPage = resetPage + "/not-me"
 }
 
-/// `POST /api/request-password-reset/` and `POST /reset_password/`
+/// The body of `POST /api/request-password-reset/` and of `POST /reset_password/`, which request an email with a reset link.
 public struct PasswordResetRequest: Codable, Hashable, Sendable {
     /// The address of the account.
     public var email: EmailAddress
 
     /// Creates a request.
+    /// - Parameter email: The address of the account. The response is the same if no account has the address.
     public init(email: EmailAddress) {
         self.email = email
     }
 }
 
-/// `POST /api/validate-reset-token/`
+/// The body of `POST /api/validate-reset-token/`, which validates the token of a link without consuming it.
 public struct ValidateResetTokenRequest: Codable, Hashable, Sendable {
     /// The token of the link.
     public var token: ResetToken
@@ -37,13 +38,16 @@ public struct ValidateResetTokenRequest: Codable, Hashable, Sendable {
     public var email: EmailAddress?
 
     /// Creates a request.
+    /// - Parameters:
+    ///   - token: The token of the link.
+    ///   - email: The address that the token must belong to; `nil` for any address.
     public init(token: ResetToken, email: EmailAddress? = nil) {
         self.token = token
         self.email = email
     }
 }
 
-/// `POST /api/confirm-password-reset/`
+/// The body of `POST /api/confirm-password-reset/`, which sets a new password by a link and consumes its token.
 public struct ConfirmPasswordResetRequest: Codable, Hashable, Sendable {
     /// The token of the link.
     public var token: ResetToken
@@ -53,6 +57,10 @@ public struct ConfirmPasswordResetRequest: Codable, Hashable, Sendable {
     public var newPassword: Password
 
     /// Creates a request.
+    /// - Parameters:
+    ///   - token: The token of the link.
+    ///   - email: The address that the token must belong to; `nil` for any address.
+    ///   - newPassword: The new password. The server's policy validates its strength.
     public init(token: ResetToken, email: EmailAddress? = nil, newPassword: Password) {
         self.token = token
         self.email = email
@@ -72,7 +80,8 @@ public struct MessageResponse: Codable, Hashable, Sendable {
     /// The text for the user, in the language of the response; `nil` if another backend sends no text.
     public var message: String?
 
-    /// Creates a response.
+    /// Creates a response. Its member `success` is true.
+    /// - Parameter message: The text for the user, in the language of the response.
     public init(message: String?) {
         self.success = true
         self.message = message
@@ -137,7 +146,8 @@ public struct LegacyResetResponse: Codable, Hashable, Sendable {
         /// The text for the user, in the language of the response.
         public var message: String
 
-        /// Creates a response.
+        /// Creates the members. ``userExistStatus`` is true.
+        /// - Parameter message: The text for the user, in the language of the response.
         public init(message: String) {
             self.userExistStatus = true
             self.message = message
@@ -158,7 +168,8 @@ public struct LegacyResetResponse: Codable, Hashable, Sendable {
     /// The text for the user, in the language of the response.
     public var message: String
 
-    /// Creates a response.
+    /// Creates a response, which contains the message twice.
+    /// - Parameter message: The text for the user, in the language of the response.
     public init(message: String) {
         self.success = true
         self.data = Facts(message: message)
@@ -188,7 +199,12 @@ public struct ValidTokenResponse: Codable, Hashable, Sendable {
     /// The time at which the token expires.
     public var expiresAt: Date?
 
-    /// Creates a response.
+    /// Creates a response for a usable token.
+    /// - Parameters:
+    ///   - userID: The id of the account that the token belongs to.
+    ///   - email: The address of the account.
+    ///   - firstName: The name with which the app greets the user.
+    ///   - expiresAt: The time at which the token expires.
     public init(userID: UserID?, email: EmailAddress?, firstName: String, expiresAt: Date?) {
         self.valid = true
         self.userID = userID
@@ -197,7 +213,8 @@ public struct ValidTokenResponse: Codable, Hashable, Sendable {
         self.expiresAt = expiresAt
     }
 
-    /// Decodes a response.
+    /// Decodes a response. Members that are absent, null or unreadable don't cause an error.
+    /// - Throws: `DecodingError` if the response isn't an object.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         valid = container.ifReadable(.valid) ?? true
@@ -224,7 +241,10 @@ public struct PasswordChangedResponse: Codable, Hashable, Sendable {
     /// The token that the device sends with its next sign-in to the account; `nil` if the server sends no token.
     public var deviceToken: DeviceToken?
 
-    /// Creates a response.
+    /// Creates a response. Its member `success` is true.
+    /// - Parameters:
+    ///   - message: The text for the user, in the language of the response.
+    ///   - deviceToken: The token that the device stores and sends with its next sign-in.
     public init(message: String?, deviceToken: DeviceToken?) {
         self.success = true
         self.message = message

@@ -14,7 +14,7 @@ public enum AccountPath {
     public static let me = "/api/auth/me"
 }
 
-/// `POST /api/auth/register`
+/// The body of `POST /api/auth/register`, which creates an account or requests an email that creates it.
 public struct RegisterRequest: Codable, Hashable, Sendable {
     /// The address of the account.
     public var email: EmailAddress
@@ -26,7 +26,13 @@ public struct RegisterRequest: Codable, Hashable, Sendable {
     /// The language of the account's emails.
     public var locale: Language?
 
-    /// Creates a request.
+    /// Creates a response. Its ``tokenType`` is `Bearer`.
+    /// - Parameters:
+    ///   - user: The account.
+    ///   - accessToken: The token that requests send as `Authorization: Bearer`.
+    ///   - refreshToken: The token that refreshes the session; `nil` if the session can't be refreshed.
+    ///   - expiresIn: The lifetime of the access token in seconds.
+    ///   - deviceToken: The token that the device sends with its next sign-in to this account.
     public init(email: EmailAddress, password: Password? = nil, firstName: FirstName, locale: Language? = nil) {
         self.email = email
         self.password = password
@@ -40,7 +46,7 @@ public struct RegisterRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// `POST /api/auth/login`
+/// The body of `POST /api/auth/login`, which opens a session.
 public struct LoginRequest: Codable, Hashable, Sendable {
     /// The address of the account.
     public var email: EmailAddress
@@ -50,6 +56,11 @@ public struct LoginRequest: Codable, Hashable, Sendable {
     public var deviceToken: DeviceToken?
 
     /// Creates a request.
+    /// - Parameters:
+    ///   - email: The address of the account.
+    ///   - password: The password as the user typed it.
+    ///   - deviceToken: The device token of the last response to this device. With it, failed attempts of other devices don't block the
+    ///     sign-in.
     public init(email: EmailAddress, password: Password, deviceToken: DeviceToken? = nil) {
         self.email = email
         self.password = password
@@ -57,6 +68,7 @@ public struct LoginRequest: Codable, Hashable, Sendable {
     }
 
     /// Decodes a request. A string that isn't a valid device token counts as absent.
+    /// - Throws: `DecodingError` or the refusal of the type if the address or the password is missing or invalid.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         email = try container.decode(EmailAddress.self, forKey: .email)
@@ -70,12 +82,13 @@ public struct LoginRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// `POST /api/auth/refresh` and `POST /api/auth/logout`
+/// The body of `POST /api/auth/refresh` and of `POST /api/auth/logout`, which refresh or end a session.
 public struct RefreshRequest: Codable, Hashable, Sendable {
     /// The token that refreshes the session.
     public var refreshToken: RefreshToken
 
     /// Creates a request.
+    /// - Parameter refreshToken: The latest refresh token of the session. To end a session, an earlier token works too.
     public init(refreshToken: RefreshToken) {
         self.refreshToken = refreshToken
     }
@@ -100,6 +113,11 @@ public struct AccountUser: Codable, Hashable, Sendable {
     public var emailVerified: Bool?
 
     /// Creates an account.
+    /// - Parameters:
+    ///   - id: The account's id.
+    ///   - email: The address of the account.
+    ///   - firstName: The name with which the app greets the user; empty if there is no name.
+    ///   - emailVerified: Whether the user has proven access to the mailbox; `nil` if it is unknown.
     public init(id: UserID?, email: EmailAddress?, firstName: String, emailVerified: Bool? = nil) {
         self.id = id
         self.email = email
@@ -200,11 +218,13 @@ public struct UserResponse: Codable, Hashable, Sendable {
     public var user: AccountUser
 
     /// Creates a response.
+    /// - Parameter user: The account.
     public init(user: AccountUser) {
         self.user = user
     }
 
     /// Decodes a response. Other backends may send the members of ``user`` at the top level.
+    /// - Throws: `DecodingError` if the response isn't an object.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         user = try container.ifReadable(.user) ?? AccountUser(from: decoder)
@@ -223,6 +243,7 @@ extension KeyedDecodingContainer {
     }
 
     /// Returns a number of seconds that is encoded as a number or as a string of digits.
+    /// - Returns: The number, rounded down; `nil` if the member is absent or can't be read.
     func seconds(_ key: Key) -> Int? {
         if let number: Double = ifReadable(key) { return Int(exactly: number.rounded(.down)) }
         return ifReadable(key).flatMap { (text: String) in Int(text) }

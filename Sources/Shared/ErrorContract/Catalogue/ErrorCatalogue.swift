@@ -120,6 +120,8 @@ public struct ErrorCatalogue: Sendable {
 }
 
 /// An error that is thrown if an app adds a code that the catalogue already contains.
+///
+/// Choose another code: a published code never changes its meaning. To only change the text of a code, use ``ErrorCatalogue/saying(_:)``.
 public struct DuplicateErrorCode: Error, Hashable, CustomStringConvertible {
     /// The duplicate code.
     public let code: ErrorCode

@@ -225,7 +225,13 @@ extension APIError {
 ///
 /// There are two cases. If the client refused a call without sending it, the error contains the hold that was the reason. If a response
 /// such as a 503 makes the client delay further calls, the error of this response contains the new hold. Use ``APIError/isHeldLocally`` to
-/// distinguish the two cases.
+/// distinguish the two cases:
+///
+/// ```swift
+/// if let hold = error.hold {
+///     print(error.isHeldLocally ? "not sent" : "sent", "next call in \(hold.wait)")
+/// }
+/// ```
 public struct LocalHold: Hashable, Sendable {
     /// The part of the client that delays calls.
     public enum Source: String, Hashable, Sendable, CaseIterable {

@@ -281,6 +281,8 @@ private struct WrappedDetails<Value: Decodable>: Decodable {
 
     private enum Key: CodingKey { case error, detail, details, data }
 
+    /// Tries the places in their order.
+    /// - Throws: `DecodingError` of the last place if the value can be decoded from none of them.
     init(from decoder: any Decoder) throws {
         if let body = try? decoder.container(keyedBy: Key.self) {
             let error = try? body.nestedContainer(keyedBy: Key.self, forKey: .error)

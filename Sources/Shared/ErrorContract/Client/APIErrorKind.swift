@@ -15,6 +15,7 @@ extension APIError {
 
         /// Creates a kind, such as one of an app. Errors of this kind have the text and the recovery of ``custom`` until the app sets other
         /// values.
+        /// - Parameter rawValue: The name of the kind. Two kinds with the same name are equal, so use a prefix for an app's kinds.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
@@ -66,5 +67,6 @@ extension APIError {
 }
 
 extension APIError.Kind: CustomStringConvertible {
+    /// The name of the kind.
     public var description: String { rawValue }
 }

@@ -83,6 +83,8 @@ public struct ErrorPresentation: Hashable, Sendable {
     public func text(ofField name: String) -> String? { fields.first { $0.field == name }?.text }
 
     /// A problem with one field, in the user's language. ``text(ofField:)`` finds it by name.
+    ///
+    /// If the field has no counterpart on the screen, show the text below the message, so that the user can read it.
     public struct FieldText: Hashable, Sendable {
         /// The name of the field in the API, such as `email` or `items[1].name`; empty for the whole input.
         public var field: String

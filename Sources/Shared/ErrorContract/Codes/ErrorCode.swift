@@ -16,6 +16,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, Codable {
     public let rawValue: String
 
     /// Creates a code from its text. The text isn't validated.
+    /// - Parameter rawValue: The text, in upper snake case for codes of the contract.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
@@ -26,6 +27,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, Codable {
     }
 
     /// Decodes a code from a JSON string. The code can be unknown.
+    /// - Throws: `DecodingError` if the value isn't a string.
     public init(from decoder: any Decoder) throws {
         self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
     }
@@ -49,6 +51,7 @@ public struct ErrorFamily: RawRepresentable, Hashable, Sendable, Codable {
     public let rawValue: String
 
     /// Creates a family from the prefix of its codes.
+    /// - Parameter rawValue: The prefix without the trailing underscore, such as `PAYMENT`.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }

@@ -14,6 +14,7 @@ extension HTTPDate {
     }
 
     /// Returns a date in the format of RFC 9110 §5.6.7, without the fraction of a second.
+    /// - Parameter date: The date. Its fraction is rounded down.
     public static func text(_ date: Date) -> String { text(Int64(date.timeIntervalSince1970.rounded(.down))) }
 }
 

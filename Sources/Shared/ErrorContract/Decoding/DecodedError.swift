@@ -44,11 +44,17 @@ public struct DecodedError: Hashable, Sendable {
 }
 
 /// A known format of error bodies. Later versions can add formats, so use it for statistics and tests, not for decisions.
+///
+/// ```swift
+/// let decoded = ErrorDecoder().decode(status: 400, headers: headers, body: body, now: Date())
+/// print(decoded.family.rawValue)
+/// ```
 public struct ErrorBodyFamily: RawRepresentable, Hashable, Sendable {
     /// The name of the family.
     public let rawValue: String
 
     /// Creates a family.
+    /// - Parameter rawValue: The name of the family, in lower case with hyphens.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }

@@ -18,7 +18,7 @@ extension ContractText {
         fr: "Prénom",
         de: "Vorname"
     )
-    /// A name with digits or symbols, or one that is too long.
+    /// Text for a first name with digits or symbols, or for one that is too long.
     public static let firstNameInvalid = LocalizedText(
         en: "Please enter a valid first name",
         es: "Por favor, ingresa un nombre válido",
@@ -36,7 +36,7 @@ extension ContractText {
         fr: "Création du compte…",
         de: "Konto wird erstellt…"
     )
-    /// The account exists, and the user is signed in.
+    /// Text after a registration: the account exists, and the user is signed in.
     public static let accountCreated = LocalizedText(
         en: "Your account is ready.",
         es: "Tu cuenta está lista.",
@@ -54,7 +54,7 @@ extension ContractText {
         fr: "Consultez vos e-mails",
         de: "Prüfe deine E-Mails"
     )
-    /// Returns a text: the server has sent an email with a link.
+    /// Returns the text for a registration or a request whose email was sent. It asks the user to open the link.
     /// - Parameter email: The address that the user typed.
     public static func checkEmail(_ email: String) -> LocalizedText { checkEmailTemplate.filling("email", with: email) }
 
@@ -85,7 +85,7 @@ extension ContractText {
         fr: "Vérifier l’adresse e-mail",
         de: "E-Mail-Adresse bestätigen"
     )
-    /// Returns a text: text of the screen that a verification link opens.
+    /// Returns the text of the screen that a verification link opens.
     /// - Parameter email: The address of the link.
     public static func verifyEmailQuestion(_ email: String) -> LocalizedText {
         verifyEmailQuestionTemplate.filling("email", with: email)
@@ -149,7 +149,7 @@ extension ContractText {
         fr: "Modifier le mot de passe",
         de: "Passwort ändern"
     )
-    /// The effect of a changed password.
+    /// Text about the effect of a changed password, before the change.
     public static let changePasswordEffect = LocalizedText(
         en: "All your other devices will be signed out.",
         es: "Se cerrará la sesión en todos tus otros dispositivos.",
@@ -167,7 +167,7 @@ extension ContractText {
         fr: "Mot de passe actuel",
         de: "Aktuelles Passwort"
     )
-    /// The server refused the current password.
+    /// Text if the server refused the current password.
     public static let currentPasswordWrong = LocalizedText(
         en: "The current password is wrong",
         es: "La contraseña actual es incorrecta",
@@ -194,7 +194,7 @@ extension ContractText {
         fr: "Nouvelle adresse e-mail",
         de: "Neue E-Mail-Adresse"
     )
-    /// Returns a text: text of the screen that the link to a new address opens.
+    /// Returns the text of the screen that the link to a new address opens.
     /// - Parameter email: The new address.
     public static func confirmEmailQuestion(_ email: String) -> LocalizedText {
         confirmEmailQuestionTemplate.filling("email", with: email)
@@ -227,7 +227,7 @@ extension ContractText {
         fr: "Rétablir l’adresse e-mail",
         de: "E-Mail-Adresse wiederherstellen"
     )
-    /// The effect of restoring the former address.
+    /// Text about the effect of restoring the former address, before the change.
     public static let restoreEmailEffect = LocalizedText(
         en: "Your former email address will be restored, and all devices will be signed out. Then reset your password.",
         es:
@@ -279,7 +279,7 @@ extension ContractText {
         fr: "Appareil inconnu",
         de: "Unbekanntes Gerät"
     )
-    /// Returns a text: the time of the last use of a session.
+    /// Returns the text with the time of the last use of a session.
     /// - Parameter date: The date and time, in the language of the text.
     public static func lastUsed(_ date: String) -> LocalizedText { lastUsedTemplate.filling("date", with: date) }
 
@@ -310,7 +310,7 @@ extension ContractText {
         fr: "Déconnecter tous les autres appareils",
         de: "Alle anderen Geräte abmelden"
     )
-    /// A session was ended.
+    /// Text after a session of another device was ended.
     public static let deviceSignedOut = LocalizedText(
         en: "The device was signed out.",
         es: "Se cerró la sesión en el dispositivo.",
@@ -319,7 +319,7 @@ extension ContractText {
         fr: "L’appareil a été déconnecté.",
         de: "Das Gerät wurde abgemeldet."
     )
-    /// All other sessions were ended.
+    /// Text after all other sessions were ended.
     public static let otherDevicesSignedOut = LocalizedText(
         en: "All other devices were signed out.",
         es: "Se cerró la sesión en los demás dispositivos.",
@@ -341,7 +341,7 @@ extension ContractText {
         fr: "Supprimer le compte",
         de: "Konto löschen"
     )
-    /// The effect of a deletion.
+    /// Text about the effect of a deletion, before the deletion.
     public static let deleteAccountEffect = LocalizedText(
         en: "You will be signed out on all devices, and your data will be deleted.",
         es: "Se cerrará la sesión en todos tus dispositivos y se eliminarán tus datos.",
@@ -368,7 +368,7 @@ extension ContractText {
         fr: "Restaurer le compte",
         de: "Konto wiederherstellen"
     )
-    /// The effect of restoring a deleted account.
+    /// Text about the effect of restoring a deleted account, before the change.
     public static let restoreAccountEffect = LocalizedText(
         en: "Your account will be restored with its data. Then sign in again.",
         es: "Tu cuenta se recuperará con sus datos. Después inicia sesión de nuevo.",
@@ -381,7 +381,7 @@ extension ContractText {
 
 /// Texts of links that can't be used.
 extension ContractText {
-    /// A link that can't be read.
+    /// Text for a link that can't be read.
     public static let accountLinkInvalid = LocalizedText(
         en: "This link is not valid.",
         es: "Este enlace no es válido.",
@@ -390,7 +390,7 @@ extension ContractText {
         fr: "Ce lien n’est pas valide.",
         de: "Dieser Link ist ungültig."
     )
-    /// A link that is expired, used or unknown.
+    /// Text for a link that is expired, used or unknown.
     public static let accountLinkExpired = LocalizedText(
         en: "This link has expired or was already used.",
         es: "Este enlace ha expirado o ya fue usado.",
@@ -399,7 +399,8 @@ extension ContractText {
         fr: "Ce lien a expiré ou a déjà été utilisé.",
         de: "Dieser Link ist abgelaufen oder wurde bereits verwendet."
     )
-    /// The server refused the link or the session after the response to an earlier attempt was lost.
+    /// Text if the server refused the link or the session after the response to an earlier attempt was lost. The earlier attempt has
+    /// probably succeeded.
     public static let requestProbablySucceeded = LocalizedText(
         en: "Your request has probably succeeded. Try signing in.",
         es: "Es probable que tu solicitud se haya completado. Intenta iniciar sesión.",

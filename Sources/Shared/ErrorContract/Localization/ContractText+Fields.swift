@@ -1,6 +1,6 @@
 /// Texts for problems with single fields. They are used if the server sent no text in the user's language.
 extension ContractText {
-    /// A value that another record already has.
+    /// Text for a value that another record already has.
     public static let valueTaken = LocalizedText(
         en: "This value is already in use.",
         es: "Este valor ya está en uso.",
@@ -9,7 +9,7 @@ extension ContractText {
         fr: "Cette valeur est déjà utilisée.",
         de: "Dieser Wert wird bereits verwendet."
     )
-    /// A number, date or size that is too small or too large.
+    /// Text for a number, date or size that is too small or too large.
     public static let valueOutOfRange = LocalizedText(
         en: "This value is out of range.",
         es: "Este valor está fuera del rango permitido.",
@@ -18,7 +18,7 @@ extension ContractText {
         fr: "Cette valeur est hors des limites autorisées.",
         de: "Dieser Wert liegt außerhalb des zulässigen Bereichs."
     )
-    /// A value that is invalid for an unknown reason.
+    /// Text for a value that is invalid for an unknown reason.
     public static let valueInvalid = LocalizedText(
         en: "This value is not valid.",
         es: "Este valor no es válido.",

@@ -81,6 +81,7 @@ extension ContractText {
         fr: "Référence pour l’assistance",
         de: "Referenz für den Support"
     )
+    /// The label with the reference, which fills `{reference}`.
     static let supportReferenceLine = LocalizedText(
         en: "Support reference: {reference}",
         es: "Referencia para soporte: {reference}",

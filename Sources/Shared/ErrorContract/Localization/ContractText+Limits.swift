@@ -47,7 +47,7 @@ extension ContractText {
         tryAgainWait.filling("wait", with: WaitPhrase(wait).text)
     }
 
-    /// The short form of the delay, for small controls.
+    /// Short text that asks the user to wait, for small controls. It doesn't contain the delay.
     public static let waitShort = LocalizedText(
         en: "Please wait before trying again.",
         es: "Por favor, espera antes de intentar de nuevo.",
@@ -138,6 +138,7 @@ extension ContractText {
         fr: "Le service n’est pas disponible. Réessayez plus tard.",
         de: "Der Dienst ist nicht verfügbar. Versuche es später erneut."
     )
+    /// ``tryAgain(in:)`` with its placeholder.
     static let tryAgainWait = LocalizedText(
         en: "Try again in {wait}.",
         es: "Intenta de nuevo en {wait}.",

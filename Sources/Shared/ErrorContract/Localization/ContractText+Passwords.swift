@@ -18,6 +18,7 @@ extension ContractText {
     /// - Parameter maximum: The maximum number of characters, for the plural form.
     public static func passwordTooLong(maximum: Int) -> LocalizedText { passwordTooLong.counting(maximum) }
 
+    /// ``passwordTooShort(minimum:)`` with its placeholder.
     static let passwordTooShort = LocalizedText(
         en: PluralForms(
             one: "The password must have at least {count} character",
@@ -42,6 +43,7 @@ extension ContractText {
         ),
         de: "Das Passwort muss mindestens {count} Zeichen haben"
     )
+    /// ``passwordTooLong(maximum:)`` with its placeholder.
     static let passwordTooLong = LocalizedText(
         en: PluralForms(
             one: "The password must have at most {count} character",
@@ -66,7 +68,7 @@ extension ContractText {
         ),
         de: "Das Passwort darf höchstens {count} Zeichen haben"
     )
-    /// A password that has only letters or only digits, although the policy requires both.
+    /// Text for a password that has only letters or only digits, although the policy requires both.
     public static let passwordNeedsLettersAndDigits = LocalizedText(
         en: "The password must contain letters and numbers",
         es: "La contraseña debe contener letras y números",
@@ -75,7 +77,7 @@ extension ContractText {
         fr: "Le mot de passe doit contenir des lettres et des chiffres",
         de: "Das Passwort muss Buchstaben und Zahlen enthalten"
     )
-    /// A password on the list of common passwords.
+    /// Text for a password on the list of common passwords.
     public static let passwordCommon = LocalizedText(
         en: "This password is too common: it is among the first that anybody guesses",
         es: "Esta contraseña es demasiado común: es de las primeras que cualquiera probaría",
@@ -84,7 +86,7 @@ extension ContractText {
         fr: "Ce mot de passe est trop courant : c’est l’un des premiers que l’on devine",
         de: "Dieses Passwort ist zu verbreitet: Es gehört zu den ersten, die man errät"
     )
-    /// A password that equals the address or the name.
+    /// Text for a password that equals the address or the name.
     public static let passwordResemblesAccount = LocalizedText(
         en: "The password must not be your email address or your name",
         es: "La contraseña no puede ser tu correo ni tu nombre",

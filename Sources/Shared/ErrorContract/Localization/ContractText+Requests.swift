@@ -1,6 +1,6 @@
 /// Texts that the screens show before they send a request: for invalid fields, and while the user can't request another reset link.
 extension ContractText {
-    /// A form with an empty field.
+    /// Text for a form with an empty field.
     public static let fieldsEmpty = LocalizedText(
         en: "Please fill in all fields",
         es: "Por favor, completa todos los campos",
@@ -61,6 +61,7 @@ extension ContractText {
         resetCooldown.filling("wait", with: WaitPhrase(count: seconds, unit: .seconds).text)
     }
 
+    /// ``resetCooldown(seconds:)`` with its placeholder.
     static let resetCooldown = LocalizedText(
         en: "Please wait {wait} before requesting again",
         es: "Espera {wait} antes de reintentar",

@@ -16,6 +16,7 @@ extension ContractText {
         name.map { resetGreetingNamed.filling("name", with: $0) } ?? resetGreetingUnnamed
     }
 
+    /// ``resetGreeting(name:)`` with a known name.
     static let resetGreetingNamed = LocalizedText(
         en: "Hello {name}, enter your new password",
         es: "Hola {name}, ingresa tu nueva contraseña",
@@ -24,6 +25,7 @@ extension ContractText {
         fr: "Bonjour {name}, saisissez votre nouveau mot de passe",
         de: "Hallo {name}, gib dein neues Passwort ein"
     )
+    /// ``resetGreeting(name:)`` without a name.
     static let resetGreetingUnnamed = LocalizedText(
         en: "Enter your new password",
         es: "Ingresa tu nueva contraseña",
@@ -51,7 +53,7 @@ extension ContractText {
         fr: "Confirmer le mot de passe",
         de: "Passwort bestätigen"
     )
-    /// The two fields differ.
+    /// Text if the two passwords differ.
     public static let passwordsDiffer = LocalizedText(
         en: "The passwords do not match",
         es: "Las contraseñas no coinciden",
@@ -78,7 +80,7 @@ extension ContractText {
         fr: "Le lien de réinitialisation du mot de passe n’est pas valide.",
         de: "Der Link zum Zurücksetzen des Passworts ist ungültig."
     )
-    /// The new password is set.
+    /// Text after the new password is set.
     public static let resetSucceeded = LocalizedText(
         en: "Success! Your password has been updated. Please sign in with your new password.",
         es: "¡Éxito! Tu contraseña ha sido actualizada. Por favor, inicia sesión con tu nueva contraseña.",
@@ -87,7 +89,7 @@ extension ContractText {
         fr: "C’est fait\u{A0}! Votre mot de passe a été mis à jour. Veuillez vous connecter avec votre nouveau mot de passe.",
         de: "Geschafft! Dein Passwort wurde geändert. Bitte melde dich mit deinem neuen Passwort an."
     )
-    /// The server refused the link after the response to an earlier attempt was lost. The new password is probably set.
+    /// Text if the server refused the link after the response to an earlier attempt was lost. The new password is probably set.
     public static let resetProbablySucceeded = LocalizedText(
         en: "Try signing in with your new password",
         es: "Intenta iniciar sesión con tu nueva contraseña",

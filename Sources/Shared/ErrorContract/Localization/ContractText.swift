@@ -12,7 +12,7 @@ public enum ContractText {
         fr: "Si un compte existe pour cette adresse e-mail, vous recevrez un lien pour réinitialiser votre mot de passe.",
         de: "Wenn es zu dieser E-Mail-Adresse ein Konto gibt, erhältst du einen Link, um dein Passwort zurückzusetzen."
     )
-    /// A reset token that is unknown, expired or used.
+    /// Text for a reset token that is unknown, expired or used.
     public static let tokenInvalid = LocalizedText(
         en: "Invalid or expired token",
         es: "Token inválido o expirado",
@@ -66,7 +66,7 @@ public enum ContractText {
         fr: "Une erreur s’est produite. Veuillez réessayer.",
         de: "Ein Fehler ist aufgetreten. Bitte versuche es erneut."
     )
-    /// The device has no connection, or lost it.
+    /// Text if the device has no connection, or lost it.
     public static let network = LocalizedText(
         en: "Check your internet connection",
         es: "Revisa tu conexión a internet",
@@ -75,7 +75,7 @@ public enum ContractText {
         fr: "Vérifiez votre connexion à Internet",
         de: "Überprüfe deine Internetverbindung"
     )
-    /// A failure of the server.
+    /// Text for a failure of the server.
     public static let server = LocalizedText(
         en: "Something went wrong. Please try again.",
         es: "Algo salió mal. Por favor, intenta de nuevo.",

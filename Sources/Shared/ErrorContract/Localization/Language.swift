@@ -55,6 +55,7 @@ public struct Language: RawRepresentable, Hashable, Sendable, Codable {
 }
 
 extension Language: CustomStringConvertible {
+    /// The tag, in lower case.
     public var description: String { rawValue }
 }
 

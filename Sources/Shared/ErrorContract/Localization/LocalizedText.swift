@@ -99,8 +99,9 @@ public struct LocalizedText: Hashable, Sendable {
 
     /// Returns the text with each occurrence of a placeholder replaced by a value, in every language.
     /// - Parameters:
-    ///   - placeholder: The name without braces.
+    ///   - placeholder: The name without braces. A name that the text doesn't contain has no effect.
     ///   - value: The value. Placeholders in the value are not replaced, so the value may come from a user.
+    /// - Complexity: O(number of filled placeholders). The text is built later, by ``text(in:)``.
     public func filling(_ placeholder: String, with value: String) -> LocalizedText {
         filling(Filling(placeholder: placeholder, value: .inserted(value)))
     }
@@ -121,6 +122,7 @@ public struct LocalizedText: Hashable, Sendable {
         return counted
     }
 
+    /// Returns a copy with one more value of a placeholder.
     private func filling(_ filling: Filling) -> LocalizedText {
         var filled = self
         filled.fillings.append(filling)
@@ -250,6 +252,7 @@ final class TextTable: Hashable, Sendable {
         entries.first { $0.language == language }?.forms
     }
 
+    /// Whether two tables have the same texts. Copies of one text share a table, so most comparisons only compare the references.
     static func == (left: TextTable, right: TextTable) -> Bool {
         left === right || left.english == right.english && left.entries == right.entries
     }
@@ -319,6 +322,9 @@ public struct TextRun: Hashable, Sendable {
     public let direction: TextDirection?
 
     /// Creates a run.
+    /// - Parameters:
+    ///   - text: The text of the run.
+    ///   - direction: The direction of a value that must be isolated; `nil` for words of the text, and for values that fit the text.
     public init(_ text: String, direction: TextDirection? = nil) {
         self.text = text
         self.direction = direction

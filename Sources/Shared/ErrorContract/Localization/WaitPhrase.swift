@@ -53,6 +53,7 @@ public struct WaitPhrase: Hashable, Sendable {
         }
     }
 
+    /// The phrase in seconds, in all plural forms.
     static let seconds = LocalizedText(
         en: PluralForms(one: "{count} second", other: "{count} seconds"),
         es: PluralForms(one: "{count} segundo", other: "{count} segundos"),
@@ -61,6 +62,7 @@ public struct WaitPhrase: Hashable, Sendable {
         fr: PluralForms(one: "{count} seconde", other: "{count} secondes"),
         de: PluralForms(one: "{count} Sekunde", other: "{count} Sekunden")
     )
+    /// The phrase in minutes, in all plural forms.
     static let minutes = LocalizedText(
         en: PluralForms(one: "{count} minute", other: "{count} minutes"),
         es: PluralForms(one: "{count} minuto", other: "{count} minutos"),
@@ -69,6 +71,7 @@ public struct WaitPhrase: Hashable, Sendable {
         fr: PluralForms(one: "{count} minute", other: "{count} minutes"),
         de: PluralForms(one: "{count} Minute", other: "{count} Minuten")
     )
+    /// The phrase in hours, in all plural forms.
     static let hours = LocalizedText(
         en: PluralForms(one: "{count} hour", other: "{count} hours"),
         es: PluralForms(one: "{count} hora", other: "{count} horas"),

@@ -6,6 +6,18 @@ public import StrictJSON
 ///
 /// A server on Hummingbird doesn't create payloads. It throws a `ContractError` instead. Use this type if a server with another framework
 /// returns errors of the contract.
+///
+/// ```swift
+/// let payload = ErrorPayload(
+///     code: .rateLimitExceeded,
+///     status: 429,
+///     message: "Too many requests. Please try again in 30 seconds.",
+///     retryAfterSeconds: 30,
+///     timestamp: Date(),
+///     requestID: "5c0f6a1e"
+/// )
+/// let body = ErrorForm.standard.body(of: payload).encoded()
+/// ```
 public struct ErrorPayload: Hashable, Sendable {
     /// The code.
     public var code: ErrorCode
@@ -68,8 +80,17 @@ public struct ErrorPayload: Hashable, Sendable {
 
 /// One problem with one field of a request.
 ///
-/// A response may contain several problems of one field. `kind` classifies the problem, and
-/// ``APIError/text(for:in:catalogue:)`` returns the text to show at the field.
+/// A response may contain several problems of one field. `kind` classifies the problem, and ``APIError/text(for:in:catalogue:)`` returns
+/// the text to show at the field.
+///
+/// ```swift
+/// let violation = FieldViolation(
+///     field: "email",
+///     pointer: "#/email",
+///     code: .validationInvalidEmail,
+///     message: "This is not an email address."
+/// )
+/// ```
 public struct FieldViolation: Hashable, Sendable {
     /// The name of the field, such as `email` or `items[1].name`; empty for the whole body.
     public var field: String

@@ -7,6 +7,8 @@ public enum AdaptiveDecision: Hashable, Sendable {
 }
 
 /// The reason and the length of a call's delay.
+///
+/// Several limits can delay a call at the same time. The hold contains the one with the longest delay.
 public struct Hold: Hashable, Sendable {
     /// The reason of a delay. The type is a struct rather than an enumeration, so that later versions can add reasons.
     public struct Reason: RawRepresentable, Hashable, Sendable {
@@ -40,12 +42,18 @@ public struct Hold: Hashable, Sendable {
     public var wait: Duration
 
     /// Creates a hold.
+    /// - Parameters:
+    ///   - reason: The reason of the longest delay.
+    ///   - limit: The name of the quota or of the server's limit that causes the delay; `nil` for other reasons.
+    ///   - wait: The time until the call may be sent.
     public init(_ reason: Reason, limit: String? = nil, wait: Duration) {
         (self.reason, self.limit, self.wait) = (reason, limit, wait)
     }
 }
 
-/// The current usage of an ``AdaptiveLimit``.
+/// The current usage of an ``AdaptiveLimit``, for example for a screen that shows when the user can retry.
+///
+/// ``AdaptiveLimit/status(at:)`` returns it. The values are valid only for that instant.
 public struct AdaptiveStatus: Hashable, Sendable {
     /// The current usage of one of the client's own quotas.
     public struct Use: Hashable, Sendable {
@@ -67,8 +75,12 @@ public struct AdaptiveStatus: Hashable, Sendable {
     public var inFlight: Int
 }
 
-/// A call that an ``AdaptiveLimit`` admitted. Pass it to ``AdaptiveLimit/end(_:with:at:using:)`` when the call has ended.
+/// A call that an ``AdaptiveLimit`` admitted.
+///
+/// Pass it to ``AdaptiveLimit/end(_:with:at:using:)`` when the call has ended, also after an error. Otherwise, the call counts as in
+/// flight.
 public struct AdmittedCall: Hashable, Sendable {
+    /// The number of the call, from 1. Later calls have larger numbers.
     let id: UInt64
     /// The time of the admission, in nanoseconds.
     let sent: Int64

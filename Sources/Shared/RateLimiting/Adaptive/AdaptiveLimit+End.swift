@@ -1,5 +1,6 @@
 extension AdaptiveLimit {
-    /// Ends a call and learns from its outcome. Does nothing if the call has ended already.
+    /// Ends a call and learns from its outcome. Does nothing if the call has ended already. A call that never ends counts as in flight
+    /// until ``reset()``. O(stored calls).
     ///
     /// - Parameters:
     ///   - call: The call that ``admit(at:)`` returned.
@@ -41,18 +42,23 @@ extension AdaptiveLimit {
         }
     }
 
+    /// Reduces the quota with the shortest window after a refusal without a delay.
     private mutating func halve(after call: AdmittedCall, at now: Int64, using generator: inout some RandomNumberGenerator) {
         let pace = policy.quotas[policy.pace]
         let used = pace.quota - windows[policy.pace].remaining(at: now, policy: pace)
         halved.refused(call, used: used, policy: pace, at: now, using: &generator)
     }
 
+    /// The maximum delay that a server can impose, in nanoseconds. It is limited so that sums don't overflow.
     private var longestBlock: Int64 { policy.longestBlock.wholeNanoseconds(upTo: .max / 4) }
 
+    /// Delays all calls for a time that the server requested. The policy's longest delay limits the time.
     private mutating func block(for time: Duration, at now: Int64) {
         blockedUntil = max(blockedUntil, now + time.wholeNanoseconds(upTo: longestBlock))
     }
 
+    /// Updates the learned limits from the reports of a response. A report with a name that is too long is ignored, and so is a new limit
+    /// if enough limits are stored.
     private mutating func learn(_ limits: [ServerLimit], from call: AdmittedCall, isRefusal: Bool, at now: Int64) {
         for reported in limits where reported.name?.utf8.count ?? 0 <= Self.longestName {
             let known = learned.firstIndex { $0.name == reported.name }

@@ -26,15 +26,23 @@ public struct AdaptiveLimit: Sendable {
 
     /// The policy.
     public let policy: AdaptivePolicy
+    /// The usage of each of the client's quotas, in the order of the policy.
     var windows: [SlidingWindow]
+    /// The calls that the server may still count.
     var ledger = CallLedger()
+    /// The limits that the server has reported.
     var learned: [LearnedLimit] = []
+    /// The reduction of the shortest quota after refusals without a delay.
     var halved = HalvedQuota()
+    /// The end of the delay that the server requested.
     var blockedUntil = Int64.min
+    /// The interval between calls while the network is bad.
     var spacing = CallSpacing()
+    /// The refusals since the last admission.
     var run = RefusalRun()
 
     /// Creates an unused limit.
+    /// - Parameter policy: The client's quotas and the bounds of the delays.
     public init(_ policy: AdaptivePolicy) {
         self.policy = policy
         windows = policy.quotas.map { _ in SlidingWindow() }
@@ -57,6 +65,7 @@ public struct AdaptiveLimit: Sendable {
     /// Decides about a call. A refused call uses no quota, but the ``RefusalPenalty`` counts it.
     ///
     /// - Parameter now: Nanoseconds on a monotonic clock.
+    /// - Returns: The admitted call, which must end with ``end(_:with:at:using:)``; or the reason and the length of the delay.
     public mutating func admit(at now: Int64) -> AdaptiveDecision {
         guard let hold = hold(at: now) else { return .admitted(begin(at: now)) }
         return .held(refuse(at: now) ?? hold)
@@ -86,6 +95,7 @@ public struct AdaptiveLimit: Sendable {
     }
 
     /// Returns the current usage. O(limits · log calls).
+    /// - Parameter now: Nanoseconds on a monotonic clock.
     public func status(at now: Int64) -> AdaptiveStatus {
         let uses = policy.quotas.indices.map { index in
             let quota = policy.quotas[index]
@@ -101,7 +111,10 @@ public struct AdaptiveLimit: Sendable {
         )
     }
 
-    /// Whether the limit has the same state as a new limit. The caller can then remove it.
+    /// Whether the limit has the same state as a new limit. The caller can then remove it. O(log calls).
+    ///
+    /// Learned limits don't count as state: the client learns them again from the next response.
+    /// - Parameter now: Nanoseconds on a monotonic clock.
     public func isFresh(at now: Int64) -> Bool {
         ledger.inFlightCount == 0 && halved.units == nil && blockedUntil <= now && run.delay(at: now) == 0
             && policy.quotas.indices.allSatisfy { windows[$0].isFresh(at: now, policy: policy.quotas[$0]) }
@@ -129,6 +142,7 @@ extension AdaptiveLimit {
         )
     }
 
+    /// Returns the longest delay of all limits without the ``RefusalPenalty``; `nil` if the call would be admitted.
     private func naturalHold(at now: Int64) -> Hold? {
         var longest: (reason: Hold.Reason, limit: String?, wait: Int64) = (.quota, nil, 0)
         for index in windows.indices {
@@ -147,6 +161,7 @@ extension AdaptiveLimit {
         return longest.wait > 0 ? Hold(longest.reason, limit: longest.limit, wait: .nanoseconds(longest.wait)) : nil
     }
 
+    /// Returns the number of further calls that all quotas and all learned limits would admit now.
     private func remaining(at now: Int64) -> Int {
         let own = windows.indices.map { windows[$0].remaining(at: now, policy: effective($0)) / policy.quotas[$0].cost }
         let servers = learned.compactMap { $0.remaining(at: now, ledger: ledger, fallbackWindow: fallbackWindow) }

@@ -1,6 +1,14 @@
 import Timekeeping
 
 /// The limits that a client applies to its calls of one endpoint. See ``AdaptiveLimit``.
+///
+/// ```swift
+/// var policy = AdaptivePolicy(
+///     [.requests(5, per: .seconds(1), name: "burst"), .requests(100, per: .seconds(60), name: "minute")],
+///     penalty: RefusalPenalty()
+/// )
+/// policy.longestBlock = .seconds(600)
+/// ```
 public struct AdaptivePolicy: Hashable, Sendable {
     /// The client's own quotas. A call must fit into all of them. No response of a server raises them.
     public let quotas: [RateLimitPolicy]
@@ -32,6 +40,9 @@ public struct AdaptivePolicy: Hashable, Sendable {
 }
 
 /// An additional delay for callers that are refused repeatedly.
+///
+/// The penalty slows down loops that ignore their delay. With the defaults, the third consecutive refusal adds 1 s, the fourth 2 s, and so
+/// on up to 60 s. An admission ends the penalty.
 public struct RefusalPenalty: Hashable, Sendable {
     /// The number of consecutive refusals at which the penalty begins.
     public var after: Int
@@ -67,9 +78,12 @@ public struct RefusalPenalty: Hashable, Sendable {
 
 /// A series of refusals without an admission between them.
 struct RefusalRun: Sendable {
+    /// The number of refusals in the series.
     private(set) var count = 0
+    /// The instant at which the penalty ends.
     private var penaltyEnds = Int64.min
 
+    /// Returns the nanoseconds until the penalty ends; 0 if there is none.
     func delay(at now: Int64) -> Int64 { penaltyEnds > now ? penaltyEnds - now : 0 }
 
     /// Records a refusal.
@@ -81,6 +95,7 @@ struct RefusalRun: Sendable {
         penaltyEnds = max(penaltyEnds, now + wait + extra)
     }
 
+    /// Ends the series, and removes its penalty.
     mutating func admitted() {
         self = RefusalRun()
     }

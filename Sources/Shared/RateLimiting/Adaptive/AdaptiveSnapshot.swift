@@ -1,5 +1,7 @@
-/// The usage and the learned limits of an ``AdaptiveLimit``, in a form that can be saved. The snapshot contains no names of endpoints or
-/// users.
+/// The usage and the learned limits of an ``AdaptiveLimit``, in a form that can be saved.
+///
+/// The snapshot contains no names of endpoints or users. The caller chooses the key under which it is saved. Without a saved snapshot, a
+/// client that restarts could exceed the quota that it used before.
 public struct AdaptiveSnapshot: Hashable, Sendable, Codable {
     /// A call that the server may still count.
     struct Call: Hashable, Sendable, Codable {
@@ -11,10 +13,15 @@ public struct AdaptiveSnapshot: Hashable, Sendable, Codable {
 
     /// A limit of the server.
     struct Learned: Hashable, Sendable, Codable {
+        /// The name that the server reports.
         var name: String?
+        /// The quota that the server reported; `nil` if it reported none.
         var quota: Int?
+        /// The window that the server reported, in nanoseconds.
         var window: Int64?
+        /// The largest number of units that the server was observed to admit in a window.
         var seenQuota: Int
+        /// The longest observed time until a reset, in nanoseconds.
         var seenWindow: Int64
     }
 
@@ -23,7 +30,9 @@ public struct AdaptiveSnapshot: Hashable, Sendable, Codable {
     /// The age of each admitted unit, in nanoseconds, oldest first. The array contains only the units that still count in the client's
     /// longest window.
     var ages: [Int64]
+    /// The calls that the server may still count.
     var calls: [Call]
+    /// The limits that the server has reported.
     var learned: [Learned]
     /// The remaining part of the delay that the server requested, in nanoseconds.
     var blocked: Int64
@@ -35,6 +44,9 @@ extension AdaptiveLimit {
     /// Returns the usage and the learned limits, to save them; `nil` if there are none. O(calls).
     ///
     /// The observed usage of other clients isn't included. The limit learns this usage again from the first response.
+    /// - Parameters:
+    ///   - now: Nanoseconds on the monotonic clock of this process.
+    ///   - time: The same instant as `now`, on the clocks that outlive the process.
     public func snapshot(at now: Int64, time: SnapshotTime) -> AdaptiveSnapshot? {
         guard !isFresh(at: now) || !learned.isEmpty else { return nil }
         let memory = policy.memory
@@ -58,7 +70,14 @@ extension AdaptiveLimit {
 
     /// Adds saved usage and learned limits. The current usage stays. Ages and windows outside their valid ranges are clamped.
     ///
-    /// A call that was in flight when the snapshot was made counts as ended now.
+    /// A call that was in flight when the snapshot was made counts as ended now. Call the method directly after the creation of the limit,
+    /// before the first call is admitted:
+    ///
+    /// ```swift
+    /// var limit = AdaptiveLimit(policy)
+    /// limit.restore(snapshot, at: now, time: .now())
+    /// ```
+    ///
     /// - Parameters:
     ///   - snapshot: The saved state.
     ///   - now: Nanoseconds on the monotonic clock of this process.

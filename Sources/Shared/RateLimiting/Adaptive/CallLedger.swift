@@ -5,15 +5,20 @@
 struct CallLedger: Sendable {
     /// A call that has ended and that the server may have counted.
     struct Ended: Hashable, Sendable {
+        /// The instant at which the call was sent, in nanoseconds.
         var sent: Int64
+        /// The instant at which the call ended, in nanoseconds.
         var ended: Int64
     }
 
+    /// The number of ended calls that are stored. Older calls are removed first.
     static let capacity = 4_096
 
+    /// The instants at which the calls in flight were sent, by the number of the call.
     private var inFlight: [UInt64: Int64] = [:]
     /// The ended calls in the order of their ends.
     private var ended: [Ended] = []
+    /// The total number of ended calls that the server may have counted, including removed calls.
     private var endedEver = 0
     /// The number and the time of the last call that was sent.
     private(set) var lastID: UInt64 = 0
@@ -31,6 +36,7 @@ struct CallLedger: Sendable {
     /// The total number of calls that were sent and that the server may have counted.
     var countedEver: Int { endedEver + inFlight.count }
 
+    /// Records that a call was sent. O(1).
     mutating func begin(at now: Int64) -> AdmittedCall {
         lastID += 1
         lastSent = now
@@ -102,6 +108,7 @@ struct CallLedger: Sendable {
         return low
     }
 
+    /// Removes ended calls that can't matter any more. The calls are removed in batches, so the cost is O(1) amortized.
     private mutating func dropOld(at now: Int64, window: Int64) {
         // The server may have counted a call in flight when the call was sent. The ledger therefore keeps the calls of the window before.
         let oldest = inFlight.values.min() ?? now
@@ -115,8 +122,11 @@ struct CallLedger: Sendable {
 /// From the second consecutive call without a response, the interval doubles with each failure. A response resets the interval. While
 /// responses are slow, the interval is about the latency of a response, so that a slow connection carries one call at a time.
 struct CallSpacing: Sendable {
+    /// The number of consecutive calls without a response.
     private var failures = 0
+    /// The smoothed latency of responses in nanoseconds; 0 before the first response.
     private var smoothedLatency: Int64 = 0
+    /// The instant of the last call; `nil` before the first call.
     private var lastSent: Int64?
 
     /// Returns the nanoseconds until the next call may be sent.
@@ -132,19 +142,23 @@ struct CallSpacing: Sendable {
         return max(0, lastSent + interval - now)
     }
 
+    /// Records that a call was sent.
     mutating func sent(at now: Int64) {
         lastSent = now
     }
 
+    /// Records a response and its latency in nanoseconds. The smoothed latency follows a change by a quarter with each response.
     mutating func responded(after latency: Int64) {
         failures = 0
         smoothedLatency = smoothedLatency == 0 ? latency : smoothedLatency - smoothedLatency / 4 + latency / 4
     }
 
+    /// Records a call without a response.
     mutating func failed() {
         failures += 1
     }
 
+    /// Returns the interval after consecutive failures in nanoseconds; 0 after fewer than two failures.
     private func unreachable(_ policy: RateLimitPolicy) -> Int64 {
         guard failures >= 2 else { return 0 }
         let step = policy.windowNanoseconds / Int64(policy.quota) / 4

@@ -15,8 +15,11 @@ import Timekeeping
 struct LearnedLimit: Sendable {
     /// A report about the limit in a response, with the values that the client derives from the report.
     struct Report: Sendable {
+        /// The call whose response contained the report.
         var call: AdmittedCall
+        /// The number of units that remained.
         var remaining: Int
+        /// The instant at which the call ended, in nanoseconds.
         var ended: Int64
         /// The time at which more units become available.
         var resetAt: Int64
@@ -31,7 +34,9 @@ struct LearnedLimit: Sendable {
 
     /// The name that the server reports.
     let name: String?
+    /// The quota that the server reported; `nil` if it reported none.
     var reportedQuota: Int?
+    /// The window that the server reported, in nanoseconds; `nil` if it reported none.
     var reportedWindow: Int64?
     /// The largest number of units that the server was observed to admit in a window.
     var seenQuota = 0
@@ -43,7 +48,9 @@ struct LearnedLimit: Sendable {
     var widenedAt = Int64.min
     /// The last time at which a response mentioned the limit.
     var mentioned: Int64
+    /// The report of the latest call; `nil` before the first report.
     var report: Report?
+    /// The observed usage of other clients.
     var others = OthersUse()
 
     init(name: String?, at now: Int64) {
@@ -77,11 +84,13 @@ struct LearnedLimit: Sendable {
         return max(reportPermits(ledger: ledger, at: now, fallbackWindow: fallbackWindow) <= now ? 1 : 0, free, reported)
     }
 
+    /// Returns the observed usage of other clients; 0 if the last report is older than the window.
     private func heldByOthers(at now: Int64, window: Int64) -> Int {
         guard let report, now - report.ended < window else { return 0 }
         return report.others
     }
 
+    /// Returns the first instant at which the client's own calls leave room for one more, without the server's reports.
     private func ownCallsFit(quota: Int, window: Int64, ledger: CallLedger, at now: Int64) -> Int64 {
         let others = heldByOthers(at: now, window: window)
         let instant = ledger.instant(withFewerThan: quota - others, window: window, at: now)
@@ -90,6 +99,7 @@ struct LearnedLimit: Sendable {
         return max(report.ended + window, ledger.instant(withFewerThan: quota, window: window, at: now))
     }
 
+    /// Returns the first instant at which the last report permits a call; `.max` if the report permits none.
     private func reportPermits(ledger: CallLedger, at now: Int64, fallbackWindow: Int64) -> Int64 {
         guard let report else { return .max }
         let left = report.remaining - sentSince(report, ledger: ledger)
@@ -107,6 +117,7 @@ struct LearnedLimit: Sendable {
 }
 
 extension LearnedLimit {
+    /// Creates a limit from its saved values. Values outside their valid ranges are clamped.
     init(_ saved: AdaptiveSnapshot.Learned, at now: Int64) {
         self.init(name: saved.name, at: now)
         reportedQuota = saved.quota.map(Self.believedQuota)
@@ -167,6 +178,7 @@ extension LearnedLimit {
         )
     }
 
+    /// Returns a reported quota, clamped to the range from 1 to 2³¹ − 1.
     private static func believedQuota(_ quota: Int) -> Int { max(1, min(quota, Int(Int32.max))) }
 }
 
@@ -185,6 +197,7 @@ extension Duration {
 struct HalvedQuota: Sendable {
     /// The reduced quota; `nil` if the quota is not reduced.
     private(set) var units: Double?
+    /// The instant of the last reduction. Outcomes of earlier calls are ignored.
     private var halvedAt = Int64.min
 
     init() {}
@@ -193,6 +206,7 @@ struct HalvedQuota: Sendable {
         self.units = units.flatMap { $0.isFinite ? max(1, $0) : nil }
     }
 
+    /// Returns the reduced quota, but at least the cost of one call and at most the policy's quota.
     func quota(of policy: RateLimitPolicy) -> Int {
         guard let units else { return policy.quota }
         return max(policy.cost, min(policy.quota, Int(min(units, Double(policy.quota)))))
@@ -226,10 +240,14 @@ struct HalvedQuota: Sendable {
 /// If a client took each unit as soon as the unit becomes free, the server would refuse each call for which another client was faster. The
 /// client therefore leaves the recently used units of other clients free for one to two periods.
 struct OthersUse: Sendable {
+    /// The largest observed usage in the current period.
     private var recent = 0
+    /// The largest observed usage in the last period.
     private var earlier = 0
+    /// The start of the current period.
     private var start = Int64.min
 
+    /// The larger usage of the two periods.
     var most: Int { max(recent, earlier) }
 
     /// Records an observation.

@@ -2,17 +2,23 @@ import Synchronization
 
 /// Limits the number of operations that run at the same time. Further callers wait in a bounded queue, first in, first out.
 ///
+/// Use it for work that takes much memory or CPU time, such as password hashing. To limit the number of operations per time span, use
+/// ``KeyedRateLimiter``.
+///
 /// ```swift
 /// let limiter = ConcurrencyLimiter(4)
 /// let result = try await limiter.run { try await hash(password) }
 /// ```
 public final class ConcurrencyLimiter: Sendable {
     /// The error of a call that finds a full queue of waiting callers.
+    ///
+    /// The operation was not started. A server should respond with 503, so that the client retries later.
     public struct WaitQueueFull: Error, Hashable, Sendable {
         /// The number of waiting callers.
         public let waiters: Int
     }
 
+    /// The slots and the queue. Both change together under one lock.
     private struct State {
         var running = 0
         var line = WaiterLine<Void>()
@@ -45,8 +51,15 @@ public final class ConcurrencyLimiter: Sendable {
     /// Runs an operation as soon as fewer than ``limit`` operations are running. O(1) if the operation can run immediately, otherwise
     /// O(waiting callers).
     ///
-    /// - Throws: ``WaitQueueFull`` if the queue is full; `CancellationError` if the task is canceled while it waits; errors of the
-    ///   operation are rethrown.
+    /// The operation must not call this method of the same limiter. If all running operations waited for a further slot, none of them would
+    /// end.
+    ///
+    /// - Parameters:
+    ///   - isolation: The actor on which the operation runs; by default the caller's actor.
+    ///   - operation: The operation. Its slot becomes free when it returns or throws.
+    /// - Returns: The result of the operation.
+    /// - Throws: ``WaitQueueFull`` if the queue is full; `CancellationError` if the task is canceled before the call or while it waits;
+    ///   errors of the operation are rethrown.
     public func run<Result, Failure>(
         isolation: isolated (any Actor)? = #isolation,
         _ operation: () async throws(Failure) -> Result
@@ -56,6 +69,7 @@ public final class ConcurrencyLimiter: Sendable {
         return try await operation()
     }
 
+    /// Takes a slot, or waits in the queue until another operation passes its slot on.
     private func enter() async throws {
         try Task.checkCancellation()
         let id = try state.withLock { state throws(WaitQueueFull) -> UInt64? in

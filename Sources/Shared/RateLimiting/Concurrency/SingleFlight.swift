@@ -5,8 +5,10 @@ import Synchronization
 /// The operation continues even if the first caller is canceled, because the result must not be lost. An example of such a result is a
 /// rotated token. A canceled caller returns immediately. The other callers are not affected.
 package final class SingleFlight<Value: Sendable>: Sendable {
+    /// The result of an operation that all of its callers get.
     package typealias Outcome = Result<Value, any Error>
 
+    /// The callers and the running operation. Both change together under one lock.
     private struct State {
         var waiters: [UInt64: CheckedContinuation<Outcome?, Never>] = [:]
         /// The callers that were canceled before they started to wait.
@@ -36,6 +38,7 @@ package final class SingleFlight<Value: Sendable>: Sendable {
         case join
     }
 
+    /// The step of a caller after it has entered: a result, the start of the operation, or the wait for it.
     private enum Step { case resume(Outcome?), start(UInt64), parked }
 
     /// Joins the running operation, or starts one.
@@ -73,6 +76,7 @@ package final class SingleFlight<Value: Sendable>: Sendable {
         return (try outcome.get(), shared.load(ordering: .relaxed))
     }
 
+    /// Decides under the lock whether a caller gets a result at once, waits, or starts the operation.
     private func enter(
         _ id: UInt64,
         _ continuation: CheckedContinuation<Outcome?, Never>,
@@ -107,6 +111,7 @@ package final class SingleFlight<Value: Sendable>: Sendable {
         }
     }
 
+    /// Passes the outcome of an operation to all of its callers.
     private func land(_ flight: UInt64, _ outcome: Outcome) {
         let waiters = state.withLock { state in
             guard state.flight == flight else { return [CheckedContinuation<Outcome?, Never>]() }

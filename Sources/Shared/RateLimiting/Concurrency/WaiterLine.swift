@@ -6,6 +6,7 @@ package struct WaiterLine<Tag: Sendable>: Sendable {
     /// A continuation. It must be resumed outside the lock.
     package typealias Wake = CheckedContinuation<Void, Never>
 
+    /// A task in the queue.
     private struct Waiter {
         var id: UInt64
         var tag: Tag
@@ -29,6 +30,10 @@ package struct WaiterLine<Tag: Sendable>: Sendable {
     package func count(where isMeant: (Tag) -> Bool) -> Int { waiters.count { isMeant($0.tag) } }
 
     /// Adds a waiter directly behind the last waiter that has precedence. By default, adds the waiter at the end. O(overtaken waiters).
+    /// - Parameters:
+    ///   - tag: The value by which the owner distinguishes waiters.
+    ///   - goesBefore: Whether a waiter with a tag has precedence over the new waiter.
+    /// - Returns: The identifier of the waiter.
     package mutating func enter(_ tag: Tag, behind goesBefore: (Tag) -> Bool = { _ in true }) -> UInt64 {
         lastID += 1
         let place = waiters.lastIndex { goesBefore($0.tag) }.map { $0 + 1 } ?? 0

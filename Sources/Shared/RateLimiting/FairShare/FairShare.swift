@@ -23,6 +23,7 @@ package struct FairShare: Sendable {
         fileprivate let number: Int
     }
 
+    /// A recorded admission with its time.
     private struct Record {
         var time: Duration
         /// `nil` if the admission was canceled.
@@ -36,7 +37,9 @@ package struct FairShare: Sendable {
     private var records: [Record] = []
     /// The numbers of the recorded admissions.
     private var numbers = 0..<0
+    /// The number of admissions of each network in the window. Networks without an admission have no entry.
     private var usage: [KeyDigest: Int] = [:]
+    /// The latest time of a call. Earlier times are replaced by it.
     private var latest: Duration = .zero
 
     /// Creates an empty table.
@@ -95,16 +98,19 @@ package struct FairShare: Sendable {
         records[index].network = nil
     }
 
+    /// Removes the admissions that have left the window.
     private mutating func expire(at now: Duration, window: Duration) {
         latest = max(latest, now)
         while let first = numbers.first, latest - records[first % records.count].time >= window { removeFirst() }
     }
 
+    /// Removes the oldest recorded admission.
     private mutating func removeFirst() {
         if let network = records[numbers.lowerBound % records.count].network { discount(network) }
         numbers.removeFirst()
     }
 
+    /// Subtracts one admission from the usage of a network.
     private mutating func discount(_ network: KeyDigest) {
         guard let count = usage[network] else { return }
         usage[network] = count > 1 ? count - 1 : nil

@@ -5,7 +5,9 @@ import Timekeeping
 ///
 /// The parser reads bytes rather than characters. Otherwise, a combining mark after a comma would hide the comma.
 struct FieldItem {
+    /// The text before the first semicolon, without quotes.
     var value: String
+    /// The parameters by their lowercase names.
     var parameters: [String: String] = [:]
 
     /// The maximum number of items that are read from a field, and the maximum number of bytes.
@@ -28,6 +30,7 @@ struct FieldItem {
         }
     }
 
+    /// Splits bytes at a separator that is not within quotes, and removes the space around each part.
     private static func split(_ text: ArraySlice<UInt8>, at separator: UInt8) -> [ArraySlice<UInt8>] {
         var parts: [ArraySlice<UInt8>] = []
         var (start, isQuoted, isEscaped) = (text.startIndex, false, false)
@@ -44,12 +47,14 @@ struct FieldItem {
         return parts + [trimmed(text[start...])]
     }
 
+    /// Removes spaces and tabs from both ends.
     private static func trimmed(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         let isSpace: (UInt8) -> Bool = { $0 == 32 || $0 == 9 }
         let start = text.drop(while: isSpace)
         return start[..<(start.lastIndex { !isSpace($0) }.map { $0 + 1 } ?? start.startIndex)]
     }
 
+    /// Returns the text without its quotes and backslashes. A text without quotes stays unchanged.
     private static func unquoted(_ text: ArraySlice<UInt8>) -> String {
         guard text.count >= 2, text.first == 34, text.last == 34 else { return String(decoding: text, as: UTF8.self) }
         var (plain, isEscaped) = ([UInt8](), false)
@@ -87,6 +92,7 @@ enum FieldNumber {
         return .seconds(whole > 1_000_000_000 ? max(0, whole - now) : whole)
     }
 
+    /// Parses up to 15 digits with an optional fraction. Returns `nil` for any other text, including signed numbers.
     private static func parts(_ text: String?) -> (whole: Int, hasFraction: Bool)? {
         guard let text else { return nil }
         let parts = text.utf8.split(separator: 46, maxSplits: 1, omittingEmptySubsequences: false)
@@ -128,6 +134,7 @@ enum FieldNumber {
 enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
+    /// Encodes bytes as base64 with padding, in the standard alphabet.
     static func encode(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         for start in stride(from: 0, to: bytes.count, by: 3) {
@@ -157,6 +164,7 @@ enum Base64 {
         return count % 4 == 1 ? nil : bytes
     }
 
+    /// Returns the six bits of a character in the standard or the URL alphabet; `nil` for other characters.
     private static func value(of character: UInt8) -> UInt8? {
         switch character {
         case 65...90: character - 65

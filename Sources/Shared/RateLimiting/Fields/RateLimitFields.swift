@@ -26,6 +26,9 @@ public enum RateLimitFields {
     }
 
     /// Returns the value for policies: `"reset-email";q=3;w=3600`.
+    ///
+    /// Use it for policies without a decision, such as in documentation. For the policies of a decision, use ``policies(of:)``.
+    /// - Parameter policies: The policies, in the order of the field's members. The value is empty if there are none.
     public static func policies(_ policies: [RateLimitPolicy]) -> String {
         FieldText.text(capacity: policies.reduce(0) { $0 + capacity($1, partitionKey: nil) }) { text in
             for policy in policies { add(policy, partitionKey: nil, to: &text) }
@@ -60,11 +63,15 @@ public enum RateLimitFields {
     }
 
     /// Returns the value for the visible policies of a result; `nil` if there are none.
+    ///
+    /// - Parameter result: The result of a decision or of a check.
     public static func policies(of result: RateLimitResult) -> String? {
         list(result) { add($0.policy, partitionKey: $0.partitionKey, to: &$1) }
     }
 
     /// Returns the value for the remaining units of the visible policies of a result; `nil` if there are none.
+    ///
+    /// - Parameter result: The result of a decision or of a check.
     public static func limits(of result: RateLimitResult) -> String? {
         list(result) { add($0, to: &$1) }
     }
@@ -77,6 +84,7 @@ public enum RateLimitFields {
         result.refusal?.retryAfter.map { String(max(1, $0.wholeSecondsRoundedUp)) }
     }
 
+    /// Returns the list of the visible limits, written by a closure; `nil` if no limit is visible.
     private static func list(
         _ result: RateLimitResult,
         _ add: (RateLimitResult.Limit, inout FieldText) -> Void
@@ -119,11 +127,13 @@ public enum RateLimitFields {
         end(limit.partitionKey, &text)
     }
 
+    /// Starts a member of the list: a comma after the previous member, and the policy's quoted name.
     private static func begin(_ policy: RateLimitPolicy, _ text: inout FieldText) {
         if !text.isEmpty { text.add(", ") }
         text.add(quoted: policy.name)
     }
 
+    /// Ends a member of the list with its partition key, if it has one.
     private static func end(_ partitionKey: [UInt8]?, _ text: inout FieldText) {
         guard let partitionKey else { return }
         text.add(";pk=:")
@@ -134,7 +144,9 @@ public enum RateLimitFields {
 
 /// Writes the text of a field byte by byte into a buffer that is large enough.
 struct FieldText: ~Copyable {
+    /// The buffer, which is only valid during the closure.
     private let memory: UnsafeMutableBufferPointer<UInt8>
+    /// The number of written bytes.
     private var end = 0
 
     /// Returns the text that a closure writes.

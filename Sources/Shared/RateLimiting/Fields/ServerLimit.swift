@@ -1,4 +1,8 @@
 /// A server's report about one of its limits, as a response contains it.
+///
+/// ``decode(now:field:)`` makes the value from the fields of a response. Every property is optional, because each server reports a
+/// different selection. Pass the reports to ``AdaptiveLimit/end(_:with:at:using:)``, so that the client slows down before the server
+/// refuses it.
 public struct ServerLimit: Hashable, Sendable {
     /// The policy's name, if it has one.
     public var name: String?
@@ -16,6 +20,14 @@ public struct ServerLimit: Hashable, Sendable {
     public var partitionKey: [UInt8]?
 
     /// Creates a limit.
+    /// - Parameters:
+    ///   - name: The policy's name; `nil` if the server reports none.
+    ///   - quota: The number of units that a window admits.
+    ///   - unit: The unit of the quota; `nil` for requests.
+    ///   - window: The length of the window.
+    ///   - remaining: The number of units that remain, not negative.
+    ///   - reset: The time from the receipt of the response until more units are available, not negative.
+    ///   - partitionKey: The key that distinguishes this quota from other quotas of the same policy.
     public init(
         name: String? = nil,
         quota: Int? = nil,
@@ -41,6 +53,14 @@ extension ServerLimit {
     /// - Parameters:
     ///   - now: Seconds since 1970 from the response's `Date` field, or from the local clock if the response has no such field.
     ///   - field: Returns the values of a field by its lowercase name; empty if the response has none.
+    /// - Returns: The limits in the order of the fields; empty if the response reports none. The number of limits and the number of bytes
+    ///   that are read are bounded, so a malicious server can't make the method slow.
+    ///
+    /// ```swift
+    /// let limits = ServerLimit.decode(now: 1_700_000_000) { name in
+    ///     name == "ratelimit" ? ["\"default\";r=50;t=30"] : []
+    /// }
+    /// ```
     public static func decode(now: Int64, field: (String) -> [String]) -> [ServerLimit] {
         let items = FieldItem.items(field("ratelimit"))
         let policies = FieldItem.items(field("ratelimit-policy"))
@@ -77,6 +97,7 @@ extension ServerLimit {
         return limits
     }
 
+    /// Adds the quota, the unit and the window of a policy.
     private mutating func describe(_ policy: FieldItem, quota: Int) {
         self.quota = quota
         unit = policy.parameters["qu"].map(QuotaUnit.init(rawValue:))
@@ -100,6 +121,7 @@ extension ServerLimit {
         return limit == ServerLimit(window: limit.window) ? nil : limit
     }
 
+    /// Returns the bytes of the parameter `pk`, which is base64 between two colons; `nil` if the item has no valid key.
     private static func key(_ item: FieldItem) -> [UInt8]? {
         guard let text = item.parameters["pk"]?.utf8, text.count >= 2, text.first == 58, text.last == 58 else { return nil }
         return Base64.decode(text.dropFirst().dropLast())

@@ -1,9 +1,16 @@
 /// Limits in separate fields: drafts up to 6, and the formats of vendors.
+///
+/// Use it only if the response has no limits in a newer format.
 struct VendorLimits {
     private let now: Int64
     private let policies: [FieldItem]
     private let field: (String) -> [String]
 
+    /// Creates a reader of a response's fields.
+    /// - Parameters:
+    ///   - now: Seconds since 1970 at which the server sent the response.
+    ///   - policies: The items of the field `RateLimit-Policy`, which can contain the windows.
+    ///   - field: Returns the values of a field by its lowercase name.
     init(now: Int64, policies: [FieldItem], field: @escaping (String) -> [String]) {
         (self.now, self.policies, self.field) = (now, policies, field)
     }

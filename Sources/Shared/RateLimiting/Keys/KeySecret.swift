@@ -2,11 +2,16 @@
 ///
 /// Saved digests can only be used with the secret that made them. Store the secret as long as the digests, but in another place. With both
 /// the secret and the digests, an attacker can guess keys, such as email addresses, and compare their digests.
+///
+/// ```swift
+/// let secret = KeySecret()
+/// let restored = KeySecret(bytes: secret.bytes)
+/// ```
 public struct KeySecret: Hashable, Sendable {
     let low: UInt64
     let high: UInt64
 
-    /// Creates a random secret.
+    /// Creates a random secret from the system's generator. Save ``bytes`` if usage must survive a restart.
     public init() {
         var generator = SystemRandomNumberGenerator()
         (low, high) = (generator.next(), generator.next())
@@ -14,6 +19,7 @@ public struct KeySecret: Hashable, Sendable {
 
     /// Creates a secret from 16 saved bytes.
     ///
+    /// - Parameter bytes: The bytes of ``bytes``, from a source that no attacker can read.
     /// - Returns: The secret; `nil` if the number of bytes isn't 16.
     public init?(bytes: some Collection<UInt8>) {
         guard bytes.count == 16 else { return nil }
@@ -29,6 +35,7 @@ public struct KeySecret: Hashable, Sendable {
     }
 
     /// Returns the digest of a key.
+    /// - Parameter key: The key, such as an address. Keys of different policies have the same digest if their parts are equal.
     package func digest(of key: some PartitionKey) -> KeyDigest {
         var hasher = KeyHasher(self)
         key.hash(into: &hasher)
@@ -80,6 +87,7 @@ package struct KeyDigest: RawRepresentable, Hashable, Sendable, Codable {
     /// Whether the value is the digest of a key.
     var isKey: Bool { rawValue >= Self.firstOfKeys }
 
+    /// The smallest digest of a key. Smaller values are reserved.
     @usableFromInline static var firstOfKeys: UInt64 { 1 << 20 }
 
     @usableFromInline

@@ -2,8 +2,12 @@
 ///
 /// A type conforms by passing its parts to the hasher in a fixed order. The hash doesn't include the type of the key, so use only one type
 /// of key for each policy.
+///
+/// Two values with the same parts share a quota. The hash must be the same in every process, because saved usage is found by it. Don't use
+/// `Hashable` for a part: its hash differs in each process.
 public protocol PartitionKey: Sendable {
     /// Passes the parts that identify this key to the hasher.
+    /// - Parameter hasher: The hasher, which combines the parts in the order of the calls.
     func hash(into hasher: inout KeyHasher)
 }
 
@@ -16,10 +20,14 @@ extension String: PartitionKey {
 }
 
 extension UInt64: PartitionKey {
+    /// Hashes the number.
+    /// Hashes the low half and then the high half.
     public func hash(into hasher: inout KeyHasher) { hasher.combine(self) }
 }
 
 extension Int: PartitionKey {
+    /// Hashes the number. A number that isn't negative is the same key as the equal `UInt64`.
+    /// Hashes the number of parts and then each part, so that `[a]` and `[a, a]` are different keys.
     public func hash(into hasher: inout KeyHasher) { hasher.combine(UInt64(bitPattern: Int64(self))) }
 }
 
@@ -46,6 +54,7 @@ extension Array: PartitionKey where Element: PartitionKey {
 /// SipHash-2-4 over 64-bit words (Aumasson and Bernstein, 2012). It is a keyed hash with the same result in every process.
 public struct KeyHasher: Sendable {
     private var state: SipState
+    /// The number of hashed bytes. It is a part of the hash.
     private var byteCount: UInt64 = 0
 
     init(_ secret: KeySecret) {
@@ -53,12 +62,14 @@ public struct KeyHasher: Sendable {
     }
 
     /// Adds a word.
+    /// - Parameter word: A part of a key. The position of a part matters: the same parts in another order are another key.
     public mutating func combine(_ word: UInt64) {
         byteCount &+= 8
         state.absorb(word, rounds: 2)
     }
 
     /// Adds the number of bytes and then the bytes, so that different sequences of parts have different encodings. O(bytes).
+    /// - Parameter bytes: The bytes, which are only read during the call.
     public mutating func combine(bytes: UnsafeRawBufferPointer) {
         combine(UInt64(bytes.count))
         var offset = 0
@@ -70,6 +81,7 @@ public struct KeyHasher: Sendable {
         combine((offset..<bytes.count).reduce(0) { $0 | UInt64(bytes[$1]) << UInt64(($1 - offset) * 8) })
     }
 
+    /// Returns the hash of all parts.
     consuming func finalize() -> UInt64 {
         state.absorb(byteCount << 56, rounds: 2)
         return state.finish(rounds: 4)

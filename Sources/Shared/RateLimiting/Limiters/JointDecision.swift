@@ -1,9 +1,12 @@
 /// A claim on one table, with the digest of its key. The claim is the caller's claim, or a derived claim of the client's network.
 struct ResolvedClaim {
+    /// The index of the table.
     let table: Int
+    /// The digest of the key, as the table stores it.
     let digest: UInt64
     /// The number of units; 0 for the cost of the policy.
     let cost: Int
+    /// The part of the table that contains the key.
     let shard: UnsafeMutablePointer<KeyShard>
     /// The action if the table has no room for a new key.
     let whenFull: WhenFull
@@ -11,7 +14,9 @@ struct ResolvedClaim {
     let isNarrow: Bool
     /// Whether this claim is only counted if the claim before it is skipped.
     let isFallback: Bool
+    /// Whether the charge can be refunded.
     let isRefundable: Bool
+    /// The decision of the table. It is valid while the lock is held.
     var decision = TableDecision(delay: 0, mode: .off)
     /// Whether the claim is neither checked nor charged, because the table is full.
     var isSkipped = false
@@ -86,6 +91,9 @@ struct JointDecision {
     /// Decides while the locks are held.
     ///
     /// - Parameter hasFallbacks: Whether the claims of all networks have been added.
+    ///
+    /// If a table is full and the claims of networks are missing, the method sets ``needsFallback`` and charges nothing. The caller then
+    /// adds these claims and calls the method of a new decision.
     mutating func make(at now: Int64, charges: Bool, hasFallbacks: Bool) {
         agree(on: now)
         for place in claims.indices {

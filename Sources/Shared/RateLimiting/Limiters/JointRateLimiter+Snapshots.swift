@@ -7,8 +7,17 @@ extension JointRateLimiter {
     /// Each key occurs once, with its latest usage, even if the key has changed several times. If rows could not be saved, pass the rows to
     /// ``returnChanges(_:)``. O(count + locks); each lock is held only for its part of the rows.
     ///
+    /// ```swift
+    /// let rows = limiter.takeChanges()
+    /// do {
+    ///     try await save(rows)
+    /// } catch {
+    ///     limiter.returnChanges(rows)
+    /// }
+    /// ```
+    ///
     /// - Parameters:
-    ///   - count: The maximum number of rows.
+    ///   - count: The maximum number of rows. Call the method again if it returns this number.
     ///   - time: Returns the time on the clocks that outlive the process. The method calls the closure after the rows are made, so that no
     ///     time is counted twice.
     public func takeChanges(
@@ -32,6 +41,9 @@ extension JointRateLimiter {
     }
 
     /// Returns rows that could not be saved. A later call takes them again. O(rows).
+    ///
+    /// The rows only identify the keys: the later call returns the usage of that time. Rows of unknown policies are ignored.
+    /// - Parameter unsaved: Rows that ``takeChanges(upTo:time:)`` or ``takeChanges(of:time:)`` returned.
     public func returnChanges(_ unsaved: [SavedRateLimit]) {
         for saved in unsaved {
             guard let rule = names.firstIndex(of: saved.state.policy) else { continue }
@@ -39,10 +51,14 @@ extension JointRateLimiter {
         }
     }
 
-    /// Takes the usage of the keys of some claims and of their networks, including unchanged keys. Use this method to save the usage
-    /// immediately, such as in the transaction of the request.
+    /// Takes the usage of the keys of some claims and of their networks, including unchanged keys. O(claims).
     ///
-    /// ``takeChanges(upTo:time:)`` takes these keys only if they change again, or if ``returnChanges(_:)`` returns them.
+    /// Use this method to save the usage immediately, such as in the transaction of the request. ``takeChanges(upTo:time:)`` takes these
+    /// keys only if they change again, or if ``returnChanges(_:)`` returns them.
+    /// - Parameters:
+    ///   - claims: The claims of a request, as for ``admit(_:)``.
+    ///   - time: Returns the time on the clocks that outlive the process. The method calls the closure after the rows are made.
+    /// - Returns: A row for each key that has a window.
     /// - Precondition: Every claim names a rule of this limiter.
     public func takeChanges(
         of claims: [RateLimitClaim],
@@ -60,6 +76,7 @@ extension JointRateLimiter {
         return Self.stamp(rows, time)
     }
 
+    /// Adds the time to rows. The time is read after the rows, so that a restored row never counts as older than it is.
     private static func stamp(_ rows: [(policy: String, row: TableRow)], _ time: () -> SnapshotTime) -> [SavedRateLimit] {
         guard !rows.isEmpty else { return [] }
         let time = time()
@@ -104,11 +121,18 @@ extension JointRateLimiter {
         return true
     }
 
-    /// Counts the whole quota of every key as used, including unknown keys. Use this method if admissions in a time span may not have been
-    /// saved. An example is the last second before the process was killed.
+    /// Counts the whole quota of every key as used, including unknown keys.
     ///
-    /// Call this method after the saved usage is restored. The quota becomes available again as if the whole quota had been admitted at the
-    /// end of the span. O(keys); only one lock is held at a time.
+    /// Use this method if admissions in a time span may not have been saved. An example is the last second before the process was killed.
+    /// Call it after the saved usage is restored:
+    ///
+    /// ```swift
+    /// for row in rows { limiter.restore(row) }
+    /// limiter.chargeLost(.seconds(1), after: lastSave)
+    /// ```
+    ///
+    /// The quota becomes available again as if the whole quota had been admitted at the end of the span. O(keys); only one lock is held at
+    /// a time.
     ///
     /// - Parameters:
     ///   - span: The longest time before the kill whose admissions may not have been saved.
@@ -185,10 +209,13 @@ extension JointRateLimiter {
 
 /// The saved usage of a key and its later admissions, on a limiter's own clock.
 private struct RestoredUsage {
+    /// The saved usage; `nil` if there is none.
     let saved: RateLimitSnapshot?
     /// The instant of the first admission.
     let start: Int64
+    /// The time of the first admission, on the clocks that outlive the process.
     let startTime: SnapshotTime
+    /// The later admissions with their instants, oldest first.
     let admissions: [(units: Int, instant: Int64)]
 }
 

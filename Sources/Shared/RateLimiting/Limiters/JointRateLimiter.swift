@@ -35,21 +35,31 @@ import Timekeeping
 public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Duration {
     /// The position of a rule's tables.
     private struct Place {
+        /// The name of the policy.
         var name: String
         /// The index of the table of the claims themselves. If the rule counts networks, the tables of near and far networks follow it.
         var first: Int
+        /// The condition under which networks are counted; `nil` if the rule counts none.
         var use: WideLimits.Use?
     }
 
+    /// The names of the policies of all tables.
     let names: [String]
+    /// The tables of the rules and of their networks.
     let rules: [KeyShards]
+    /// The shard at which the next batch of changes begins.
     let changes = ChangeCursor()
+    /// The positions of the rules, in their order.
     private let places: [Place]
+    /// The shard from which the next sweep removes unused keys.
     private let sweeps = ChangeCursor()
+    /// The memory that the tables share.
     private let pool: MemoryPool
+    /// The maximum number of bytes of all tables.
     private let memory: Int
     private let secret: KeySecret
     private let clock: C
+    /// The instant of the creation. Tables store instants relative to it.
     private let origin: C.Instant
 
     /// Creates a limiter.
@@ -124,16 +134,21 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
         return RateLimitUsage(limit: memory, tables: tables)
     }
 
-    /// Decides about one request.
+    /// Decides about one request, and counts an admitted request. O(claims).
     /// - Parameter claims: The claims of the request. A request without claims is admitted.
+    /// - Returns: The state of all claimed limits, and the refusal with the longest delay if an enforced policy refuses the request.
     /// - Precondition: Every claim names a rule of this limiter, and no two claims name the same rule.
     public func admit(_ claims: [RateLimitClaim]) -> RateLimitResult {
         decide(claims, at: clock.now, charges: true)
     }
 
-    /// Decides about one request at an instant that the caller already knows. If an earlier call used a later instant, that later instant
-    /// is used.
+    /// Decides about one request at an instant that the caller already knows.
     ///
+    /// Use it to decide about a request at the time of its receipt. If an earlier call used a later instant, that later instant is used.
+    /// - Parameters:
+    ///   - claims: The claims of the request.
+    ///   - instant: The instant of the request, from the clock of this limiter.
+    /// - Returns: The result, as for ``admit(_:)``.
     /// - Precondition: Every claim names a rule of this limiter, and no two claims name the same rule.
     public func admit(_ claims: [RateLimitClaim], at instant: C.Instant) -> RateLimitResult {
         decide(claims, at: instant, charges: true)
@@ -150,8 +165,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
         decide(claims, at: clock.now, charges: true, report: report)
     }
 
-    /// Returns the result that ``admit(_:)`` would return now. Counts nothing.
-    ///
+    /// Returns the result that ``admit(_:)`` would return now. Counts nothing. O(claims).
     ///
     /// Between a check and an admission, other callers can use up the quota. So use ``admit(_:)`` to decide, and this method only to report
     /// the state of limits.
@@ -186,6 +200,10 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     /// window, a key with any usage waits a whole window. O(keys). Only one lock is held at a time, and a decision waits only for its own
     /// locks.
     ///
+    /// ```swift
+    /// limiter.change(to: RateLimitRule(.requests(2, per: .seconds(900), name: "login-account")))
+    /// ```
+    ///
     /// - Parameter rule: The new rule, whose policy has the name of an existing one.
     /// - Precondition: There is a rule with that name.
     public func change(to rule: RateLimitRule) {
@@ -208,6 +226,9 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     }
 
     /// Removes the usage of all keys under all policies. O(keys).
+    ///
+    /// Every client then has its whole quota at once, so the server may get a burst of requests. If the limiter records changes, the saved
+    /// rows of these keys are removed with the next save.
     public func resetAll() {
         for rule in rules { (0..<rule.count).forEach { rule[$0].withTable { $0.reset(nil) } } }
     }
@@ -218,13 +239,22 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     /// - Precondition: There is a rule with that name.
     public func count(of policy: String) -> Int { rules[place(of: policy).first].keyCount }
 
+    /// Returns the position of a policy's tables.
+    /// - Precondition: There is a rule with that name.
     private func place(of policy: String) -> Place {
         for place in places where place.name == policy { return place }
         preconditionFailure("no rule is named \(policy) (are \(places.map(\.name)))")
     }
 
+    /// Returns the nanoseconds since the limiter was created.
     func elapsed() -> Int64 { origin.duration(to: clock.now).wholeNanosecondsRoundedUp }
 
+    /// Decides about one request. If a table is full, the method repeats the decision once with the claims of the client's networks.
+    /// - Parameters:
+    ///   - claims: The claims of the request.
+    ///   - instant: The instant of the request.
+    ///   - charges: Whether an admitted request is counted.
+    ///   - report: Receives the table, the key and the units of each charge, after the locks are released.
     @inline(__always)
     private func decide(
         _ claims: [RateLimitClaim],

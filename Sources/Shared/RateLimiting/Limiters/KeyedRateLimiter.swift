@@ -17,9 +17,12 @@ public import Timekeeping
 /// A decision takes O(1): an insertion removes up to two expired keys, and no operation scans the table. Keys are spread over several
 /// locks. With the strict GCRA (``StrictGCRA``), a key takes 20 to 30 bytes. With the sliding window, it also takes the memory of its log.
 public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendable where C.Duration == Duration {
+    /// The usage of all keys.
     @usableFromInline let shards: KeyShards
+    /// The random words with which keys are hashed.
     @usableFromInline let seed = HashSeed()
     @usableFromInline let clock: C
+    /// The instant of the creation. Tables store instants relative to it.
     @usableFromInline let origin: C.Instant
 
     /// Creates a limiter.
@@ -38,7 +41,7 @@ public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendabl
     /// The policy of every key.
     public var policy: RateLimitPolicy { shards.rule.policy }
 
-    /// Decides about one request of a key.
+    /// Decides about one request of a key, and counts an admitted request. O(1), or O(cost) with the sliding window.
     /// - Parameters:
     ///   - key: The key under which the request is counted.
     ///   - cost: The number of units that the request takes; `nil` for the cost of the policy.
@@ -94,6 +97,16 @@ public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendabl
 
 extension KeyedRateLimiter {
     /// Returns the usage of a key, to save it; `nil` if there is none. O(quota).
+    ///
+    /// ```swift
+    /// if let snapshot = limiter.snapshot(of: "203.0.113.7", at: .now()) {
+    ///     let bytes = try JSONEncoder().encode(snapshot)
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - key: The key under which requests are counted.
+    ///   - time: The current time, on the clocks that outlive the process.
     public func snapshot(of key: Key, at time: SnapshotTime) -> RateLimitSnapshot? {
         withTable(of: key) { table, digest, now in
             guard let row = table.row(of: digest, at: now), row.owed > 0 else { return nil }

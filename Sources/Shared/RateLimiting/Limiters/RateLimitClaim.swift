@@ -36,6 +36,11 @@ public struct RateLimitClaim: Sendable {
     }
 
     /// Creates a claim on a policy that counts all requests under one key.
+    ///
+    /// Use it for a limit that all clients share, such as the number of emails that the server sends in an hour.
+    /// - Parameters:
+    ///   - policy: The policy's name.
+    ///   - cost: The number of units; `nil` for the cost of the policy.
     /// - Precondition: `cost` is positive.
     public init(_ policy: String, cost: Int? = nil) {
         self.init(policy, key: 0 as UInt64, cost: cost)
@@ -94,6 +99,7 @@ public final class RateLimitCharge: Sendable {
     public var policies: Set<String> { parts.withLock { Set($0.map(\.policy)) } }
 
     /// Removes and returns the parts to refund. A second call therefore returns nothing for the same policies.
+    /// - Parameter policies: The names of the policies; `nil` for all parts.
     package func take(under policies: Set<String>?) -> [Part] {
         parts.withLock { parts in
             defer { parts.removeAll { policies?.contains($0.policy) ?? true } }
@@ -103,6 +109,7 @@ public final class RateLimitCharge: Sendable {
 }
 
 extension RateLimitCharge: Hashable {
+    /// Whether two values are the charge of the same admission. Charges of different admissions are never equal.
     public static func == (one: RateLimitCharge, other: RateLimitCharge) -> Bool { one === other }
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

@@ -1,4 +1,13 @@
 /// The joint decision of several limits about one request.
+///
+/// ``RateLimitFields`` encodes a result as response fields. A result is a value, so it can be stored with a request and read later.
+///
+/// ```swift
+/// let result = limiter.admit(claims)
+/// if let refusal = result.refusal {
+///     print("\(refusal.policy.name) refuses, retry after \(refusal.retryAfter ?? .zero)")
+/// }
+/// ```
 public struct RateLimitResult: Hashable, Sendable {
     /// The state of one limit after the decision.
     public struct Limit: Hashable, Sendable {
@@ -16,6 +25,12 @@ public struct RateLimitResult: Hashable, Sendable {
         public var partitionKey: [UInt8]?
 
         /// Creates the state of a limit.
+        /// - Parameters:
+        ///   - policy: The limit's policy.
+        ///   - isVisible: Whether responses show the limit.
+        ///   - remaining: The number of further units that the limit would admit now.
+        ///   - reset: The time until the limit would admit more units; zero if nothing is used.
+        ///   - partitionKey: The key that responses show. It must not contain a secret.
         public init(
             policy: RateLimitPolicy,
             isVisible: Bool = true,
@@ -37,7 +52,12 @@ public struct RateLimitResult: Hashable, Sendable {
         /// The delay is `nil` if the cost of the request exceeds the burst of the policy. Such a request is never admitted.
         public var retryAfter: Duration?
 
-        /// Creates a refusal.
+        /// Creates a result.
+        /// - Parameters:
+        ///   - limits: The state of the limits, in the order of the claims.
+        ///   - refusal: The refusal of an enforced policy; `nil` if the request is admitted.
+        ///   - shadowRefusal: The refusal of a policy in shadow mode.
+        ///   - charge: The charge of an admission, with which the caller can refund it.
         public init(policy: RateLimitPolicy, retryAfter: Duration?) {
             (self.policy, self.retryAfter) = (policy, retryAfter)
         }
@@ -69,8 +89,9 @@ public struct RateLimitResult: Hashable, Sendable {
         set { refusals = newValue.map { [$0] } ?? [] }
     }
 
-    /// The reason why limits in shadow mode would have refused the request; `nil` if these limits would have admitted the request. The
-    /// reason has no effect on the request.
+    /// The reason why limits in shadow mode would have refused the request; `nil` if these limits would have admitted the request.
+    ///
+    /// The reason has no effect on the request. Log it to find out how many requests a new limit would refuse.
     public var shadowRefusal: Refusal? {
         get { shadowRefusals.first }
         set { shadowRefusals = newValue.map { [$0] } ?? [] }

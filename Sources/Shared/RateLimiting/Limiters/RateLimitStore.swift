@@ -22,11 +22,13 @@ public protocol RateLimitStore: Sendable {
     /// - Parameters:
     ///   - charge: The charge that the admission reported.
     ///   - policies: The names of the policies to refund; `nil` for all refundable policies.
+    /// - Throws: An error if the store can't be reached. The units may then stay counted until their window ends.
     func refund(_ charge: RateLimitCharge, under policies: Set<String>?) async throws
     /// Replaces the policy, mode or visibility of the rule with the same policy name. Earlier admissions stay counted.
     ///
     /// Use it to change a limit during an attack: earlier admissions stay counted, so clients don't get a new burst.
     /// - Parameter rule: The new rule. A rule with the name of its policy must exist.
+    /// - Throws: An error if the store can't be reached. Decisions may then still use the earlier rule.
     func change(to rule: RateLimitRule) async throws
     /// Returns the current usage of the keys of claims. The caller saves the usage in the same transaction as the writes of the request.
     /// The method doesn't suspend.
@@ -39,13 +41,17 @@ public protocol RateLimitStore: Sendable {
 }
 
 extension RateLimitStore {
+    /// Returns `nil`: the store doesn't use the database of the request's writes.
     public func consumedQuota(of claims: [RateLimitClaim]) -> ConsumedQuota? { nil }
+    /// `nil`: the store counts outside this process.
     public var usage: RateLimitUsage? { nil }
 }
 
 extension JointRateLimiter: RateLimitStore {}
 
 /// The usage of some keys, to be saved in the same transaction as the writes of a request.
+///
+/// A store of the application saves ``rows`` in its transaction. If the transaction fails, the store calls ``giveBack``.
 public struct ConsumedQuota: Sendable {
     /// A row for each policy and key.
     public var rows: [SavedRateLimit]
@@ -56,12 +62,19 @@ public struct ConsumedQuota: Sendable {
     public var giveBack: @Sendable () -> Void
 
     /// Creates the usage of some keys.
+    /// - Parameters:
+    ///   - rows: A row for each policy and key.
+    ///   - covers: A time before the keys were read. Read the clock first, and then the keys.
+    ///   - giveBack: A closure that is called if the rows could not be saved.
     public init(rows: [SavedRateLimit], covers: SnapshotTime, giveBack: @escaping @Sendable () -> Void = {}) {
         (self.rows, self.covers, self.giveBack) = (rows, covers, giveBack)
     }
 }
 
 /// The memory that a limiter's keys use, and the number of actions that the limiter took because memory was short.
+///
+/// Export the numbers as metrics. If ``Table/fallbacks`` grows, clients share windows: increase the memory of the limiter, or find the
+/// clients that use many keys.
 public struct RateLimitUsage: Hashable, Sendable {
     /// One policy's table.
     public struct Table: Hashable, Sendable {
@@ -78,6 +91,12 @@ public struct RateLimitUsage: Hashable, Sendable {
         public var fallbacks: Int
 
         /// Creates the usage of a table.
+        /// - Parameters:
+        ///   - policy: The name of the policy.
+        ///   - keys: The number of keys with their own window.
+        ///   - bytes: The number of bytes that these keys use.
+        ///   - evictions: The number of keys evicted since the start.
+        ///   - fallbacks: The number of requests since the start that were not counted in the window of their key.
         public init(policy: String, keys: Int, bytes: Int, evictions: Int, fallbacks: Int) {
             (self.policy, self.keys, self.bytes) = (policy, keys, bytes)
             (self.evictions, self.fallbacks) = (evictions, fallbacks)
@@ -90,10 +109,13 @@ public struct RateLimitUsage: Hashable, Sendable {
     public var tables: [Table]
 
     /// Creates the usage of a limiter.
+    /// - Parameters:
+    ///   - limit: The maximum number of bytes of all tables.
+    ///   - tables: The tables, including the tables of networks.
     public init(limit: Int, tables: [Table]) {
         (self.limit, self.tables) = (limit, tables)
     }
 
-    /// The number of bytes that all keys use.
+    /// The number of bytes that all keys use. For a short time, it can exceed ``limit``.
     public var bytes: Int { tables.reduce(0) { $0 + $1.bytes } }
 }

@@ -123,11 +123,14 @@ public enum RateLimitAlgorithm: Hashable, Sendable {
 }
 
 /// The unit that a policy counts (draft-ietf-httpapi-ratelimit-headers-10, section 3.1.2).
+///
+/// The unit only informs clients: a limiter counts the cost of a claim in any unit. Responses omit ``requests``, which is the default.
 public struct QuotaUnit: RawRepresentable, Hashable, Sendable {
     /// The name in the registry of the draft.
     public let rawValue: String
 
     /// Creates a unit from a name. The name need not be registered.
+    /// - Parameter rawValue: The name, such as `emails`.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }

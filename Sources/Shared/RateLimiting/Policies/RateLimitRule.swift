@@ -1,4 +1,12 @@
 /// A policy, and the way in which it is applied.
+///
+/// Start a new limit in shadow mode, and enforce it when the log shows that it refuses no legitimate clients:
+///
+/// ```swift
+/// let policy = RateLimitPolicy.requests(20, per: .seconds(60), name: "search-ip")
+/// var rule = RateLimitRule(policy, mode: .shadow)
+/// rule.mode = .enforce
+/// ```
 public struct RateLimitRule: Hashable, Sendable {
     /// The effect of a policy on a request that exceeds it.
     public enum Mode: String, Hashable, Sendable, CaseIterable {
@@ -33,7 +41,7 @@ public struct RateLimitRule: Hashable, Sendable {
         (self.policy, self.mode, self.isVisible, self.wide) = (policy, mode, isVisible, wide)
     }
 
-    /// The names of the policy and of the policies of its networks.
+    /// The names of the policy and of the policies of its networks. ``RateLimitUsage`` reports a table under each of these names.
     public var policyNames: [String] { [policy.name] + networkRules.map(\.policy.name) }
 
     /// The rules of the client's near and far networks. Responses never show them. The array is empty if ``wide`` is `nil`.

@@ -3,6 +3,14 @@
 /// A client can use many addresses of one network. For example, an IPv6 customer has a /56 or /48, and a small IPv4 provider has a /24. The
 /// quota of a network is a multiple of the quota of one client in the same window. A network with a quota of at most 64 can use the whole
 /// quota at the same time. With a larger quota, the network can use half of it at the same time, and the rest at an even rate.
+///
+/// ```swift
+/// let policy = RateLimitPolicy.requests(60, per: .seconds(60), name: "login-ip")
+/// let rule = RateLimitRule(policy, wide: WideLimits(near: 4, far: 16))
+/// ```
+///
+/// With these factors, all clients of a /56 or a /24 together are admitted at most 240 times in a minute, and all clients of a /48 at most
+/// 960 times.
 public struct WideLimits: Hashable, Sendable {
     /// The condition under which the networks are counted.
     public enum Use: Hashable, Sendable {
@@ -20,7 +28,7 @@ public struct WideLimits: Hashable, Sendable {
     /// The condition under which the networks are counted.
     public var use: Use
 
-    /// The default factors.
+    /// The default factors: 4 for the near network and 16 for the far network.
     public static let standard = WideLimits(near: 4, far: 16)
 
     /// The valid factors.
@@ -54,6 +62,7 @@ public struct WideLimits: Hashable, Sendable {
         }
     }
 
+    /// The ends of the names of the networks' policies, near and far.
     static let suffixes = [".near", ".far"]
 }
 
@@ -65,6 +74,9 @@ public struct ClientNetworks: Hashable, Sendable {
     public var far: UInt64?
 
     /// Creates the networks of a client.
+    /// - Parameters:
+    ///   - near: The /56 of an IPv6 address, or the /24 of an IPv4 address, as a number.
+    ///   - far: The /48 of an IPv6 address as a number; `nil` for IPv4.
     public init(near: UInt64, far: UInt64?) {
         (self.near, self.far) = (near, far)
     }

@@ -1,5 +1,8 @@
-/// The usage of one key, in a form that can be saved. The snapshot doesn't contain the key: the caller chooses the key under which the
-/// usage is saved.
+/// The usage of one key, in a form that can be saved.
+///
+/// The snapshot doesn't contain the key: the caller chooses the key under which the usage is saved. ``KeyedRateLimiter/snapshot(of:at:)``
+/// makes a snapshot, and ``KeyedRateLimiter/restore(_:for:at:afterKill:)`` restores it. To save all keys of several policies, use
+/// ``SavedRateLimit``.
 public struct RateLimitSnapshot: Hashable, Sendable, Codable {
     /// The name of the policy.
     public var policy: String
@@ -11,6 +14,11 @@ public struct RateLimitSnapshot: Hashable, Sendable, Codable {
     public var owed: Int64?
 
     /// Creates a snapshot from its parts.
+    /// - Parameters:
+    ///   - policy: The name of the policy.
+    ///   - time: The time at which the usage was read.
+    ///   - ages: The age of each admitted unit in nanoseconds, oldest first; empty for a GCRA.
+    ///   - owed: The nanoseconds until a GCRA is unused again; `nil` for the sliding window.
     public init(policy: String, time: SnapshotTime, ages: [Int64], owed: Int64?) {
         (self.policy, self.time, self.ages, self.owed) = (policy, time, ages, owed)
     }
@@ -35,6 +43,10 @@ extension RateLimitSnapshot {
 
     /// Decodes a snapshot. O(bytes).
     ///
+    /// - Parameters:
+    ///   - policy: The name of the policy, from its own column.
+    ///   - time: The time at which the usage was saved, from its own columns.
+    ///   - bytes: The bytes of ``owedBytes``.
     /// - Returns: The snapshot; `nil` if the bytes are not a valid ``owedBytes``.
     public init?(policy: String, time: SnapshotTime, owedBytes bytes: some Collection<UInt8>) {
         guard let kind = bytes.first, kind <= 1, bytes.count % 8 == 1, kind == 0 || bytes.count == 9 else { return nil }
@@ -57,11 +69,16 @@ public struct SavedRateLimit: Hashable, Sendable, Codable {
     public var lifetime: Int64
 
     /// Creates a row from its saved parts.
+    /// - Parameters:
+    ///   - key: The digest of the key.
+    ///   - state: The usage, with its policy and its time.
+    ///   - lifetime: The nanoseconds from the state's time until the row can be deleted.
     package init(key: KeyDigest, state: RateLimitSnapshot, lifetime: Int64) {
         (self.key, self.state, self.lifetime) = (key, state, lifetime)
     }
 
     /// Whether the row can be deleted at a time. The result is never `true` too early, even if the wall clock changes during a boot.
+    /// - Parameter time: The current time, on the clocks with which the usage was saved.
     public func isExpired(at time: SnapshotTime) -> Bool { state.time.nanoseconds(to: time) >= lifetime }
 }
 

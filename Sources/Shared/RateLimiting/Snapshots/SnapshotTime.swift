@@ -20,7 +20,11 @@ public struct SnapshotTime: Hashable, Sendable, Codable {
     /// An identifier of the boot.
     public var bootID: String
 
-    /// Creates a time.
+    /// Creates a time from saved values. For the current time, use ``now()``.
+    /// - Parameters:
+    ///   - wallNanoseconds: Nanoseconds since 1970 on the wall clock.
+    ///   - bootNanoseconds: Nanoseconds since the boot, sleep included.
+    ///   - bootID: An identifier of the boot; empty if the system provides none.
     public init(wallNanoseconds: Int64, bootNanoseconds: Int64, bootID: String) {
         self.wallNanoseconds = wallNanoseconds
         self.bootNanoseconds = bootNanoseconds
@@ -38,7 +42,8 @@ public struct SnapshotTime: Hashable, Sendable, Codable {
 }
 
 extension SnapshotTime {
-    /// Returns the time of the system: the wall clock, the clock since the boot (including sleep), and the identifier of the boot.
+    /// Returns the time of the system: the wall clock, the clock since the boot (including sleep), and the identifier of the boot. The
+    /// identifier is read once for each process.
     public static func now() -> SnapshotTime {
         #if canImport(Darwin)
             // `CLOCK_MONOTONIC` on Darwin follows changes of the wall clock.
@@ -49,6 +54,7 @@ extension SnapshotTime {
         return SnapshotTime(wallNanoseconds: read(CLOCK_REALTIME), bootNanoseconds: read(boot), bootID: systemBootID)
     }
 
+    /// Returns the nanoseconds of a system clock.
     private static func read(_ clock: clockid_t) -> Int64 {
         var time = timespec()
         clock_gettime(clock, &time)

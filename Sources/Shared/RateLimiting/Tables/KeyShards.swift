@@ -1,8 +1,11 @@
 /// The keys of one policy, spread over several locks.
 @usableFromInline
 final class KeyShards: @unchecked Sendable {
+    /// The number of shards, a power of two.
     let count: Int
+    /// The bits that choose a shard.
     private let mask: UInt64
+    /// The shards, adjacent in memory.
     private let shards: UnsafeMutablePointer<KeyShard>
 
     /// - Parameters:
@@ -49,8 +52,11 @@ final class KeyShards: @unchecked Sendable {
         return count
     }
 
+    /// The rule of all shards.
     var rule: RateLimitRule { shards.withTable(\.rule) }
+    /// The number of keys with their own window. O(shards).
     var keyCount: Int { usage.keys }
+    /// The usage of all shards together. Each shard is locked for a short time, so the sum isn't one instant's state. O(shards).
     var usage: TableUsage { (0..<count).reduce(into: TableUsage()) { $0 += self[$1].withTable(\.usage) } }
     /// The largest number of slots of a table. An insertion moves at most this number of slots.
     var largestTable: Int { (0..<count).reduce(0) { max($0, self[$1].withTable(\.slotCount)) } }
@@ -58,8 +64,8 @@ final class KeyShards: @unchecked Sendable {
     /// The pointer is valid as long as the shards exist.
     subscript(index: Int) -> UnsafeMutablePointer<KeyShard> { shards + index }
 
-    /// The pointer is valid as long as the shards exist. The lowest bit of a digest isn't random, so the next bits choose the shard. The
-    /// highest bits determine the slot in the table.
+    /// The pointer is valid as long as the shards exist. The lowest bit of a digest is a flag and isn't random, so the next bits choose the
+    /// shard. The highest bits determine the slot in the table.
     @inline(__always)
     func shard(of key: KeyDigest) -> UnsafeMutablePointer<KeyShard> {
         shards + Int(truncatingIfNeeded: key.rawValue &>> 1 & mask)
@@ -126,6 +132,7 @@ extension UnsafeMutablePointer<KeyShard> {
     /// Takes the lock. Callers that hold several locks must all take them in the same order.
     @inline(__always)
     func take() { lock.take() }
+    /// Releases the lock. Call this method on the thread that took the lock.
     @inline(__always)
     func release() { lock.release() }
 

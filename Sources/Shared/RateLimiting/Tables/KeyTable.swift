@@ -5,6 +5,7 @@ enum KeyTable {
     case sliding(UnsafeMutablePointer<WindowTable<Ring>>)
     case strict(UnsafeMutablePointer<WindowTable<StrictGCRA>>)
 
+    /// Creates an empty table for the algorithm of a rule. The caller must call ``free()``.
     static func make(_ rule: RateLimitRule, capacity: Int, memory: TableMemory, recordsChanges: Bool) -> KeyTable {
         func table<Window: ~Copyable>(_: Window.Type) -> UnsafeMutablePointer<WindowTable<Window>> {
             pointer(WindowTable(rule: rule, capacity: capacity, memory: memory, recordsChanges: recordsChanges))
@@ -15,6 +16,7 @@ enum KeyTable {
         }
     }
 
+    /// Moves a table to allocated memory.
     static func pointer<Window: ~Copyable>(_ table: consuming WindowTable<Window>) -> UnsafeMutablePointer<
         WindowTable<Window>
     > {
@@ -37,6 +39,7 @@ enum KeyTable {
         }
     }
 
+    /// Decides about one request, and charges an admitted request. A cost of 0 means the cost of the policy.
     @inline(__always)
     func admit(_ digest: UInt64, at now: Int64, cost: Int) -> RateLimitDecision {
         switch self {
@@ -45,6 +48,7 @@ enum KeyTable {
         }
     }
 
+    /// Returns the decision about a request. Changes nothing.
     func ask(_ digest: UInt64, at now: Int64, cost: Int) -> TableDecision {
         switch self {
         case .sliding(let table): table.pointee.ask(digest, at: now, cost: cost)
@@ -52,6 +56,7 @@ enum KeyTable {
         }
     }
 
+    /// Charges units that ``ask(_:at:cost:)`` admitted at the same instant, under the same lock.
     func charge(_ digest: UInt64, _ decision: TableDecision, at now: Int64, cost: Int) -> TableCharge {
         switch self {
         case .sliding(let table): table.pointee.charge(digest, decision, at: now, cost: cost)
@@ -67,6 +72,7 @@ enum KeyTable {
         }
     }
 
+    /// Examines up to `most` keys, and removes those without usage.
     func dropExpired(_ most: Int, at now: Int64) {
         switch self {
         case .sliding(let table): table.pointee.dropExpired(most, at: now)
@@ -74,6 +80,7 @@ enum KeyTable {
         }
     }
 
+    /// Returns the charge that a key got at this instant; `nil` if the key has no window.
     func lastCharge(of digest: UInt64, now: Int64, units: Int) -> WindowCharge? {
         switch self {
         case .sliding(let table): table.pointee.lastCharge(of: digest, now: now, units: units)
@@ -81,6 +88,7 @@ enum KeyTable {
         }
     }
 
+    /// Returns charged units to a key.
     func refund(_ charge: WindowCharge, of key: KeyDigest, at now: Int64) {
         switch self {
         case .sliding(let table): table.pointee.refund(charge, of: key, at: now)
@@ -88,6 +96,8 @@ enum KeyTable {
         }
     }
 
+    /// Returns the remaining units of the state in a slot, and the nanoseconds until there are more. An index of -1 stands for an unused
+    /// state.
     func state(at index: Int, now: Int64) -> (remaining: Int, reset: Int64) {
         switch self {
         case .sliding(let table): table.pointee.state(at: index, now: now)
@@ -97,6 +107,7 @@ enum KeyTable {
 }
 
 extension KeyTable {
+    /// The rule that the table applies.
     var rule: RateLimitRule {
         switch self {
         case .sliding(let table): table.pointee.rule
@@ -104,6 +115,7 @@ extension KeyTable {
         }
     }
 
+    /// The policy of the rule.
     var policy: RateLimitPolicy {
         switch self {
         case .sliding(let table): table.pointee.rule.policy
@@ -111,6 +123,7 @@ extension KeyTable {
         }
     }
 
+    /// Whether responses show the policy.
     var isVisible: Bool {
         switch self {
         case .sliding(let table): table.pointee.rule.isVisible
@@ -152,6 +165,7 @@ extension KeyTable {
         old.free()
     }
 
+    /// Returns a new table for a rule, with the usage of an existing table. The existing table stays allocated.
     private static func converted<Window: ~Copyable>(
         _ table: UnsafeMutablePointer<WindowTable<Window>>,
         to rule: RateLimitRule,
@@ -163,6 +177,7 @@ extension KeyTable {
         }
     }
 
+    /// Returns the usage of a key, to save it; `nil` if the key has no window.
     func row(of key: KeyDigest, at now: Int64) -> TableRow? {
         switch self {
         case .sliding(let table): table.pointee.row(of: key, at: now)
@@ -170,6 +185,7 @@ extension KeyTable {
         }
     }
 
+    /// Returns the usage of a key, and records that the usage is saved.
     func takeRow(of key: KeyDigest, at now: Int64) -> TableRow? {
         switch self {
         case .sliding(let table): table.pointee.takeRow(of: key, at: now)
@@ -177,6 +193,7 @@ extension KeyTable {
         }
     }
 
+    /// Returns up to `count` changed keys with their usage, and records that they are saved.
     func takeChanges(upTo count: Int, at now: Int64) -> [TableRow] {
         switch self {
         case .sliding(let table): table.pointee.takeChanges(upTo: count, at: now)
@@ -184,6 +201,7 @@ extension KeyTable {
         }
     }
 
+    /// Records that a key must be saved again.
     func returnChange(_ key: KeyDigest, isReset: Bool) {
         switch self {
         case .sliding(let table): table.pointee.returnChange(key, isReset: isReset)
@@ -191,6 +209,7 @@ extension KeyTable {
         }
     }
 
+    /// Adds saved usage to a key. The current usage of the key stays.
     func restore(_ snapshot: RateLimitSnapshot, to key: KeyDigest, at now: Int64, time: SnapshotTime) {
         switch self {
         case .sliding(let table): table.pointee.restore(snapshot, to: key, at: now, time: time)
@@ -198,7 +217,11 @@ extension KeyTable {
         }
     }
 
-    /// - Parameter key: `nil` for all keys and the buckets of new keys.
+    /// Counts the whole quota as used some time ago.
+    ///
+    /// - Parameters:
+    ///   - key: The key; `nil` for all keys and the buckets of new keys.
+    ///   - ago: The time since the quota was used up, in nanoseconds.
     func spendAll(of key: KeyDigest?, at now: Int64, ago: Int64) {
         switch self {
         case .sliding(let table): table.pointee.spendAll(of: key, at: now, ago: ago)
@@ -206,7 +229,9 @@ extension KeyTable {
         }
     }
 
-    /// - Parameter key: `nil` for all keys and the buckets of new keys.
+    /// Removes the usage of a key.
+    ///
+    /// - Parameter key: The key; `nil` for all keys and the buckets of new keys.
     func reset(_ key: KeyDigest?) {
         switch self {
         case .sliding(let table): table.pointee.reset(key)

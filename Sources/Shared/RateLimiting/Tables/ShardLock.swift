@@ -20,6 +20,7 @@ struct ShardLock {
 
 /// The methods use a pointer, not `inout`, because a thread that waits for the lock doesn't have exclusive access to it.
 extension UnsafeMutablePointer<ShardLock> {
+    /// Waits for the lock and takes it. A thread must not take the same lock twice.
     @inline(__always)
     func take() {
         #if canImport(Darwin)
@@ -30,6 +31,7 @@ extension UnsafeMutablePointer<ShardLock> {
         #endif
     }
 
+    /// Releases the lock. Only the thread that took the lock may call this method.
     @inline(__always)
     func release() {
         #if canImport(Darwin)

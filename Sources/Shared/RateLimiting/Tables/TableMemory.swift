@@ -4,6 +4,7 @@ import Synchronization
 final class MemoryPool: Sendable {
     /// The size in bytes.
     let size: Int
+    /// The number of bytes that the tables have taken.
     private let taken = Atomic(0)
 
     init(size: Int) {
@@ -13,6 +14,8 @@ final class MemoryPool: Sendable {
     /// The number of bytes that tables have taken. With concurrent allocations, this number can exceed the size.
     var used: Int { taken.load(ordering: .relaxed) }
 
+    /// Counts bytes that a table took; a negative number counts bytes that it returned. The method never fails, because a table calls
+    /// ``TableMemory/hasRoom(for:)`` first.
     func take(_ bytes: Int) { taken.add(bytes, ordering: .relaxed) }
 }
 
@@ -56,6 +59,7 @@ struct TableMemory {
     /// Returns all bytes to the pool when the table is freed.
     func release() { pool?.take(-max(0, used - reserved)) }
 
+    /// Counts bytes, and takes the part above the reserved memory from the pool.
     @inline(never)
     private mutating func count(_ bytes: Int) {
         let before = max(0, used - reserved)

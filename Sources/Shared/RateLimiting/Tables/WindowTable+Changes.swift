@@ -1,7 +1,10 @@
 /// The usage of a key to be saved, before its time is known.
 struct TableRow {
+    /// The digest of the key.
     var key: KeyDigest
+    /// The usage at the instant of the call.
     var usage: SavedUsage
+    /// The nanoseconds until the key is unused.
     var owed: Int64
 }
 
@@ -41,6 +44,7 @@ extension WindowTable where Window: ~Copyable {
         return row(at: index, key, now)
     }
 
+    /// Returns the usage of the key in a slot.
     private func row(at index: Int, _ key: KeyDigest, _ now: Int64) -> TableRow {
         TableRow(
             key: key,
@@ -66,6 +70,8 @@ extension WindowTable where Window: ~Copyable {
         return rows
     }
 
+    /// Takes the changed keys of one group of 64 slots.
+    ///
     /// - Returns: Whether the group contains no further changes.
     private mutating func takeGroup(_ group: Int, upTo count: Int, at now: Int64, into rows: inout [TableRow]) -> Bool {
         let bit: UInt64 = 1 << UInt64(group % 64)
@@ -114,6 +120,7 @@ extension WindowTable where Window: ~Copyable {
         return row(at: index, .everyone, now)
     }
 
+    /// Changes the 16 windows that new keys share. Missing windows are created.
     private mutating func changeBuckets(_ add: (inout Window, RateLimitTerms) -> Void) {
         for number in 0..<16 {
             let (index, isFound) = find(Self.bucket(number))
@@ -122,6 +129,7 @@ extension WindowTable where Window: ~Copyable {
         everyoneHasChanged = true
     }
 
+    /// Changes the state in a slot, and counts its memory.
     private mutating func change(at index: Int, _ add: (inout Window, RateLimitTerms) -> Void) {
         let bytes = slots[index].window.heapBytes
         add(&slots[index].window, terms)
@@ -166,6 +174,7 @@ extension WindowTable where Window: ~Copyable {
         if recordsChanges { resets.append(key) }
     }
 
+    /// Removes all keys. If changes are recorded, the saved rows of these keys are deleted later.
     private mutating func resetAll() {
         for index in 0..<slotCount where recordsChanges && Self.isKey(slots[index].word) {
             resets.append(KeyDigest(rawValue: slots[index].word & ~1))

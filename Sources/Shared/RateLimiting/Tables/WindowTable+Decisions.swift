@@ -8,6 +8,7 @@ struct TableDecision {
     var isNewcomer = true
     /// Whether there is no room for a new key. The key is then counted by a network, or in its bucket (a window that new keys share).
     var isFull = false
+    /// The mode of the rule.
     var mode: RateLimitRule.Mode
 }
 
@@ -22,7 +23,11 @@ struct TableCharge {
 }
 
 extension WindowTable where Window: ~Copyable {
-    /// - Parameter cost: The number of units; 0 for the cost of the policy.
+    /// Decides about one request, and charges an admitted request. A refusal changes no usage.
+    ///
+    /// - Parameters:
+    ///   - digest: The digest of the key.
+    ///   - cost: The number of units; 0 for the cost of the policy.
     @inline(__always)
     mutating func admit(_ digest: UInt64, at now: Int64, cost: Int) -> RateLimitDecision {
         let cost = cost == 0 ? terms.cost : cost
@@ -37,6 +42,7 @@ extension WindowTable where Window: ~Copyable {
         return decision
     }
 
+    /// Decides about a request of a key without a window. An admitted key gets a window, or shares the window of its bucket.
     @inline(never)
     private mutating func admitNewcomer(_ digest: UInt64, at now: Int64, cost: Int) -> RateLimitDecision {
         let decision = ask(digest, at: now, cost: cost)
@@ -97,6 +103,8 @@ extension WindowTable where Window: ~Copyable {
         return hasEvicted
     }
 
+    /// Charges a key without a window. If there is no room, the method evicts a key. If no key can be evicted, the method charges the
+    /// bucket of the key.
     private mutating func chargeNewcomer(_ digest: UInt64, at now: Int64, cost: Int) -> TableCharge {
         dropExpired(at: now)
         let isPressed = !hasRoom
@@ -110,6 +118,7 @@ extension WindowTable where Window: ~Copyable {
         return TableCharge(index: index, units: cost, isPressed: isPressed)
     }
 
+    /// Charges the window that a new key shares with other new keys.
     private mutating func chargeBucket(of digest: UInt64, at now: Int64, cost: Int) -> TableCharge {
         fallbacks += 1
         let bucket = Self.bucket(of: digest)

@@ -9,38 +9,57 @@
 /// half of its quota. If no key can be evicted, new keys share 16 windows of the table (buckets), and the digest of a key determines its
 /// bucket. See ``bucket(of:)``.
 struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
+    /// A key with its state, or a free place.
     struct Slot: ~Copyable {
         /// The digest, or 0 for a free slot. The lowest bit marks a change that has not been taken.
         var word: UInt64 = 0
+        /// The state; unused if the slot is free.
         var window = Window()
     }
 
     // The values that every decision reads are adjacent.
+    /// The slots, sorted by digest.
     private(set) var slots: UnsafeMutablePointer<Slot>
     /// The number of slots to which digests are mapped. After these slots, further slots follow for digests whose own slot is taken.
     private var places = 0
+    /// The numbers of the policy.
     let terms: RateLimitTerms
+    /// Whether changed keys are marked, so that they can be saved.
     let recordsChanges: Bool
+    /// The mode of the rule.
     let mode: RateLimitRule.Mode
+    /// The number of keys, including buckets.
     private(set) var count = 0
     /// The number of keys that are buckets.
     private(set) var bucketCount = 0
+    /// The memory of the keys.
     var memory: TableMemory
     /// The number of evicted keys, and the number of new keys that were not counted in their own window because the table was full.
     var (evictions, fallbacks) = (0, 0)
+    /// The maximum number of keys with their own window.
     let capacity: Int
     /// The number of slots. The last slot is always free.
     private(set) var slotCount = 1
+    /// The slot at which the search for unused keys continues.
     private var expiryCursor = 0
+    /// The rule that the table applies.
     let rule: RateLimitRule
     /// The groups of 64 slots that contain changes.
     var changedGroups: [UInt64] = []
+    /// The group at which the search for changes continues.
     var changeCursor = 0
     /// Keys that were reset. Their saved rows must be deleted.
     var resets: [KeyDigest] = []
     /// Whether the usage of new keys has changed.
     var everyoneHasChanged = false
 
+    /// Creates an empty table, which allocates one slot.
+    ///
+    /// - Parameters:
+    ///   - rule: The rule that the table applies.
+    ///   - capacity: The maximum number of keys with their own window.
+    ///   - memory: The memory of the keys.
+    ///   - recordsChanges: Whether the table marks changed keys, so that they can be saved.
     init(rule: RateLimitRule, capacity: Int, memory: TableMemory = .unbounded, recordsChanges: Bool) {
         self.rule = rule
         self.memory = memory
@@ -80,6 +99,7 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
         slots.deallocate()
     }
 
+    /// Returns the slot to which a digest is mapped. The mapping keeps the order of the digests.
     private static func place(of digest: UInt64, among places: Int) -> Int {
         Int(truncatingIfNeeded: digest.multipliedFullWidth(by: UInt64(truncatingIfNeeded: places)).high)
     }
@@ -143,18 +163,22 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
         memory.add(-memory.used)
     }
 
+    /// Exchanges the contents of two slots.
     private mutating func swapSlots(_ first: Int, _ second: Int) {
         let slot = (slots + first).move()
         (slots + first).initialize(to: (slots + second).move())
         (slots + second).initialize(to: slot)
     }
 
+    /// Moves all keys to a table that is at least half as large again.
     private mutating func grow() {
         var larger = Self.larger(places)
         while !rebuild(places: larger) { larger = Self.larger(larger) }
     }
 
+    /// Returns the number of mapped slots of the next larger table.
     private static func larger(_ places: Int) -> Int { max(8, places * 3 / 2) }
+    /// Returns the total number of slots: the mapped slots, slots for digests whose own slot is taken, and a last slot that stays free.
     private static func slotCount(places: Int) -> Int { places + max(8, places / 64) + 1 }
 
     /// The number of bytes that one more key takes. If the table grows for the key, the bytes of the growth are included.

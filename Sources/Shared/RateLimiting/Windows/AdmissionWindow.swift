@@ -10,6 +10,7 @@ protocol AdmissionWindow: ~Copyable {
     /// Returns the nanoseconds until `cost` units would be admitted; 0 if they would be admitted now. Changes nothing.
     ///
     /// - Parameter cost: From 1 to the burst.
+    /// - Returns: The exact delay. A nanosecond earlier, the units would still be refused.
     func delay(at now: Int64, terms: RateLimitTerms, cost: Int) -> Int64
     /// Charges units that ``delay(at:terms:cost:)`` admits at that instant.
     ///
@@ -48,6 +49,7 @@ protocol AdmissionWindow: ~Copyable {
 
 /// Units that were charged to a state and can be refunded.
 struct WindowCharge {
+    /// The number of charged units.
     var units: Int
     /// The time at which the units were charged.
     var instant: Int64

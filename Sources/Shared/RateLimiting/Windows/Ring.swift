@@ -1,15 +1,20 @@
-/// The instants of the last admissions. The memory of the ring grows with use. An unused key needs no memory. Other keys need at most 8
-/// bytes per unit of the quota, plus 16 bytes.
+/// The instants of the last admissions, as the state of a sliding window.
+///
+/// The memory of the ring grows with use. An unused key needs no memory. Other keys need at most 8 bytes per unit of the quota, plus 16
+/// bytes.
 ///
 /// Only this file writes the header, so the values in the header are always within bounds.
 struct Ring: ~Copyable, @unchecked Sendable {
     private struct Header {
         /// The index of the oldest instant. The later instants follow, and continue at the start of the memory.
         var oldest: Int32 = 0
+        /// The number of stored instants.
         var kept: Int32 = 0
+        /// The number of instants for which there is memory.
         var capacity: Int32
     }
 
+    /// The memory of the ring; `nil` for a ring that never stored an instant.
     private var header: UnsafeMutablePointer<Header>?
 
     init() {}
@@ -23,11 +28,14 @@ struct Ring: ~Copyable, @unchecked Sendable {
 
     deinit { header?.deallocate() }
 
+    /// The number of stored instants.
     @inline(__always)
     private var kept: Int { header.map { Int($0.pointee.kept) } ?? 0 }
+    /// The latest stored instant; `nil` if there is none.
     @inline(__always)
     private var newest: Int64? { kept == 0 ? nil : instant(kept - 1) }
 
+    /// Allocates a ring with room for a number of instants. The caller must free it.
     private static func memory(capacity: Int) -> UnsafeMutablePointer<Header> {
         let memory = UnsafeMutableRawPointer.allocate(byteCount: 16 + 8 * capacity, alignment: 8)
         let header = memory.bindMemory(to: Header.self, capacity: 1)
@@ -36,11 +44,14 @@ struct Ring: ~Copyable, @unchecked Sendable {
         return header
     }
 
+    /// Returns the address of the first instant, which is 16 bytes after the header.
     @inline(__always)
     private static func instants(_ header: UnsafeMutablePointer<Header>) -> UnsafeMutablePointer<Int64> {
         (UnsafeMutableRawPointer(header) + 16).assumingMemoryBound(to: Int64.self)
     }
 
+    /// Returns a stored instant.
+    ///
     /// - Parameter age: The position of the instant, below the number of stored instants. The oldest instant has the position 0.
     @inline(__always)
     private func instant(_ age: Int) -> Int64 {
@@ -75,6 +86,7 @@ struct Ring: ~Copyable, @unchecked Sendable {
         }
     }
 
+    /// Adds an instant that is not before the newest instant. A full ring grows first.
     @inline(__always)
     private mutating func append(_ instant: Int64, quota: Int) {
         if header.map({ $0.pointee.kept == $0.pointee.capacity }) ?? true { grow(quota: quota) }

@@ -6,6 +6,14 @@
 ///
 /// If memory is more important than bursts, use ``StrictGCRA`` instead. A sliding window takes 8 bytes per stored admission and grows with
 /// use, so an idle key stays small. A refusal takes O(1), and an admission takes O(cost) amortized.
+///
+/// The type has no clock and no lock. To limit many keys on several threads, use ``KeyedRateLimiter``.
+///
+/// ```swift
+/// let policy = RateLimitPolicy.requests(3, per: .seconds(3_600))
+/// var window = SlidingWindow()
+/// let decision = window.admit(at: now, policy: policy)
+/// ```
 public struct SlidingWindow: Sendable {
     /// Owns the ring. If two values share the storage, the storage is copied before a change. The class is `@unchecked Sendable`, because
     /// only ``SlidingWindow`` accesses it. The pointer avoids the runtime's exclusivity checks, which take longer than a decision.
@@ -27,11 +35,13 @@ public struct SlidingWindow: Sendable {
     /// Creates an empty window.
     public init() {}
 
-    /// Decides about one request.
+    /// Decides about one request. An admitted request is added to the log.
     /// - Parameters:
     ///   - now: Nanoseconds on a monotonic clock. If the instant is before an earlier admission, the instant of that admission is used.
     ///   - policy: The policy. Its algorithm is ignored. A changed quota or window also applies to the stored admissions.
-    ///   - cost: The number of units that the request takes; `nil` for the cost of the policy.
+    ///   - cost: The number of units that the request takes; `nil` for the cost of the policy. If the cost exceeds the quota, the request
+    ///     is never admitted.
+    /// - Returns: The decision. An admission reports the remaining units, and a refusal reports the exact delay.
     /// - Precondition: `cost` is positive.
     public mutating func admit(at now: Int64, policy: RateLimitPolicy, cost: Int? = nil) -> RateLimitDecision {
         let terms = terms(of: policy)
@@ -42,11 +52,17 @@ public struct SlidingWindow: Sendable {
     }
 
     /// Returns the number of units that would be admitted at an instant. O(log quota).
+    /// - Parameters:
+    ///   - now: Nanoseconds on the clock of ``admit(at:policy:cost:)``.
+    ///   - policy: The policy. Its algorithm is ignored.
     public func remaining(at now: Int64, policy: RateLimitPolicy) -> Int {
         storage.ring.pointee.remaining(at: now, terms: terms(of: policy))
     }
 
     /// Whether the window has the same state as a new window. The caller can then remove it. O(1).
+    /// - Parameters:
+    ///   - now: Nanoseconds on the clock of ``admit(at:policy:cost:)``.
+    ///   - policy: The policy. Its algorithm is ignored.
     public func isFresh(at now: Int64, policy: RateLimitPolicy) -> Bool {
         storage.ring.pointee.isFresh(at: now, terms: terms(of: policy))
     }
@@ -68,6 +84,7 @@ public struct SlidingWindow: Sendable {
         return ages.map { now - $0 }
     }
 
+    /// Returns the terms of a policy as a sliding window, for policies with another algorithm.
     private func terms(of policy: RateLimitPolicy) -> RateLimitTerms {
         let terms = policy.terms
         if terms.emission == 0 { return terms }

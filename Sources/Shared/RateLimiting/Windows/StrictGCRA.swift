@@ -1,11 +1,18 @@
 /// An evenly paced limit in 8 bytes that never admits more than the quota in any window.
 ///
-/// The type uses the generic cell rate algorithm (GCRA) as a virtual scheduler. One unit refills every
-/// `T = ceil(window / (quota − burst + 1))`. Any half-open window therefore contains at most
-/// `burst + floor((window − 1) / T) ≤ quota` admitted units.
+/// The type uses the generic cell rate algorithm (GCRA) as a virtual scheduler. One unit refills every `T = ceil(window / (quota − burst +
+/// 1))`. Any half-open window therefore contains at most `burst + floor((window − 1) / T) ≤ quota` admitted units.
 ///
 /// The sustained rate is lower than with ``SlidingWindow``: `quota − burst + 1` units per window instead of `quota`. With a burst of 1, the
 /// sustained rate is the whole quota. A decision takes O(1). A refusal changes nothing.
+///
+/// The type has no clock and no lock. To limit many keys on several threads, use ``KeyedRateLimiter``.
+///
+/// ```swift
+/// let policy = RateLimitPolicy.requests(600, per: .seconds(60), algorithm: .strictGCRA(burst: 60))
+/// var state = StrictGCRA()
+/// let decision = state.admit(at: now, policy: policy)
+/// ```
 public struct StrictGCRA: Hashable, Sendable {
     /// The instant from which the state equals a new state, in nanoseconds.
     private var freshAt = Int64.min
@@ -13,12 +20,14 @@ public struct StrictGCRA: Hashable, Sendable {
     /// Creates an unused state.
     public init() {}
 
-    /// Decides about one request.
+    /// Decides about one request. An admitted request takes its units at once.
     /// - Parameters:
     ///   - now: Nanoseconds on a monotonic clock.
-    ///   - policy: The policy. Its algorithm must be ``RateLimitAlgorithm/strictGCRA(burst:)``.
+    ///   - policy: The policy. Its algorithm must be ``RateLimitAlgorithm/strictGCRA(burst:)``. Pass the same policy in every call on one
+    ///     value.
     ///   - cost: The number of units that the request takes; `nil` for the cost of the policy. If the cost exceeds the burst, the request
     ///     is never admitted.
+    /// - Returns: The decision. An admission reports the remaining units, and a refusal reports the exact delay.
     /// - Precondition: `cost` is positive; the policy's algorithm is the strict GCRA.
     public mutating func admit(at now: Int64, policy: RateLimitPolicy, cost: Int? = nil) -> RateLimitDecision {
         guard case .strictGCRA = policy.algorithm else {
@@ -83,5 +92,9 @@ extension StrictGCRA: AdmissionWindow {
 
 extension RateLimitTerms {
     /// Returns the remaining nanoseconds of saved usage. At most the time of a burst can be valid.
+    ///
+    /// - Parameters:
+    ///   - owed: The saved nanoseconds until the limit is unused. A value outside the valid range is clamped.
+    ///   - elapsed: The nanoseconds since the usage was saved.
     func left(of owed: Int64, after elapsed: Int64) -> Int64 { max(0, min(max(0, owed), longestUsage) - elapsed) }
 }

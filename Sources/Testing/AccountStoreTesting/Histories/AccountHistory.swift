@@ -141,6 +141,9 @@ public final class AccountHistory {
         }
     }
 
+    /// Performs a step with the services, and stores the tokens of new sessions.
+    /// - Returns: `true`. A step that fails throws.
+    /// - Throws: The refusals of the services; errors of the store.
     private func attempt(_ step: HistoryStep) async throws -> Bool {
         switch step {
         case .register(_, let address, let password, let session):
@@ -217,6 +220,7 @@ public final class AccountHistory {
         try require(isAlive, "Session \(session) has not ended, and its access token is refused")
     }
 
+    /// Returns whether the server accepts the access token of a session.
     private func isSignedIn(_ opened: Authentication.Opened) async throws -> Bool {
         do {
             _ = try await authentication.account(accessToken: opened.accessToken)
@@ -226,6 +230,7 @@ public final class AccountHistory {
         }
     }
 
+    /// Returns whether the server accepts the refresh token of a session. The call uses the token up.
     private func isRefreshed(_ opened: Authentication.Opened) async throws -> Bool {
         do {
             _ = try await authentication.refresh(try RefreshToken(opened.refreshToken.text))
@@ -252,10 +257,14 @@ public final class AccountHistory {
         sorted = mails.count
     }
 
+    /// Returns the signed-in user of a session.
+    /// - Throws: The refusal of the access token; ``Difference`` if the session has no tokens.
     private func caller(_ session: Int) async throws -> SignedIn {
         try await authentication.signedIn(accessToken: try opened(session).accessToken)
     }
 
+    /// Returns the tokens of a session of the model.
+    /// - Throws: ``Difference`` if the step that opened the session has failed.
     private func opened(_ session: Int) throws -> Authentication.Opened {
         guard let opened = tokens[session] else { throw Difference(description: "Session \(session) has no tokens") }
         return opened
@@ -273,6 +282,7 @@ public final class AccountHistory {
         return StoredSession.ID(rawValue: try JSONDecoder().decode(Claims.self, from: Data(payload)).sid)
     }
 
+    /// Converts a proof of the model to a proof of the services.
     private func proof(_ proof: HistoryStep.Proof) throws -> AccountProof {
         switch proof {
         case .session(let session): .session(accessToken: try opened(session).accessToken)
@@ -281,12 +291,15 @@ public final class AccountHistory {
         }
     }
 
+    /// Returns an address by its number. The owner reads the mailboxes 0 and 1, and the attacker reads the others.
     private func email(_ address: Int) throws -> EmailAddress {
         try EmailAddress((address < 2 ? "owner" : "attacker") + "\(address)@example.com")
     }
 
+    /// Returns a password by its number. The policy accepts all of them.
     private func secret(_ password: Int) throws -> Password { try Password("correct horse \(password)") }
 
+    /// Returns the token of a delivered email.
     private func token(_ mail: Int) throws -> ResetToken { try ResetToken(model.mails[mail].token) }
 }
 
@@ -294,7 +307,9 @@ public final class AccountHistory {
 private final class HistoryClock: Sendable {
     private let date = Mutex(Date.after(0))
 
+    /// Returns the time of the history.
     var now: @Sendable () -> Date { { self.date.withLock { $0 } } }
 
+    /// Advances the time by some seconds.
     func advance(by seconds: TimeInterval) { date.withLock { $0 = $0.addingTimeInterval(seconds) } }
 }

@@ -223,6 +223,8 @@ struct HistoryModel {
         }
     }
 
+    /// Verifies the address of a link's account, with a proof that the user owns the account.
+    /// - Returns: Whether the server must accept the step.
     private mutating func verify(_ mail: Int, _ proof: HistoryStep.Proof) -> Bool {
         if case .newPassword(let password) = proof { learn(password, mails[mail].reader) }
         guard mails[mail].kind == "verify_email", isFresh(mail, Self.day), let account = mails[mail].account,
@@ -242,6 +244,8 @@ struct HistoryModel {
         return true
     }
 
+    /// Sets a new password by a link. All sessions end, and all reset links of the account become invalid.
+    /// - Returns: Whether the server must accept the step.
     private mutating func reset(_ mail: Int, _ password: Int, _ user: User) -> Bool {
         learn(password, user)
         guard isReset(mails[mail].kind), isFresh(mail, 3_600), let account = mails[mail].account,
@@ -259,6 +263,8 @@ struct HistoryModel {
         return true
     }
 
+    /// Changes the address of an account. The former address can be restored for seven days.
+    /// - Returns: Whether the server must accept the step.
     private mutating func confirmEmail(_ mail: Int, _ proof: HistoryStep.Proof) -> Bool {
         guard mails[mail].kind == "confirm_email", isFresh(mail, Self.day), let account = mails[mail].account,
             accounts[account].isUsable, accounts[account].epoch == mails[mail].epoch, isProof(proof, of: account),
@@ -275,6 +281,8 @@ struct HistoryModel {
         return true
     }
 
+    /// Restores a former address. Former addresses that the account had later can't be restored any more. The account then has no password.
+    /// - Returns: Whether the server must accept the step.
     private mutating func undoEmail(_ mail: Int) -> Bool {
         guard ["email_changed", "former_account_deleted"].contains(mails[mail].kind), !mails[mail].isUsed,
             mails[mail].end.map({ $0 > time }) ?? false, let account = mails[mail].account, !accounts[account].isPurged,
@@ -296,6 +304,8 @@ struct HistoryModel {
         return true
     }
 
+    /// Locks an account by the link of a notice. All sessions end, and all reset links become invalid.
+    /// - Returns: Whether the server must accept the step.
     private mutating func lock(_ mail: Int) -> Bool {
         guard ["changed", "new_device"].contains(mails[mail].kind), isFresh(mail, 7 * Self.day),
             let account = mails[mail].account,
@@ -311,6 +321,8 @@ struct HistoryModel {
         return true
     }
 
+    /// Restores a deleted account before its removal.
+    /// - Returns: Whether the server must accept the step.
     private mutating func keep(_ mail: Int) -> Bool {
         guard mails[mail].kind == "account_deleted", !mails[mail].isUsed, let account = mails[mail].account,
             let purgeAt = accounts[account].purgeAt, purgeAt > time, !accounts[account].isPurged,
@@ -323,12 +335,15 @@ struct HistoryModel {
 
     // MARK: Rules
 
+    /// Whether an email of this kind contains a reset link.
     private func isReset(_ kind: String) -> Bool { ["reset", "account_exists"].contains(kind) }
 
+    /// Whether the link of an email is unused and not older than its lifetime in seconds.
     private func isFresh(_ mail: Int, _ lifetime: TimeInterval) -> Bool {
         !mails[mail].isUsed && mails[mail].time + lifetime > time
     }
 
+    /// The address of an account, and the former addresses that can still be restored.
     private func addresses(of account: Int) -> [Int] {
         [accounts[account].address] + accounts[account].former.filter { $0.until > time }.map(\.address)
     }
@@ -353,6 +368,7 @@ struct HistoryModel {
         }
     }
 
+    /// Whether a session can be refreshed: it has not ended, and both of its time limits have not passed.
     private func isAlive(_ session: Int) -> Bool {
         let entry = sessions[session]
         return entry.isAlive && time - entry.refreshedAt <= 30 * Self.day && time - entry.begin <= 90 * Self.day
@@ -364,6 +380,7 @@ struct HistoryModel {
         return sessions[session].account
     }
 
+    /// Whether a proof belongs to an account. A new password proves nothing about the present account.
     private func isProof(_ proof: HistoryStep.Proof, of account: Int) -> Bool {
         switch proof {
         case .session(let session): caller(session) == account
@@ -372,22 +389,26 @@ struct HistoryModel {
         }
     }
 
+    /// Records that a user knows a password.
     private mutating func learn(_ password: Int, _ user: User) {
         known[user, default: []].insert(password)
         nextPassword = max(nextPassword, password + 1)
     }
 
+    /// Opens a session of an account, which counts as a use of the account.
     private mutating func open(_ account: Int, by user: User) {
         accounts[account].activeAt = time
         sessions.append(SessionEntry(user: user, account: account, begin: time, refreshedAt: time))
     }
 
+    /// Ends all sessions of an account except one.
     private mutating func endSessions(of account: Int, except kept: Int? = nil) {
         for session in sessions.indices where sessions[session].account == account && session != kept {
             sessions[session].isAlive = false
         }
     }
 
+    /// Sets the password of an account. All sessions end, and links to the present state become invalid.
     private mutating func set(_ password: Int, of account: Int) {
         accounts[account].password = password
         invalidate(account)
@@ -400,10 +421,12 @@ struct HistoryModel {
         for kind in ["verify_email", "confirm_email", "account_deleted"] { use(kind, of: account) }
     }
 
+    /// Invalidates the links that reset the password or lock the account.
     private mutating func invalidateRecovery(_ account: Int) {
         for kind in ["reset", "account_exists", "changed", "new_device"] { use(kind, of: account) }
     }
 
+    /// Marks all links of a kind that belong to an account as used.
     private mutating func use(_ kind: String, of account: Int) {
         for mail in mails.indices where mails[mail].kind == kind && mails[mail].account == account { mails[mail].isUsed = true }
     }

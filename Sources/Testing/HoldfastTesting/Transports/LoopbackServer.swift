@@ -22,8 +22,8 @@ import Synchronization
 ///
 /// The first ``Step`` is for the request of the first connection, the second step for that of the second connection, and so on. After the
 /// last step, the server accepts no more connections. Use ``init(connections:)`` for several requests on one connection. The client decides
-/// which request it sends on which connection. So if a test makes concurrent requests, use ``init(storesBodies:responding:)``, which
-/// chooses the step by the request.
+/// which request it sends on which connection. Therefore, if a test makes concurrent requests, use ``init(storesBodies:responding:)``,
+/// which chooses the step by the request.
 ///
 /// For tests above the transport, use ``ScriptedTransport``, which needs no sockets.
 ///

@@ -177,6 +177,7 @@ public final class VerifyEmailModel: ProvenLinkModel {
     }
 
     /// Creates the model of the screen that sends the link again; `nil` if the link doesn't contain the address.
+    /// - Parameter clock: The clock of the countdown until the next email. A test passes a manual clock.
     public func makeCheckEmailModel(clock: some Clock<Duration> = ContinuousClock()) -> CheckEmailModel? {
         guard let email = link?.email else { return nil }
         return CheckEmailModel(

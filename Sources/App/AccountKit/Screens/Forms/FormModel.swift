@@ -70,6 +70,7 @@ public class FormModel: StandardScreenModel {
     }
 
     /// The typed text of a field. Passwords are empty again after a success.
+    /// - Parameter field: A field of the form. Setting a new text removes the server's message about the field.
     public subscript(field: AccountField) -> String {
         get { values[field] ?? "" }
         set {
@@ -309,6 +310,8 @@ extension FormModel {
     }
 
     /// The label of a field.
+    /// - Parameter field: A field of the form.
+    /// - Returns: The label in the language of the screen.
     public func label(of field: AccountField) -> String {
         let usual: LocalizedText =
             switch field {
@@ -339,6 +342,7 @@ extension FormModel {
     public var strengthText: String? { strength.map { presenter.text($0.text) } }
 
     /// Handles Return in a field: moves the focus to the next field, and submits after the last one.
+    /// - Parameter field: The field with the focus.
     public func returnPressed(in field: AccountField) {
         if let index = fields.firstIndex(of: field), index + 1 < fields.count {
             signals.focus(fields[index + 1])
@@ -348,6 +352,7 @@ extension FormModel {
     }
 
     /// Creates the model of the screen that requests a reset link, with the address if it is known.
+    /// - Parameter clock: The clock of the countdown until the next request. A test passes a manual clock.
     public func makeForgotPasswordModel(clock: some Clock<Duration> = ContinuousClock()) -> ForgotPasswordModel {
         ForgotPasswordModel(client: client, language: language, email: knownEmail, clock: clock, wallClock: presenter.wallClock)
     }

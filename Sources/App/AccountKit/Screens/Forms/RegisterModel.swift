@@ -67,7 +67,9 @@ public final class RegisterModel: FormModel {
         }
     }
 
-    /// Creates the model of the screen that follows if the user has to open the link in an email.
+    /// Creates the model of the screen that follows if the user has to open the link in an email. `nil` if the address or the first name is
+    /// invalid.
+    /// - Parameter clock: The clock of the countdown until the next email. A test passes a manual clock.
     public func makeCheckEmailModel(clock: some Clock<Duration> = ContinuousClock()) -> CheckEmailModel? {
         guard let email = try? EmailAddress(self[.email]), let firstName = try? FirstName(self[.firstName]) else { return nil }
         return CheckEmailModel(

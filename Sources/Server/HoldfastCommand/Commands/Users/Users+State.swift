@@ -13,6 +13,7 @@ extension Users {
         @OptionGroup var which: AccountOptions
         @OptionGroup var data: DataOptions
 
+        /// Suspends the account.
         func run() async throws { try await change(which, .suspended, .suspended, in: data) }
     }
 
@@ -25,6 +26,7 @@ extension Users {
         @OptionGroup var which: AccountOptions
         @OptionGroup var data: DataOptions
 
+        /// Deactivates the account.
         func run() async throws { try await change(which, .inactive, .deactivated, in: data) }
     }
 
@@ -35,11 +37,18 @@ extension Users {
         @OptionGroup var which: AccountOptions
         @OptionGroup var data: DataOptions
 
+        /// Activates the account. Its user must sign in again.
         func run() async throws { try await change(which, .active, .activated, in: data) }
     }
 }
 
 /// Changes the state of an account, records the event, and prints the result.
+/// - Parameters:
+///   - which: The account.
+///   - state: The new state. An account that has it already isn't changed.
+///   - kind: The event to record.
+///   - data: The location of the data.
+/// - Throws: `ExitCode` 1 if the account doesn't exist.
 private func change(
     _ which: AccountOptions,
     _ state: Account.State,

@@ -7,7 +7,7 @@ import Foundation
 import Logging
 import StrictJSON
 
-/// `holdfast users`
+/// `holdfast users`: adds, lists and changes accounts. The commands use the stores directly, so they also work while a server is running.
 struct Users: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Add, list, import, suspend and activate accounts, and list their events.",
@@ -35,6 +35,8 @@ struct Users: AsyncParsableCommand {
 
         @OptionGroup var data: DataOptions
 
+        /// Validates the options, reads the password and adds the account.
+        /// - Throws: `ValidationError` for an invalid option or password; `ExitCode` 1 if the account can't be added.
         func run() async throws {
             let address: EmailAddress
             let name: FirstName
@@ -53,6 +55,7 @@ struct Users: AsyncParsableCommand {
             try await add(address, name, password)
         }
 
+        /// Adds the account by the rules of a registration, and prints its id.
         private func add(_ email: EmailAddress, _ name: FirstName, _ password: Password) async throws {
             let configuration = try AccountServerConfiguration.load(data: data.folder, isServing: false)
             // The command uses the stores directly and starts no server. A started server would apply its own rate limits.
@@ -107,6 +110,7 @@ struct Users: AsyncParsableCommand {
 
         @OptionGroup var data: DataOptions
 
+        /// Prints all accounts. They are in memory at once.
         func run() async throws {
             let accounts = try await data.existingStores().accounts.accounts()
             if json {
@@ -141,6 +145,7 @@ struct AccountOptions: ParsableArguments {
     @Option(help: "The id of the account, instead of its address.")
     var id: String?
 
+    /// Requires exactly one of the two options.
     func validate() throws {
         guard (email == nil) != (id == nil) else { throw ValidationError("specify either the address or --id") }
     }

@@ -9,12 +9,16 @@ import Timekeeping
 
 /// The cluster demo, which causes one failure after another under load.
 struct ClusterStory: Sendable {
+    /// The processes that the demo kills, restarts and suspends.
     let cluster: DemoCluster
+    /// The users whose requests the failures interrupt.
     let load: DemoLoad
+    /// Numbers and prints the steps.
     let steps: Steps
     /// The largest number of duplicates of an email. Each failure of a server or of the database can cause one duplicate.
     private static let interruptions = 3
 
+    /// Creates the story of a cluster that is running.
     init(cluster: DemoCluster, printer: DemoPrinter) {
         self.cluster = cluster
         let load = DemoLoad(servers: cluster.servers)
@@ -37,10 +41,12 @@ struct ClusterStory: Sendable {
 
     // MARK: - One account on three servers
 
+    /// Returns a client of one server. Servers have the numbers from 1.
     private func client(_ number: Int, _ store: MemoryCredentialStore) -> AccountClient {
         AccountClient(api: APIClient(baseURL: cluster.servers[number - 1], transport: .urlSession()), store: store)
     }
 
+    /// Uses one account on all servers, to show that they share accounts, sessions and links.
     private func oneAccount() async throws {
         let (email, password) = (try EmailAddress("ana@example.com"), try Password("first password of Ana"))
         let store = MemoryCredentialStore()
@@ -83,6 +89,7 @@ struct ClusterStory: Sendable {
 
     // MARK: - Failures
 
+    /// Kills one server, and requires that no acknowledged account or email is lost.
     private func killServer() async throws {
         // The demo waits, so that emails are also in flight when the failure begins.
         try await Task.sleep(for: .seconds(3))
@@ -102,6 +109,7 @@ struct ClusterStory: Sendable {
         try await steps.run("Start server 2 again") { "ready after \(try await cluster.start(.server(2)).inSeconds)" }
     }
 
+    /// Restarts PostgreSQL, and requires that the servers serve again without a restart.
     private func restartDatabase() async throws {
         try await steps.run("Restart PostgreSQL under load") {
             let (before, accounts) = (load.counts, load.accounts.count)
@@ -114,6 +122,7 @@ struct ClusterStory: Sendable {
         }
     }
 
+    /// Suspends PostgreSQL, and requires that the servers report that they are not ready.
     private func suspendDatabase() async throws {
         try await steps.run("Suspend PostgreSQL under load for 12 s (SIGSTOP)") {
             let (before, accounts, start) = (load.counts, load.accounts.count, ContinuousClock.now)
@@ -139,6 +148,7 @@ struct ClusterStory: Sendable {
         }
     }
 
+    /// Suspends and then kills Redis, and requires that the servers never admit more than the limit and their shares.
     private func suspendRedis() async throws {
         let attempts = 120
         var admitted = 0
@@ -218,6 +228,7 @@ struct ClusterStory: Sendable {
                 + (counts.pending == 0 ? "" : ", \(counts.pending) submitted again because an attempt was pending")
     }
 
+    /// Signs in to all registered accounts, and counts the delivered emails.
     private func verify() async throws {
         try await steps.run("Sign in to each account that was registered") {
             let accounts = load.accounts
@@ -241,6 +252,7 @@ struct ClusterStory: Sendable {
 
 extension DemoCluster {
     /// Starts a cluster, runs its story, and stops the cluster, even if a signal ends the demo.
+    /// - Throws: `DemoTools.Missing` if a program is not installed; ``EndedBySignal``; ``DemoStory/Unexpected``.
     static func runStory() async throws {
         try DemoTools.requireAll()
         let start = ContinuousClock.now

@@ -13,17 +13,23 @@ final class DemoCluster: Sendable {
     /// server admits without Redis.
     static let quota = 60, share = 33
 
+    /// The temporary folder with all data and logs. Only its owner can list it.
     let folder: URL
     /// The addresses of the servers.
     let servers: [URL]
     /// The emails of all servers.
     let mailbox: DemoMailbox
+    /// The ports of the three servers, of PostgreSQL and of Redis, in this order.
     private let ports: [Int]
+    /// The password of the database, which only this demo knows.
     private let password = UUID().uuidString
+    /// The secret that the three servers share.
     private let secret = UUID().uuidString + UUID().uuidString
+    /// The running processes.
     private let parts = Mutex<[Part: DemoProcess]>([:])
     private let transport = URLSessionTransport()
 
+    /// A process of the cluster that the demo can kill or suspend.
     enum Part: Hashable, CustomStringConvertible {
         case postgres, redis, server(Int)
 
@@ -36,6 +42,7 @@ final class DemoCluster: Sendable {
         }
     }
 
+    /// Creates the folder and chooses free ports. No process is started.
     init() throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "holdfast-demo-\(UUID().uuidString.prefix(8))")
         // If the demo runs as root, PostgreSQL runs as another user.
@@ -49,6 +56,7 @@ final class DemoCluster: Sendable {
         servers = ports.prefix(3).compactMap { URL(string: "http://127.0.0.1:\($0)") }
     }
 
+    /// The address of the database with its password.
     private var databaseURL: String { "postgres://holdfast:\(password)@127.0.0.1:\(ports[3])/postgres?sslmode=disable" }
 
     // MARK: - Starting and stopping
@@ -62,6 +70,7 @@ final class DemoCluster: Sendable {
         for number in 1...servers.count { try await start(.server(number)) }
     }
 
+    /// Creates an empty PostgreSQL database. The password is in a file only while `initdb` runs.
     private func createDatabase() async throws {
         let data = folder.appending(path: "postgres")
         let passwordFile = folder.appending(path: "password")
@@ -117,6 +126,7 @@ final class DemoCluster: Sendable {
         return ContinuousClock.now - start
     }
 
+    /// Starts a server with its data folder. All servers use one mailbox, so that the demo can count the emails.
     private func startServer(_ number: Int) async throws {
         let data = folder.appending(path: "server-\(number)")
         if !FileManager.default.fileExists(atPath: data.path) {
@@ -147,6 +157,7 @@ final class DemoCluster: Sendable {
         try await run(.server(number), command, environment: environment, in: data)
     }
 
+    /// Starts the process of a part, and stores it.
     private func run(
         _ part: Part,
         _ command: [String],
@@ -226,6 +237,7 @@ final class DemoCluster: Sendable {
         return true
     }
 
+    /// Returns the response of one server; `nil` if it doesn't respond within four seconds.
     private func get(_ path: String, _ number: Int) async -> (status: Int, text: String)? {
         let request = HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1:\(ports[number - 1])", path: path)
         guard let (response, body) = try? await transport.send(request, body: nil, timeout: .seconds(4)),
@@ -236,6 +248,7 @@ final class DemoCluster: Sendable {
 
     // MARK: - Failing
 
+    /// Returns the file with the output of a part.
     private func log(of part: Part) -> URL {
         switch part {
         case .postgres: folder.appending(path: "postgres.log")

@@ -12,6 +12,7 @@ import Timekeeping
 final class DemoLoad: Sendable {
     /// The number of concurrent users.
     private static let width = 8
+    /// The password of all accounts of the load.
     static let password = "correct horse battery"
 
     /// The counts up to a point in time.
@@ -31,6 +32,7 @@ final class DemoLoad: Sendable {
         /// Requests that were submitted again because the server counted an earlier attempt as pending.
         var pending = 0
 
+        /// Returns the difference between two counts.
         static func - (now: Counts, before: Counts) -> Counts {
             Counts(
                 acknowledged: now.acknowledged - before.acknowledged,
@@ -55,10 +57,12 @@ final class DemoLoad: Sendable {
     private let servers: [URL]
     private let state = Mutex(State())
 
+    /// Creates a load that does not run yet.
     init(servers: [URL]) {
         self.servers = servers
     }
 
+    /// The counts so far.
     var counts: Counts { state.withLock { $0.counts } }
     /// The addresses of the accounts whose registration was acknowledged.
     var accounts: [String] { state.withLock { $0.accounts } }
@@ -75,6 +79,7 @@ final class DemoLoad: Sendable {
         }
     }
 
+    /// Runs one user after another until the load ends.
     private func work() async throws {
         let name = try FirstName("Ana")
         while let number = next() {
@@ -113,6 +118,7 @@ final class DemoLoad: Sendable {
         }
     }
 
+    /// Returns the number of the next user; `nil` if the load ends.
     private func next() -> Int? {
         state.withLock { state in
             guard !state.isEnding else { return nil }
@@ -121,6 +127,7 @@ final class DemoLoad: Sendable {
         }
     }
 
+    /// Counts an acknowledged request, and records its effect.
     private func acknowledge(_ change: (inout State) -> Void) {
         state.withLock { state in
             state.counts.acknowledged += 1
@@ -178,7 +185,9 @@ final class DemoLoad: Sendable {
 struct ServersInTurn: HTTPTransport {
     /// The end of one attempt.
     enum Outcome {
+        /// The server responded.
         case responded(HTTPResponse, isRepeated: Bool)
+        /// The connection failed.
         case failed(isRepeated: Bool)
     }
 
@@ -187,11 +196,16 @@ struct ServersInTurn: HTTPTransport {
     private let authorities: [String]
     private let listener: @Sendable (Outcome) -> Void
 
+    /// Creates a transport.
+    /// - Parameters:
+    ///   - servers: The addresses of the servers.
+    ///   - listener: Receives the end of each attempt.
     init(servers: [URL], listener: @escaping @Sendable (Outcome) -> Void) {
         authorities = servers.map { "\($0.host ?? ""):\($0.port ?? 80)" }
         self.listener = listener
     }
 
+    /// Sends one attempt to the next server. The address in the request is ignored.
     func send(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -212,6 +226,7 @@ struct ServersInTurn: HTTPTransport {
 }
 
 extension ServersInTurn.Outcome {
+    /// Adds the end of an attempt to the counts.
     fileprivate func count(in counts: inout DemoLoad.Counts) {
         switch self {
         case .responded(let response, let isRepeated):

@@ -3,6 +3,7 @@ import Synchronization
 
 /// A process of the demo. Linux kills the process when the demo ends, even after a crash.
 final class DemoProcess: Sendable {
+    /// The number of the process.
     let id: Int32
     private let process: Mutex<Process>
 
@@ -45,8 +46,10 @@ final class DemoProcess: Sendable {
         }
     }
 
+    /// Whether the process has not ended.
     var isRunning: Bool { process.withLock { $0.isRunning } }
 
+    /// Sends a signal to the process, if it is running.
     func signal(_ signal: Int32) {
         process.withLock { process in
             if process.isRunning { kill(id, signal) }
@@ -77,10 +80,12 @@ final class DemoProcess: Sendable {
 
 /// A thread that starts processes and never ends, because the kernel kills a process when the thread that started it ends.
 private final class ProcessStarter: Sendable {
+    /// The only thread of this kind.
     static let shared = ProcessStarter()
     private let work = Mutex<[@Sendable () -> Void]>([])
     private let signal = DispatchSemaphore(value: 0)
 
+    /// Starts the thread.
     private init() {
         let thread = Thread { [self] in
             // A process inherits the blocked signals of the thread that starts it.
@@ -96,6 +101,7 @@ private final class ProcessStarter: Sendable {
         thread.start()
     }
 
+    /// Runs a closure on the thread, and returns its result.
     func run<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in
             work.withLock { $0.append { continuation.resume(with: Swift.Result { try body() }) } }
@@ -106,6 +112,7 @@ private final class ProcessStarter: Sendable {
 
 /// The programs of a cluster.
 enum DemoTools {
+    /// The error of a demo whose programs are not installed.
     struct Missing: Error, CustomStringConvertible {
         let tool: String
         var description: String {
@@ -114,6 +121,7 @@ enum DemoTools {
         }
     }
 
+    /// The Debian packages that contain the programs.
     private static let packages = [
         "initdb": "postgresql", "postgres": "postgresql", "redis-server": "redis-server", "setpriv": "util-linux",
     ]

@@ -149,5 +149,6 @@ extension Substring {
         return String(Substring(bytes))
     }
 
+    /// Whether a byte is ASCII white space.
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
 }

@@ -8,6 +8,7 @@ import StrictJSON
 struct FieldName {
     private var bytes: [UInt8] = []
 
+    /// Creates the empty name, which stands for the whole body.
     init() {
         // 48 bytes are sufficient for most names.
         bytes.reserveCapacity(48)
