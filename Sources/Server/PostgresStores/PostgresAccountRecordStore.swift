@@ -262,10 +262,17 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
     /// The time prevents an account with an unverified address from being removed as unused.
     /// - Parameters:
     ///   - id: The account.
-    ///   - now: The time of the use. It replaces the stored time, even if the stored time is later.
+    ///   - now: The time of the use. It replaces the stored time, even if the stored time is later, but not if the stored time is less than
+    ///     an hour earlier. Then the statement writes nothing.
     /// - Throws: `StoreFailure`.
     public func noteActivity(of id: Account.ID, at now: Date) async throws {
-        try await database.execute("UPDATE account SET active_at = $1 WHERE id = $2", [.time(now), .uuid(id.rawValue)])
+        try await database.execute(
+            """
+            UPDATE account SET active_at = $1
+            WHERE id = $2 AND (active_at IS NULL OR active_at <= $3 OR active_at > $1)
+            """,
+            [.time(now), .uuid(id.rawValue), .time(now - 3_600)]
+        )
     }
 
     /// Stores the family of a device, such as `iPhone` or `Firefox on Linux`. If the family is stored already, the method executes one

@@ -149,13 +149,22 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     /// The time prevents an account with an unverified address from being removed as unused.
     /// - Parameters:
     ///   - id: The account.
-    ///   - now: The time of the use. It replaces the stored time, even if the stored time is later.
+    ///   - now: The time of the use. It replaces the stored time, even if the stored time is later, but not if the stored time is less than
+    ///     an hour earlier. Then the method only reads.
     /// - Throws: `StoreFailure`.
     public func noteActivity(of id: Account.ID, at now: Date) async throws {
+        let time = now.timeIntervalSince1970
+        let isNoted = try database.lookUp { database in
+            try database.first(
+                sql: "SELECT 1 FROM account WHERE id = ? AND active_at > ? AND active_at <= ?",
+                arguments: [id.description, time - 3_600, time]
+            ) { _ in true } ?? false
+        }
+        guard !isNoted else { return }
         try await database.write { database in
             try database.executeCached(
                 sql: "UPDATE account SET active_at = ? WHERE id = ?",
-                arguments: [now.timeIntervalSince1970, id.description]
+                arguments: [time, id.description]
             )
         }
     }

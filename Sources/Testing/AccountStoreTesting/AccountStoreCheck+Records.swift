@@ -738,6 +738,8 @@ private struct FullAccount {
         for link in links { try await stores.records.insert(link) }
         _ = try await stores.records.noteDevice(family: "iPhone", of: account.id, at: .after(1))
         try await stores.records.noteActivity(of: account.id, at: .after(3))
+        // Less than an hour later: not stored.
+        try await stores.records.noteActivity(of: account.id, at: .after(3_602))
         let subjects: [MailIntent.Subject] = [
             .passwordReset(try EmailAddress(email.uppercased())), .verification(formerAddress), .passwordChanged(account.id),
             .registration(account.email, account.firstName), .newDevice(account.id, family: "iPad"),

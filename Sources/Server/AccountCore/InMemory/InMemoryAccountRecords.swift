@@ -80,7 +80,9 @@ struct InMemoryAccountRecords: AccountRecordStore {
 
     func noteActivity(of id: Account.ID, at now: Date) async throws {
         try await stores.perform("records.noteActivity") { state in
-            if state.accounts[id] != nil { state.activity[id] = now }
+            guard state.accounts[id] != nil else { return }
+            if let noted = state.activity[id], noted <= now, noted > now - 3_600 { return }
+            state.activity[id] = now
         }
     }
 

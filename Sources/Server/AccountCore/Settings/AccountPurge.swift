@@ -65,7 +65,8 @@ public struct AccountPurge<C: Clock>: Service where C.Duration == Duration {
     /// - Returns: The number of removed accounts.
     @discardableResult
     public func purge() async throws -> Int {
-        let cutoff = unverifiedDays > 0 ? now().addingTimeInterval(-86_400 * Double(unverifiedDays)) : nil
+        // The store may omit the last hour of the use of an account.
+        let cutoff = unverifiedDays > 0 ? now().addingTimeInterval(-86_400 * Double(unverifiedDays) - 3_600) : nil
         var count = 0
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
             let due = try await records.purgeCandidates(at: now(), unverifiedSince: cutoff, limit: Self.batch)

@@ -51,7 +51,8 @@ public protocol AccountRecordStore: Sendable {
     func activate(_ digest: TokenDigest, as account: Account, at now: Date) async throws -> Bool
     /// Records that an unverified account was used. See ``purgeCandidates(at:unverifiedSince:limit:)``.
     ///
-    /// Only the latest time is stored. If there is no such account, nothing happens.
+    /// Only one time is stored, that of the latest call. A time less than an hour after the stored one is not stored, so that frequent
+    /// refreshes of a session cause few writes. If there is no such account, nothing happens.
     func noteActivity(of id: Account.ID, at now: Date) async throws
     /// Records the family of a device that has signed in.
     /// - Parameters:

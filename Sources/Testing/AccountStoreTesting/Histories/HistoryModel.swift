@@ -165,7 +165,7 @@ struct HistoryModel {
         case .refresh(let session):
             guard isAlive(session) else { return false }
             sessions[session].refreshedAt = time
-            accounts[sessions[session].account].activeAt = time
+            noteActivity(of: sessions[session].account)
             return true
         case .signOut(let session):
             sessions[session].isAlive = false
@@ -397,11 +397,16 @@ struct HistoryModel {
 
     /// Opens a session of an account, which counts as a use of the account.
     private mutating func open(_ account: Int, by user: User) {
-        accounts[account].activeAt = time
+        noteActivity(of: account)
         sessions.append(SessionEntry(user: user, account: account, begin: time, refreshedAt: time))
     }
 
     /// Ends all sessions of an account except one.
+    /// The stores omit a time less than an hour after the stored one.
+    private mutating func noteActivity(of account: Int) {
+        if time - accounts[account].activeAt >= 3_600 { accounts[account].activeAt = time }
+    }
+
     private mutating func endSessions(of account: Int, except kept: Int? = nil) {
         for session in sessions.indices where sessions[session].account == account && session != kept {
             sessions[session].isAlive = false
