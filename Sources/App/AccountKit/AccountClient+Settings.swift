@@ -11,8 +11,8 @@ import ResilientHTTP
 extension AccountClient {
     /// Sets a new password. All other sessions end. The session of this client continues with new tokens.
     ///
-    /// If the response was lost, the server refuses the old password and the old session in the next attempt.
-    /// ``Submission/mayHaveTakenEffect`` then reports that the password may have been changed.
+    /// If the server has changed the password but its response was lost, the next attempt fails, because the server refuses the old
+    /// password and the old session. ``Submission/mayHaveTakenEffect`` then reports that the password may have been changed.
     /// - Parameters:
     ///   - currentPassword: The current password.
     ///   - newPassword: The new password.

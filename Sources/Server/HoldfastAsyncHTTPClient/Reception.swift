@@ -6,8 +6,9 @@ import Synchronization
 
 /// Receives one response from AsyncHTTPClient (the engine) and stores it for its reader.
 ///
-/// The engine pauses while 64 KiB are stored, and continues when the reader has taken them. The reader is resumed when the event loop has
-/// processed all bytes that arrived with the head. So a small response needs one switch between threads instead of three.
+/// The engine pauses while at least 64 KiB are stored, and continues when the reader has taken enough bytes. When the head arrives, the
+/// event loop first processes all bytes that arrived with the head. Only then it resumes the caller that waits for the head. If the
+/// response is small, its body is then complete, so the response needs one switch between threads instead of three.
 ///
 /// The event loop calls the methods of the delegate. The caller's task calls ``head(of:deadline:client:)`` and ``next()``. A lock protects
 /// the state. Each continuation and promise is removed from the state under the lock, and completed once outside of the lock.
@@ -166,7 +167,8 @@ final class Reception: HTTPClientResponseDelegate {
         task?.cancel()
     }
 
-    /// Stores the head. The reader is resumed when the event loop has processed the bytes that arrived with it.
+    /// Stores the head. The event loop resumes the caller that waits for the head after it has processed all bytes that arrived with the
+    /// head.
     func didReceiveHead(task: HTTPClient.Task<Void>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
         state.withLock { state in
             state.head = head

@@ -71,7 +71,7 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
     /// The link and the record are read one after the other. If the account is removed between the two reads, the result is `nil`.
     /// - Parameters:
     ///   - digest: The digest of the token that a client has sent.
-    ///   - now: The time at which the link must be unexpired.
+    ///   - now: The present time. Expired links are not found.
     /// - Returns: The link with the record; the record is `nil` for the link of a registration. `nil` if the link is unknown or expired.
     /// - Throws: `StoreFailure`, also if a row can't be decoded.
     public func find(_ digest: TokenDigest, at now: Date) async throws -> (link: StoredLink, record: AccountRecord?)? {
@@ -86,14 +86,15 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
 
     // MARK: - Changes
 
-    /// Whether no other account has an address or can restore it, in one round trip.
+    /// Returns whether an account can have an address. Returns `false` if another account has the address, or had it and can still restore
+    /// it. Both checks take one round trip.
     ///
     /// Another request can take the address after this call. So use the result only to report a taken address early: ``change(_:at:_:)``
     /// checks the address again.
     /// - Parameters:
-    ///   - email: The address, in any case.
+    ///   - email: The address. Uppercase and lowercase letters are equal.
     ///   - account: The account that may have the address; `nil` for a new account.
-    ///   - now: The time at which reservations of former addresses must be unexpired.
+    ///   - now: The present time. An account can restore a former address until the address expires.
     /// - Throws: `StoreFailure`.
     public func isAvailable(_ email: EmailAddress, to account: Account.ID?, at now: Date) async throws -> Bool {
         let owners = emailKeys.keys(of: email).map { key -> (PostgresStatement, [PostgresValue]) in
@@ -113,7 +114,7 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
     /// Returns the record of an account, without a lock.
     /// - Parameters:
     ///   - id: The account.
-    ///   - now: The time at which links and former addresses must be unexpired; others are not part of the record.
+    ///   - now: The present time. Expired links and expired former addresses are not part of the record.
     /// - Returns: The record; `nil` if there is no such account.
     /// - Throws: `StoreFailure`, also if a row can't be decoded.
     public func record(of id: Account.ID, at now: Date) async throws -> AccountRecord? {
@@ -164,7 +165,7 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
     /// returns the value of the earlier run.
     /// - Parameters:
     ///   - id: The account.
-    ///   - now: The time at which links and former addresses must be unexpired.
+    ///   - now: The present time. Expired links and expired former addresses are not part of the record.
     ///   - body: Changes the record. It may run more than once, so it must have no side effects.
     /// - Throws: The error of the closure; `AccountError.emailExists`; `LostIdempotencyKey`; `StoreFailure`. If the method throws, nothing
     ///   is changed.

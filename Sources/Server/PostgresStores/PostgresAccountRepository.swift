@@ -232,7 +232,7 @@ public struct PostgresAccountRepository: AccountRepository {
     /// Returns the account of an address. While a secret is being replaced, the method tries the key of the present secret first, and then
     /// the key of the previous secret.
     ///
-    /// - Parameter email: The address, in any case.
+    /// - Parameter email: The address. Uppercase and lowercase letters are equal.
     /// - Returns: The account; `nil` if there is none.
     /// - Throws: `StoreFailure`, also if the row can't be decoded.
     public func account(email: EmailAddress) async throws -> Account? {

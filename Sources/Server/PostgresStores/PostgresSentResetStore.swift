@@ -89,12 +89,12 @@ public struct PostgresSentResetStore: SentResetStore {
         try await database.execute("DELETE FROM sent_reset WHERE intent_id = $1", [.uuid(intent)])
     }
 
-    /// Removes up to 500 reservations that count for no window any more.
+    /// Removes up to 500 expired reservations. A reservation of an email expires when the longest window that counts it has ended.
     ///
     /// Call it again while it returns `true`. Rows that another server is removing are skipped, so several servers can call it at the same
     /// time.
     /// - Parameter now: The present time.
-    /// - Returns: Whether there may be more.
+    /// - Returns: Whether there may be more expired reservations.
     /// - Throws: `StoreFailure`.
     @discardableResult
     public func sweep(at now: Date) async throws -> Bool {

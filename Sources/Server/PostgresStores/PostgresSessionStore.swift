@@ -184,8 +184,8 @@ public struct PostgresSessionStore: SessionStore {
         ])
     }
 
-    /// Ends the session of a refresh token. Does nothing if the token is unknown. Finishes the idempotency key of the current request in
-    /// the same transaction.
+    /// Ends the session of a refresh token. Does nothing if the token is unknown. The same transaction finishes the idempotency key of
+    /// the current request: it stores the response for repetitions of the request.
     ///
     /// Any token of the session works, also one that was used. The key is not finished for an unknown token.
     /// - Parameter refresh: The digest of the token.
@@ -225,8 +225,8 @@ public struct PostgresSessionStore: SessionStore {
         }
     }
 
-    /// Ends a session of an account, and finishes the idempotency key of the current request in the same transaction. The key is not
-    /// finished if the account has no such session.
+    /// Ends a session of an account. The same transaction finishes the idempotency key of the current request: it stores the response for
+    /// repetitions of the request. The key is not finished if the account has no such session.
     ///
     /// - Parameters:
     ///   - id: The session.

@@ -58,7 +58,7 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     /// Returns an unexpired link and the record of its account. Both are read in one snapshot, so they match each other.
     /// - Parameters:
     ///   - digest: The digest of the token that a client has sent.
-    ///   - now: The time at which the link must be unexpired.
+    ///   - now: The present time. Expired links are not found.
     /// - Returns: The link with the record; the record is `nil` for the link of a registration. `nil` if the link is unknown or expired.
     /// - Throws: `StoreFailure`; `CorruptRow` if a row can't be decoded.
     public func find(_ digest: TokenDigest, at now: Date) async throws -> (link: StoredLink, record: AccountRecord?)? {
@@ -74,14 +74,15 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
 
     // MARK: - Changes
 
-    /// Whether no other account has an address or can restore it, as of one commit.
+    /// Returns whether an account can have an address. Returns `false` if another account has the address, or had it and can still restore
+    /// it. Both checks read the state of the same commit.
     ///
     /// Another request can take the address after this call. So use the result only to report a taken address early: ``change(_:at:_:)``
     /// checks the address again.
     /// - Parameters:
-    ///   - email: The address, in any case.
+    ///   - email: The address. Uppercase and lowercase letters are equal.
     ///   - account: The account that may have the address; `nil` for a new account.
-    ///   - now: The time at which reservations of former addresses must be unexpired.
+    ///   - now: The present time. An account can restore a former address until the address expires.
     /// - Throws: `StoreFailure`.
     public func isAvailable(_ email: EmailAddress, to account: Account.ID?, at now: Date) async throws -> Bool {
         try await database.read { try email.isAvailable(to: account, at: now, in: $0) }
@@ -90,7 +91,7 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     /// Returns the record of an account, as of one commit.
     /// - Parameters:
     ///   - id: The account.
-    ///   - now: The time at which links and former addresses must be unexpired; others are not part of the record.
+    ///   - now: The present time. Expired links and expired former addresses are not part of the record.
     /// - Returns: The record; `nil` if there is no such account.
     /// - Throws: `StoreFailure`; `CorruptRow` if a row can't be decoded.
     public func record(of id: Account.ID, at now: Date) async throws -> AccountRecord? {
@@ -102,7 +103,7 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     ///
     /// - Parameters:
     ///   - id: The account.
-    ///   - now: The time at which links and former addresses must be unexpired.
+    ///   - now: The present time. Expired links and expired former addresses are not part of the record.
     ///   - body: Changes the record. It runs at most once, on the writer's thread, so it must be short.
     /// - Throws: The error of the closure; `AccountError.emailExists`; `LostIdempotencyKey`; `StoreFailure`. If the method throws, nothing
     ///   is changed.
@@ -500,7 +501,7 @@ extension AccountRecord {
     /// Writes the changes of the record and applies its effects.
     /// - Parameters:
     ///   - old: The record before the change.
-    ///   - now: The time at which the former addresses of other accounts must have expired.
+    ///   - now: The present time. An unexpired former address of another account is not available.
     ///   - database: The writer's connection, within the transaction.
     /// - Throws: `AccountError.emailExists` if another account has the new address, or had it and can restore it.
     fileprivate func write(replacing old: AccountRecord, at now: Date, in database: Database) throws {

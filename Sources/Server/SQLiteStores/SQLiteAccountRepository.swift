@@ -101,7 +101,7 @@ public struct SQLiteAccountRepository: AccountRepository {
 
     /// Returns the account of an address.
     ///
-    /// - Parameter email: The address, in any case.
+    /// - Parameter email: The address. Uppercase and lowercase letters are equal.
     /// - Returns: The account; `nil` if there is none.
     public func account(email: EmailAddress) async throws -> Account? {
         try database.lookUp { database in
@@ -158,7 +158,7 @@ public struct SQLiteAccountRepository: AccountRepository {
 
 extension Account {
     /// Adds the account, unless another account has its address now, or had it and can restore it.
-    /// - Parameter now: The time at which the former addresses of other accounts must have expired.
+    /// - Parameter now: The present time. An unexpired former address of another account is not available.
     /// - Returns: Whether the account was added.
     /// - Throws: GRDB's `DatabaseError`, also if the id is taken.
     func insert(into database: Database, at now: Date) throws -> Bool {

@@ -83,11 +83,11 @@ public struct SQLiteSentResetStore: SentResetStore {
         }
     }
 
-    /// Removes up to 500 reservations that count for no window any more.
+    /// Removes up to 500 expired reservations. A reservation of an email expires when the longest window that counts it has ended.
     ///
     /// Call it again while it returns `true`. The bound keeps each transaction short, so that other writes don't wait long.
     /// - Parameter now: The present time.
-    /// - Returns: Whether there may be more.
+    /// - Returns: Whether there may be more expired reservations.
     /// - Throws: `StoreFailure`.
     @discardableResult
     public func sweep(at now: Date) async throws -> Bool {

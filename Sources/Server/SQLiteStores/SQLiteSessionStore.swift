@@ -101,7 +101,8 @@ public struct SQLiteSessionStore: SessionStore {
         }
     }
 
-    /// Ends the session of a refresh token, and finishes the idempotency key of the current request in the same transaction.
+    /// Ends the session of a refresh token. The same transaction finishes the idempotency key of the current request: it stores the
+    /// response for repetitions of the request.
     ///
     /// Any token of the session works, also one that was used. An unknown token is not an error, and finishes the key too.
     /// - Parameter refresh: The digest of the token.
@@ -136,8 +137,8 @@ public struct SQLiteSessionStore: SessionStore {
         }
     }
 
-    /// Ends a session of an account, and finishes the idempotency key of the current request in the same transaction. The key is not
-    /// finished if the account has no such session.
+    /// Ends a session of an account. The same transaction finishes the idempotency key of the current request: it stores the response for
+    /// repetitions of the request. The key is not finished if the account has no such session.
     ///
     /// - Parameters:
     ///   - id: The session.

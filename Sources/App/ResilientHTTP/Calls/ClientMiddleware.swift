@@ -48,7 +48,7 @@ public final class CallContext: Sendable {
     public let endpoint: Endpoint
     /// The policy of the endpoint.
     public let policy: EndpointPolicy
-    /// The deadline of the call, on the clock of ``environment``.
+    /// The time on the clock of ``environment`` at which the call ends.
     public let deadline: Duration
     /// The maximum duration of one attempt.
     public let attemptTimeout: Duration
@@ -64,10 +64,10 @@ public final class CallContext: Sendable {
     ///   - origin: Scheme, host and port of the server, such as `https://api.example.org`.
     ///   - endpoint: The method and the route of the call.
     ///   - policy: The policy of the endpoint, with the options of the call already applied.
-    ///   - deadline: The deadline of the call, as an instant of the environment's clock.
+    ///   - deadline: The time on the clock of `environment` at which the call ends, such as `environment.clock.now + .seconds(30)`.
     ///   - attemptTimeout: The maximum duration of one attempt.
     ///   - environment: Clocks, randomness and logger.
-    ///   - record: The events of the call. Its endpoint and environment should equal those of the context.
+    ///   - record: The record of the call's events. Create it with the same endpoint and environment as the context.
     public init(
         name: String? = nil,
         origin: String,

@@ -207,7 +207,8 @@ public final class Session: Sendable {
         for observer in observers.withLock({ Array($0.values) }) { await observer(change) }
     }
 
-    /// Runs the closures that observe the end of sessions, unless the session is still the present one.
+    /// Runs the closures of ``onEnd(of:_:)`` for a session that was replaced or removed. Does nothing if there was no session, or if it is
+    /// still the present one.
     /// - Parameters:
     ///   - session: The session that was replaced or removed; `nil` if there was none.
     ///   - present: The session that is present now; `nil` if no user is signed in.

@@ -17,12 +17,13 @@ package enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Decodes a text. It refuses padding, the letters `+` and `/`, and unused bits that are set. So each sequence of bytes has exactly one
-    /// valid text.
-    /// - Returns: `nil` if ``encoded(_:)`` doesn't return this text for any bytes.
+    /// Decodes a Base64url text. Only texts that ``encoded(_:)`` can return are valid, so each sequence of bytes has exactly one valid
+    /// text. A text with padding or with the letters `+` or `/` is invalid. If the last letter has unused bits, these bits must be 0.
+    /// - Returns: The bytes; `nil` if the text is invalid.
     package static func decoded(_ text: some StringProtocol) -> [UInt8]? { decoded(text.utf8) }
 
-    /// Decodes a text that is given as ASCII. O(length).
+    /// Decodes a Base64url text in ASCII. O(length).
+    /// - Returns: The bytes; `nil` if the text is invalid.
     package static func decoded(_ text: some Collection<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count * 3 / 4)

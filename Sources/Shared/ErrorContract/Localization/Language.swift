@@ -13,9 +13,9 @@ public struct Language: RawRepresentable, Hashable, Sendable, Codable {
     /// The tag, in lower case.
     public let rawValue: String
 
-    /// Creates a language from a tag in any case. `_` counts as `-`, so that POSIX names are accepted. Renamed language codes are
-    /// converted: `iw` to `he`, `in` to `id`, `ji` to `yi`.
-    /// - Parameter rawValue: The tag. It is not validated. An unknown tag is a language without texts.
+    /// Creates a language from a tag. The initializer converts upper case to lower case. It converts `_` to `-`, so that POSIX names are
+    /// accepted. It also converts renamed language codes: `iw` to `he`, `in` to `id`, `ji` to `yi`.
+    /// - Parameter rawValue: The tag. It is not validated. If a tag is unknown, ``LocalizedText/text(in:)`` returns the English text.
     public init(rawValue: String) {
         var tag = rawValue.lowercased()
         if tag.utf8.contains(UInt8(ascii: "_")) { tag = tag.replacing("_", with: "-") }
@@ -29,7 +29,7 @@ public struct Language: RawRepresentable, Hashable, Sendable, Codable {
     }
 
     /// Creates a language from a tag.
-    /// - Parameter tag: The tag in any case; see ``init(rawValue:)``.
+    /// - Parameter tag: The tag, in upper or lower case; see ``init(rawValue:)``.
     public init(_ tag: String) {
         self.init(rawValue: tag)
     }

@@ -3,9 +3,11 @@ public import StrictJSON
 
 /// The format of an error body.
 ///
-/// Every form contains the same information as far as possible; ``detail`` contains only the message. The code and the request id are also
-/// sent in headers, so a client decodes the same code from each form. Use ``standard`` or ``problem`` for new apps. The other forms are for
-/// existing apps.
+/// ``standard``, ``flat`` and ``problem`` contain the code, the message, the request id, the timestamp and the details. ``success``
+/// contains only the status, the message and the field problems. ``detail`` contains only the message. The server also sends the code and
+/// the request id in headers, so a client decodes the same code from each form.
+///
+/// Use ``standard`` or ``problem`` for new apps. The other forms are for existing apps.
 public enum ErrorForm: String, Hashable, Sendable, CaseIterable {
     /// `{"error":{"code","message","details","timestamp","request_id"}}`, the canonical form.
     case standard

@@ -5,7 +5,8 @@ import Timekeeping
 /// The client's own quotas are counted exactly. Limits that the server reports can only delay calls further, and never raise a quota. A
 /// call in flight uses one of the units that the server reported as remaining. Concurrent calls therefore don't use the same unit twice.
 ///
-/// The type is a pure value without a clock, a lock or I/O: the caller passes the time. A decision takes O(limits · log calls).
+/// The type is a pure value without a clock, a lock or I/O: the caller passes the time. A decision takes O(limits · log calls). Here,
+/// *limits* is the number of the client's quotas and of the limits that the server reported, and *calls* is the number of stored calls.
 ///
 /// ```swift
 /// var limit = AdaptiveLimit(AdaptivePolicy([.requests(5, per: .seconds(1))]))
@@ -111,9 +112,10 @@ public struct AdaptiveLimit: Sendable {
         )
     }
 
-    /// Whether the limit has the same state as a new limit. The caller can then remove it. O(log calls).
+    /// Whether the limit has the same state as a new limit. The caller can then remove it. O(limits + log calls), where *calls* is the
+    /// number of stored calls.
     ///
-    /// Learned limits don't count as state: the client learns them again from the next response.
+    /// Limits that the server reported don't count as state, because the next response reports them again.
     /// - Parameter now: Nanoseconds on a monotonic clock.
     public func isFresh(at now: Int64) -> Bool {
         ledger.inFlightCount == 0 && halved.units == nil && blockedUntil <= now && run.delay(at: now) == 0

@@ -3,7 +3,7 @@ import Synchronization
 /// Lets many callers share one operation. The first caller starts the operation, and all callers get its result.
 ///
 /// The operation continues even if the first caller is canceled, because the result must not be lost. An example of such a result is a
-/// rotated token. A canceled caller returns immediately. The other callers are not affected.
+/// rotated token. By default, a canceled caller throws `CancellationError` immediately. The other callers are not affected.
 package final class SingleFlight<Value: Sendable>: Sendable {
     /// The result of an operation that all of its callers get.
     package typealias Outcome = Result<Value, any Error>
@@ -43,11 +43,14 @@ package final class SingleFlight<Value: Sendable>: Sendable {
 
     /// Joins the running operation, or starts one.
     /// - Parameters:
-    ///   - isCancellable: Whether a caller returns as soon as its task is canceled.
-    ///   - entrance: A closure that is called under the lock before the caller joins. The closure can return an existing result.
+    ///   - isCancellable: With `true`, the method throws `CancellationError` as soon as the caller's task is canceled. With `false`, the
+    ///     method ignores the cancellation and waits for the result.
+    ///   - entrance: A closure that is called under the lock before the caller joins. The closure decides whether the caller joins, gets
+    ///     an existing result, or throws an error.
     ///   - operation: The operation that runs once for all callers.
     /// - Returns: The result, and whether another caller started the operation.
-    /// - Throws: The operation's error; `CancellationError` as soon as the caller's task is canceled.
+    /// - Throws: The error of the operation or of ``Entrance/hopeless(_:)``; `CancellationError` if `isCancellable` is `true` and the
+    ///   caller's task is canceled.
     package func run(
         isCancellable: Bool = true,
         unless entrance: @Sendable () -> Entrance,
