@@ -1,20 +1,28 @@
 /// Base64url without padding (RFC 4648 §5): the alphabet of tokens.
 package enum Base64URL {
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-
     /// Returns the text of bytes: four letters for three bytes, without padding. O(length).
     package static func encoded(_ bytes: some Sequence<UInt8>) -> String {
-        var text: [UInt8] = []
-        var (buffer, bits): (UInt16, Int) = (0, 0)
-        for byte in bytes {
-            (buffer, bits) = (buffer << 8 | UInt16(byte), bits + 8)
-            while bits >= 6 {
-                bits -= 6
-                text.append(alphabet[Int(buffer >> bits & 63)])
+        // Other modules call this function without specialization. With a pointer, it does not call the sequence for each byte.
+        bytes.withContiguousStorageIfAvailable(text(of:)) ?? Array(bytes).withUnsafeBufferPointer(text(of:))
+    }
+
+    private static func text(of bytes: UnsafeBufferPointer<UInt8>) -> String {
+        String(unsafeUninitializedCapacity: (bytes.count * 4 + 2) / 3) { letters in
+            var (buffer, bits, count): (UInt16, Int, Int) = (0, 0, 0)
+            for byte in bytes {
+                (buffer, bits) = (buffer << 8 | UInt16(byte), bits + 8)
+                while bits >= 6 {
+                    bits -= 6
+                    letters[count] = letter(of: UInt8(truncatingIfNeeded: buffer >> bits) & 63)
+                    count += 1
+                }
             }
+            if bits > 0 {
+                letters[count] = letter(of: UInt8(truncatingIfNeeded: buffer << (6 - bits)) & 63)
+                count += 1
+            }
+            return count
         }
-        if bits > 0 { text.append(alphabet[Int(buffer << (6 - bits) & 63)]) }
-        return String(decoding: text, as: UTF8.self)
     }
 
     /// Decodes a Base64url text. Only texts that ``encoded(_:)`` can return are valid, so each sequence of bytes has exactly one valid
@@ -25,6 +33,11 @@ package enum Base64URL {
     /// Decodes a Base64url text in ASCII. O(length).
     /// - Returns: The bytes; `nil` if the text is invalid.
     package static func decoded(_ text: some Collection<UInt8>) -> [UInt8]? {
+        if let bytes = text.withContiguousStorageIfAvailable(bytes(of:)) { return bytes }
+        return Array(text).withUnsafeBufferPointer(bytes(of:))
+    }
+
+    private static func bytes(of text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count * 3 / 4)
         var (buffer, bits): (UInt16, Int) = (0, 0)
@@ -38,6 +51,17 @@ package enum Base64URL {
         }
         // If six bits remain, the last letter doesn't encode a byte.
         return bits < 6 && buffer & (1 << bits - 1) == 0 ? bytes : nil
+    }
+
+    /// Returns the letter of six bits.
+    private static func letter(of value: UInt8) -> UInt8 {
+        switch value {
+        case 0..<26: value + 0x41
+        case 26..<52: value - 26 + 0x61
+        case 52..<62: value - 52 + 0x30
+        case 62: 0x2D
+        default: 0x5F
+        }
     }
 
     /// Returns the six bits of a letter; `nil` for any other byte.
