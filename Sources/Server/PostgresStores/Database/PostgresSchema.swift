@@ -294,7 +294,7 @@ extension PostgresSchema {
         """,
     ]
 
-    /// The sealed keys of access tokens, and the shared value that a change of the keys locks.
+    /// The sealed keys of access tokens, and the row of `shared_value` that each change of the keys locks.
     private static let signingKeys: [PostgresStatement] = [
         """
         CREATE TABLE IF NOT EXISTS signing_key (

@@ -15,10 +15,10 @@ final class LookupConnections: Sendable {
     /// The connections that are not in use; `nil` after the database was closed.
     private let idle = Mutex<[DatabaseQueue]?>([])
 
-    /// Creates the pool without connections.
+    /// Creates a pool that has no connections yet.
     /// - Parameters:
     ///   - path: The path of an existing database.
-    ///   - configuration: The configuration, which is changed to read-only.
+    ///   - configuration: The configuration of the connections. The pool uses a copy of it that is read-only.
     init(path: String, configuration: Configuration) {
         var configuration = configuration
         configuration.readonly = true
@@ -67,7 +67,7 @@ extension Database {
     /// - Parameters:
     ///   - key: The column that identifies a row.
     ///   - condition: The condition for the rows, with one `?` for the argument.
-    /// - Returns: Whether there may be more to delete.
+    /// - Returns: Whether the table may have more rows to delete.
     func sweep(_ table: String, by key: String, where condition: String, _ argument: Date) throws -> Bool {
         try execute(
             sql: "DELETE FROM \(table) WHERE \(key) IN (SELECT \(key) FROM \(table) WHERE \(condition) LIMIT 500)",
