@@ -158,8 +158,10 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
         return (record, try row.value(Account.columnCount))
     }
 
-    /// Changes an account with its links and former addresses, applies the effects of the record, and finishes the idempotency key of the
-    /// current request, in one transaction.
+    /// Changes an account with its links and former addresses, and applies the effects of the record, in one transaction.
+    ///
+    /// The same transaction finishes the idempotency key of the current request, if the key is in the same database: it stores the response
+    /// for repetitions of the request.
     ///
     /// The row of the account stores the id of the change. If the response of a commit was lost, the repeated transaction finds this id and
     /// returns the value of the earlier run.
@@ -215,8 +217,10 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
         }
     }
 
-    /// Consumes the link of a registration and adds the account, and finishes the idempotency key of the current request, in one
-    /// transaction. The key is not finished if the account isn't added.
+    /// Consumes the link of a registration and adds the account, in one transaction.
+    ///
+    /// If the account is added, the same transaction finishes the idempotency key of the current request: it stores the response for
+    /// repetitions of the request. The key must be in the same database.
     ///
     /// All links of the registration are locked in one order, so only one of several concurrent callers adds the account. If the response
     /// of a commit was lost, the repeated transaction finds the account by its id.
@@ -503,7 +507,7 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
     ///
     /// Call it again while it returns `true`.
     /// - Parameter now: The present time.
-    /// - Returns: Whether there may be more.
+    /// - Returns: Whether there may be more expired links or addresses.
     /// - Throws: `StoreFailure`.
     @discardableResult
     public func sweep(at now: Date) async throws -> Bool {

@@ -98,8 +98,10 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
         try await database.read { try AccountRecord(id, at: now, in: $0) }
     }
 
-    /// Changes an account with its links and former addresses, applies the effects of the record, and finishes the idempotency key of the
-    /// current request, in one transaction.
+    /// Changes an account with its links and former addresses, and applies the effects of the record, in one transaction.
+    ///
+    /// The same transaction finishes the idempotency key of the current request, if the key is in the same database: it stores the response
+    /// for repetitions of the request.
     ///
     /// - Parameters:
     ///   - id: The account.
@@ -123,8 +125,10 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
         }
     }
 
-    /// Consumes the link of a registration and adds the account, and finishes the idempotency key of the current request, in one
-    /// transaction. The key is not finished if the account isn't added.
+    /// Consumes the link of a registration and adds the account, in one transaction.
+    ///
+    /// If the account is added, the same transaction finishes the idempotency key of the current request: it stores the response for
+    /// repetitions of the request. The key must be in the same database.
     public func activate(_ digest: TokenDigest, as account: Account, at now: Date) async throws -> Bool {
         let effect = IdempotentEffect.current(in: database)
         return try await database.write { database in
@@ -408,7 +412,7 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     ///
     /// Call it again while it returns `true`.
     /// - Parameter now: The present time.
-    /// - Returns: Whether there may be more.
+    /// - Returns: Whether there may be more expired links or addresses.
     /// - Throws: `StoreFailure`.
     @discardableResult
     public func sweep(at now: Date) async throws -> Bool {

@@ -74,7 +74,7 @@ public struct SQLiteAuditStore: AuditStore {
     ///   - before: The time before which events are removed.
     ///   - limit: The number of events of one kind that an account may have.
     /// - Throws: `StoreFailure`.
-    /// - Returns: Whether there may be more to remove.
+    /// - Returns: Whether there may be more events to remove.
     /// - Complexity: A read of the index over all events, which delays no writer.
     @discardableResult
     public func sweep(before: Date, limit: Int) async throws -> Bool {

@@ -155,7 +155,7 @@ extension SQLiteIdempotencyStore {
     }
 
     /// Removes up to 500 expired keys. Triggers subtract their bytes.
-    /// - Returns: Whether there may be more.
+    /// - Returns: Whether there may be more expired keys.
     private static func removeExpired(at now: Date, in database: Database) throws -> Bool {
         try database.sweep("idempotency_key", by: "digest", where: "ends_at <= ?", now)
     }

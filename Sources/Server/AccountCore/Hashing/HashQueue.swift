@@ -2,7 +2,7 @@ import Scheduling
 
 /// The reason for hashing a password. It decides the order of the callers.
 public enum HashingPurpose: Hashable, Sendable {
-    /// The client has not proven any right yet, as in a sign-in or a registration. The networks of these clients take turns.
+    /// The client has not proven any right yet, as in a sign-in or a registration. The queue serves the networks of these clients in turn.
     case attempt
     /// The client has proven a right with a reset token or the correct password. These callers are served before all attempts.
     case entitled
@@ -11,10 +11,10 @@ public enum HashingPurpose: Hashable, Sendable {
 /// Decides for each password hash whether it is computed now, waits or is refused. The type has no side effects: the caller passes the time
 /// and random numbers.
 ///
-/// Networks take turns: 60 attempts from one network delay another network's first attempt by one hash. A network can use at most half of
-/// the queue. If the queue is full and a network with few pending attempts sends another attempt, this attempt displaces the last attempt
-/// of the network with the most pending attempts. The queue holds as many attempts as can be computed within ``longestWait``, because
-/// clients don't wait longer.
+/// The queue serves the networks in turn, one attempt of each: 60 attempts from one network delay another network's first attempt by one
+/// hash. A network can use at most half of the queue. If the queue is full and a network with few pending attempts sends another attempt,
+/// this attempt displaces the last attempt of the network with the most pending attempts. The queue holds as many attempts as can be
+/// computed within ``longestWait``, because clients don't wait longer.
 ///
 /// A refused caller receives a delay, which corresponds to a place in a ``VirtualLine``. Half of the queue is reserved for callers that
 /// return after their delay.
@@ -49,9 +49,9 @@ struct HashQueue<Job> {
     private var line = VirtualLine<String?>()
     private var rate: ServiceRate
     private var lastTicket: UInt64 = 0
-    /// The tickets whose jobs have not been entered yet. `cancelled` contains the tickets that were canceled before their jobs were
-    /// entered.
+    /// The tickets whose jobs have not been entered yet.
     private var pending: Set<UInt64> = []
+    /// The tickets that were canceled before their jobs were entered.
     private var cancelledEarly: Set<UInt64> = []
 
     /// Creates an idle queue.

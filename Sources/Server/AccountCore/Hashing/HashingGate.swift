@@ -14,8 +14,8 @@ import Timekeeping
 ///
 /// A hash takes about 16 ms of a core. Without a gate, a burst of sign-ins would occupy all threads of the process. If the queue had no
 /// bound, all callers would wait too long. If the queue is full, the gate refuses a caller with the delay after which there will be
-/// capacity for it. Networks take turns, and callers that have proven a right come first; see ``HashingPurpose``. The gate reads the
-/// network of the caller from ``AuditOrigin/current``.
+/// capacity for it. The gate serves callers that have proven a right first, and then the networks of the other callers in turn; see
+/// ``HashingPurpose``. The gate reads the network of the caller from ``AuditOrigin/current``.
 ///
 /// Create one gate per process, with one thread per processor. If a caller is canceled, its job is removed from the queue. If the hash is
 /// already being computed, it is finished and discarded.

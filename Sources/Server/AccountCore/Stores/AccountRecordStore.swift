@@ -13,10 +13,10 @@ public protocol AccountRecordStore: Sendable {
     /// Removes a link that no user has received.
     /// The worker calls it if the email with the link could not be delivered. An unknown digest is ignored.
     func discard(_ digest: TokenDigest) async throws
-    /// Returns the unexpired link of a digest, and the record of its account. Changes nothing.
+    /// Returns the link of a digest, and the record of its account, if the link has not expired. Changes nothing.
     /// - Parameters:
     ///   - digest: The digest of the presented token.
-    ///   - now: The time at which the link must be unexpired.
+    ///   - now: The present time. A link that has expired by then isn't returned.
     /// - Returns: `nil` if the digest is unknown or expired. The record is `nil` for a link that creates an account.
     func find(_ digest: TokenDigest, at now: Date) async throws -> (link: StoredLink, record: AccountRecord?)?
     /// Whether an account can get an address: no other account has it, and no other one had it and can still restore it.
@@ -95,7 +95,7 @@ public protocol AccountRecordStore: Sendable {
     /// Overwrites the bytes of removed rows, as far as the database can. A store without files does nothing.
     func scrub() async throws
     /// Removes expired links and former addresses. The work per call is bounded.
-    /// - Returns: Whether there may be more to remove.
+    /// - Returns: Whether there may be more expired links or addresses. If so, call the method again.
     @discardableResult
     func sweep(at now: Date) async throws -> Bool
 }

@@ -60,7 +60,7 @@ public protocol SessionStore: Sendable {
     ///   - now: The steady time.
     ///   - rules: The limits of sessions. The same rules as for ``rotate(_:to:at:rules:)`` are needed: with shorter limits, the sweep would
     ///     remove sessions that can still be refreshed.
-    /// - Returns: Whether there may be more to remove.
+    /// - Returns: Whether there may be more sessions or tokens to remove.
     @discardableResult
     func sweep(at now: Date, rules: SessionRules) async throws -> Bool
 }

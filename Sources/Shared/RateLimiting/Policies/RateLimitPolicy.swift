@@ -35,7 +35,7 @@ public struct RateLimitPolicy: Hashable, Sendable {
     ///   - algorithm: The algorithm that counts admissions; `nil` for ``RateLimitAlgorithm/automatic(quota:)``.
     ///   - unit: The unit of the quota, as responses report it.
     /// - Precondition: `quota`, `window`, `cost` and the burst are positive. `quota` is at most 2³¹ − 1, and `window` is at most 10 years.
-    ///   The burst is at most `quota`, and `cost` is at most the burst. The burst refills in less than 70 years.
+    ///   The burst is at most `quota`, and `cost` is at most the burst. A used burst is available again after less than 70 years.
     public init(
         name: String,
         quota: Int,
@@ -153,7 +153,8 @@ struct RateLimitTerms: Hashable, Sendable {
     let cost: Int
     /// The length of the window in nanoseconds, rounded up.
     let window: Int64
-    /// The time in nanoseconds in which one unit refills, rounded up. 0 for the sliding window, which doesn't refill evenly.
+    /// The time in nanoseconds after which one more unit becomes available, rounded up. 0 for the sliding window, where units don't become
+    /// available at an even rate.
     let emission: Int64
 
     /// The longest time until a key is unused again, in nanoseconds.
