@@ -156,7 +156,7 @@ public final class ResetPasswordModel: StandardScreenModel {
         self.end(end)
     }
 
-    /// Whether a refused confirmation means that the link is no longer usable. A refusal without a code may also concern the
+    /// Returns whether a refused confirmation means that the link is no longer usable. A refusal without a code may also concern the
     /// password, so the link is validated again.
     private func isConsumed(_ link: ResetLink, by refusal: APIError) async -> Bool {
         if refusal.code == .authResetTokenInvalid { return true }
@@ -260,7 +260,7 @@ public final class ResetPasswordModel: StandardScreenModel {
         return await super.perform(action)
     }
 
-    /// The message about a field, shown at the field.
+    /// Returns the message about a field, shown at the field.
     override public func problem(at field: AccountField) -> String? {
         switch field {
         case .password: passwordProblem

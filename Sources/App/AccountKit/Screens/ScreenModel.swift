@@ -71,7 +71,7 @@ public class StandardScreenModel: ScreenModel {
     /// The text that VoiceOver should speak. Each change is an announcement.
     public var announcement: ScreenAnnouncement? { signals.announcement }
 
-    /// The server's message about a field, shown at the field; `nil` as soon as the user edits the field.
+    /// Returns the server's message about a field, shown at the field; `nil` as soon as the user edits the field.
     /// - Parameter field: A field of the screen.
     /// - Returns: The message; `nil` if there is none.
     public func problem(at field: AccountField) -> String? { problems[field] }

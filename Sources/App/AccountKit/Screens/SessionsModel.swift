@@ -147,14 +147,14 @@ extension SessionsModel {
     /// The title of the button that replaces the list before the first response: the progress, or "Try Again" after a failure.
     public var loadTitle: String { presenter.text(isInFlight ? ContractText.loadingDevices : ContractText.retry) }
 
-    /// The name of a session's device.
+    /// Returns the name of a session's device.
     /// - Parameter session: A session of the list.
     /// - Returns: The name that the device reported at sign-in, or a text for an unknown device.
     public func name(of session: SessionDescription) -> String {
         session.deviceName ?? presenter.text(ContractText.unknownDevice)
     }
 
-    /// The line under the name: a text that marks this device, or the time of the last use of another device.
+    /// Returns the line under the name: a text that marks this device, or the time of the last use of another device.
     /// - Parameter session: A session of the list.
     public func detail(of session: SessionDescription) -> String {
         guard !session.isCurrent else { return presenter.text(ContractText.thisDevice) }

@@ -2,7 +2,7 @@ public import ErrorContract
 public import Foundation
 public import HTTPTypes
 
-/// The rule that derives the address of the next page from a page.
+/// A rule that derives the address of the next page from the present page.
 ///
 /// ```swift
 /// for try await orders: [Order] in api.pages("/orders", by: .link) { show(orders) }
@@ -166,7 +166,7 @@ extension Substring {
 /// for try await order in pages.items(\.results) { show(order) }
 /// ```
 public struct PageSequence<Page: Decodable & Sendable>: AsyncSequence, Sendable {
-    /// A page.
+    /// The type of a page.
     public typealias Element = Page
     /// The error of a page. An error ends the sequence.
     public typealias Failure = APIError
@@ -231,7 +231,7 @@ extension PageSequence {
 
 /// The items of all pages of a list as one sequence. The sequence requests a page when the reader reaches its items.
 public struct PageItems<Page: Decodable & Sendable, Item: Sendable>: AsyncSequence, Sendable {
-    /// An item.
+    /// The type of an item.
     public typealias Element = Item
     /// The error of a page. An error ends the sequence.
     public typealias Failure = APIError

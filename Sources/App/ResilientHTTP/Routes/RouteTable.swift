@@ -15,13 +15,14 @@ public struct RouteTable: Sendable {
         var template: RouteTemplate
         var segments: [Substring]
 
-        /// Whether each segment is a parameter or equals the path's segment. The route and the path must have the same number of segments.
+        /// Returns whether each segment is a parameter or equals the path's segment. The route and the path must have the same number of
+        /// segments.
         func matches(_ path: ArraySlice<Substring>) -> Bool {
             zip(segments, path).allSatisfy { RouteTemplate.isParameter($0) || $0 == $1 }
         }
 
-        /// Whether this route is more specific than another route: at the first difference from the left, this route has a literal segment,
-        /// and the other route has a parameter.
+        /// Returns whether this route is more specific than another route: at the first difference from the left, this route has a literal
+        /// segment, and the other route has a parameter.
         func isMoreParticular(than other: Route) -> Bool {
             for (own, others) in zip(segments, other.segments)
             where RouteTemplate.isParameter(own) != RouteTemplate.isParameter(others) {
@@ -128,8 +129,8 @@ enum PathFolding {
         return RouteTemplate(segments: segments.count > maximumSegments ? folded + ["{rest}"] : folded)
     }
 
-    /// Whether a segment is an id rather than a word. Ids are: digits, a UUID, sixteen or more hexadecimal digits, a long mixture of
-    /// letters and digits, an address with `@`, and a segment that is too long or unusual for a word.
+    /// Returns whether a segment is an id rather than a word. Ids are: digits, a UUID, sixteen or more hexadecimal digits, a long mixture
+    /// of letters and digits, an address with `@`, and a segment that is too long or unusual for a word.
     static func isIdentifier(_ bytes: some Collection<UInt8>) -> Bool {
         let count = bytes.count
         guard count <= longestWord else { return true }

@@ -215,7 +215,7 @@ struct ContentRange: Hashable {
 }
 
 extension HTTPResponse {
-    /// The strong validator of this version of the resource, for `If-Range` (RFC 9110 §8.8). The validator is a strong `ETag`, or a
+    /// Returns the strong validator of this version of the resource, for `If-Range` (RFC 9110 §8.8). The validator is a strong `ETag`, or a
     /// `Last-Modified` at least a second before the `Date`. A compressed body has no validator, because its ranges differ from the ranges
     /// of the file.
     func strongValidator(now: Date) -> String? {

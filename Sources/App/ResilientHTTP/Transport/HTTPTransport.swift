@@ -112,7 +112,7 @@ public enum Redirection {
         return next
     }
 
-    /// The scheme, the host and the port. A missing port is replaced by the default port.
+    /// Returns the scheme, the host and the port. A missing port is replaced by the default port.
     private static func origin(_ request: HTTPRequest) -> String {
         let (scheme, authority) = (request.scheme?.lowercased() ?? "", request.authority?.lowercased() ?? "")
         let hasPort = authority.split(separator: "]", omittingEmptySubsequences: false).last?.contains(":") == true

@@ -227,7 +227,7 @@ public final class FileChunks: Sendable {
         return data.flatMap { $0.isEmpty ? nil : [UInt8]($0) }
     }
 
-    /// The size of a file; `nil` if it can't be read.
+    /// Returns the size of a file; `nil` if it can't be read.
     static func length(of url: URL) -> Int64? {
         let attributes = try? FileManager.default.attributesOfItem(atPath: url.path(percentEncoded: false))
         return (attributes?[.size] as? NSNumber)?.int64Value

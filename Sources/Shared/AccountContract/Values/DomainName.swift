@@ -38,8 +38,8 @@ enum DomainName {
         return ascii.utf8.count <= 63 ? ascii : nil
     }
 
-    /// Whether a label that begins with `xn--` is canonical punycode. The result is `false` if the decoded label is invalid, or if the
-    /// canonical punycode of the same name is another text.
+    /// Returns whether a label that begins with `xn--` is canonical punycode. The result is `false` if the decoded label is invalid, or if
+    /// the canonical punycode of the same name is another text.
     private static func isPunycode(_ label: String) -> Bool {
         guard let text = Punycode.decode(String(label.dropFirst(4))), text.utf8.contains(where: { $0 >= 0x80 }) else {
             return false

@@ -41,8 +41,8 @@ public struct EmailAddress: Sendable {
         self.normalized = text.lowercased()
     }
 
-    /// Whether a text is already a normalized address: lower-case ASCII without punycode. This is the case for most texts. All other texts
-    /// take the slow path, whether they are valid or not.
+    /// Returns whether a text is already a normalized address: lower-case ASCII without punycode. This is the case for most texts. All
+    /// other texts take the slow path, whether they are valid or not.
     private static func isPlain(_ text: String) -> Bool {
         var (local, label, labels, count) = (0, 0, 0, 0)
         var isLetters = true
@@ -102,7 +102,7 @@ public struct EmailAddress: Sendable {
         return String(scalars[first...last])
     }
 
-    /// Whether a byte is allowed before the `@`.
+    /// Returns whether a byte is allowed before the `@`.
     private static func isLocal(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
@@ -111,7 +111,7 @@ public struct EmailAddress: Sendable {
         }
     }
 
-    /// Whether a character can be seen: no white space, and no control, format or unassigned character.
+    /// Returns whether a character can be seen: no white space, and no control, format or unassigned character.
     private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
         guard !scalar.properties.isDefaultIgnorableCodePoint, !scalar.properties.isWhitespace else { return false }
         switch scalar.properties.generalCategory {

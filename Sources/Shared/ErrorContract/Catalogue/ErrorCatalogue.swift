@@ -18,8 +18,8 @@
 /// ```
 ///
 /// Pass the catalogue to the client (`APIClient`). The client's errors then use the texts and retry classes of the catalogue. A client
-/// doesn't need the codes of a newer server: for an unknown code, it uses the definition of the longest known prefix. If the catalogue has
-/// no such prefix, the client uses the status of the response.
+/// works with a newer server whose codes it doesn't know: for an unknown code, the client uses the definition of the longest known prefix.
+/// If the catalogue has no such prefix, the client uses the status of the response.
 ///
 /// A catalogue is a value type. Its copies share one index, so a copy is cheap and a lookup takes O(1).
 public struct ErrorCatalogue: Sendable {
@@ -108,7 +108,7 @@ public struct ErrorCatalogue: Sendable {
     /// The prefixes of the standard families.
     private static let families = Set(standard.definitions.map(\.family.rawValue))
 
-    /// The retry class of a response without a known code.
+    /// Returns the retry class of a response whose code is missing or unknown.
     private static func retryClass(ofStatus status: Int) -> RetryClass {
         switch status {
         case 401: .afterRefreshOrSignIn

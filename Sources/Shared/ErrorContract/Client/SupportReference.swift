@@ -27,7 +27,7 @@ public struct SupportReference: Hashable, Sendable {
         (self.code, self.requestID, self.time) = (code, requestID, time)
     }
 
-    /// The reference with its label, such as `Support reference: AUTH_USER_SUSPENDED · r9 · 2025-11-04T10:30:00Z`.
+    /// Returns the reference with its label, such as `Support reference: AUTH_USER_SUSPENDED · r9 · 2025-11-04T10:30:00Z`.
     /// - Parameters:
     ///   - language: The language of the text.
     ///   - catalogue: The catalogue with the app's own translations of the label.

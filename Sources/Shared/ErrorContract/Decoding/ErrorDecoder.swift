@@ -80,7 +80,7 @@ public struct ErrorDecoder: Sendable {
         (object["error"]?.objectValue?["timestamp"] ?? object["timestamp"])?.stringValue.flatMap { InternetDate.parse($0) }
     }
 
-    /// Whether a text can be a code or an id: short, printable and without spaces, so that it can be logged.
+    /// Returns whether a text can be a code or an id: short, printable and without spaces, so that it can be logged.
     static func isCode(_ text: String) -> Bool {
         (1...128).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }

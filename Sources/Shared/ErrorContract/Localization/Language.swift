@@ -171,18 +171,18 @@ extension Language {
         }
     }
 
-    /// Whether a number ends in 2, 3 or 4 but not in 12, 13 or 14.
+    /// Returns whether a number ends in 2, 3 or 4 but not in 12, 13 or 14.
     private static func isFew(_ number: UInt) -> Bool {
         (2...4).contains(number % 10) && !(12...14).contains(number % 100)
     }
 
-    /// The rule of Russian, Ukrainian and Belarusian.
+    /// Returns the plural category of a number in Russian, Ukrainian and Belarusian.
     private static func eastSlavic(_ number: UInt) -> PluralCategory {
         if number % 10 == 1, number % 100 != 11 { return .one }
         return isFew(number) ? .few : .many
     }
 
-    /// The rule of Arabic, which uses all six categories.
+    /// Returns the plural category of a number in Arabic, which uses all six categories.
     private static func arabic(_ number: UInt) -> PluralCategory {
         switch (number, number % 100) {
         case (0, _): .zero

@@ -50,7 +50,7 @@ public struct LanguagePreference: Hashable, Sendable {
         return fallback
     }
 
-    /// Whether a text is a language range: `*`, or subtags of 1 to 8 letters and digits, at most 35 characters in all.
+    /// Returns whether a text is a language range: `*`, or subtags of 1 to 8 letters and digits, at most 35 characters in all.
     private static func isRange(_ text: Substring) -> Bool {
         text == "*"
             || !text.isEmpty && text.count <= 35

@@ -155,7 +155,7 @@ extension LocalizedText {
         return runs(of: forms, in: spoken, asked: language, saying: translations)
     }
 
-    /// Whether a text exists in a language, so that English isn't used as the fallback.
+    /// Returns whether a text exists in a language, so that English isn't used as the fallback.
     func exists(in language: Language, saying translations: Translations) -> Bool {
         found(for: language, in: translations) != nil
     }
@@ -252,7 +252,7 @@ final class TextTable: Hashable, Sendable {
         entries.first { $0.language == language }?.forms
     }
 
-    /// Whether two tables have the same texts. Copies of one text share a table, so most comparisons only compare the references.
+    /// Returns whether two tables have the same texts. Copies of one text share a table, so most comparisons only compare the references.
     static func == (left: TextTable, right: TextTable) -> Bool {
         left === right || left.english == right.english && left.entries == right.entries
     }
@@ -339,7 +339,7 @@ public struct TextRun: Hashable, Sendable {
         direction = Self.fits(text, surrounding) ? nil : TextDirection(of: text) ?? .leftToRight
     }
 
-    /// Whether a value needs no isolation from the surrounding text. In a left-to-right text, this is a value without right-to-left
+    /// Returns whether a value needs no isolation from the surrounding text. In a left-to-right text, this is a value without right-to-left
     /// letters. In a right-to-left text, it is a value with only right-to-left letters, or a plain number.
     private static func fits(_ value: String, _ surrounding: TextDirection) -> Bool {
         let scalars = value.unicodeScalars

@@ -159,7 +159,7 @@ struct FieldText: ~Copyable {
         }
     }
 
-    /// The maximum number of bytes of a quoted text: each of its bytes may need a backslash.
+    /// Returns the maximum number of bytes of a quoted text: each of its bytes may need a backslash.
     static func quotedCapacity(_ text: String) -> Int { 2 * text.utf8.count + 2 }
 
     /// The maximum number of digits of a number.

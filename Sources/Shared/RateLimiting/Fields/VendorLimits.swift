@@ -34,7 +34,8 @@ struct VendorLimits {
         ("anthropic-ratelimit-", ["requests", "tokens", "input-tokens", "output-tokens"]),
     ]
 
-    /// The fields of GitHub, GitLab, X, Discord, Reddit, Laravel, Okta and others. With a suffix, the fields of OpenAI.
+    /// Reads the limit from the fields of GitHub, GitLab, X, Discord, Reddit, Laravel, Okta and others. With a suffix, reads OpenAI's
+    /// fields.
     private func limit(_ prefix: String, suffix: String, name: String? = nil) -> ServerLimit? {
         func first(_ name: String) -> FieldItem? { FieldItem.items(field(prefix + name + suffix)).first }
         let quotas = FieldItem.items(field(prefix + "limit" + suffix))

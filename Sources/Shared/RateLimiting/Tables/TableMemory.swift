@@ -38,7 +38,7 @@ struct TableMemory {
     /// An empty table with the same limit.
     var emptied: TableMemory { TableMemory(pool: pool, reserved: reserved) }
 
-    /// Whether there is room for more bytes.
+    /// Returns whether there is room for more bytes.
     func hasRoom(for bytes: Int) -> Bool {
         guard let pool else { return true }
         return used + bytes <= reserved || pool.used + used + bytes - max(used, reserved) <= pool.size

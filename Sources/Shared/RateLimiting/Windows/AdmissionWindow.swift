@@ -27,7 +27,7 @@ protocol AdmissionWindow: ~Copyable {
     func delayOfMore(at now: Int64, terms: RateLimitTerms) -> Int64
     /// Returns the nanoseconds until the state equals a new state.
     func owed(at now: Int64, terms: RateLimitTerms) -> Int64
-    /// Whether the state equals a new state, so that it can be removed.
+    /// Returns whether the state equals a new state, so that the caller can remove it.
     func isFresh(at now: Int64, terms: RateLimitTerms) -> Bool
     /// Returns the usage in the form in which it is saved.
     func savedUsage(at now: Int64, terms: RateLimitTerms) -> SavedUsage

@@ -309,7 +309,7 @@ extension FormModel {
         isCoolingDown ? presenter.text(ContractText.resetCooldown(seconds: secondsLeft)) : nil
     }
 
-    /// The label of a field.
+    /// Returns the label of a field.
     /// - Parameter field: A field of the form.
     /// - Returns: The label in the language of the screen.
     public func label(of field: AccountField) -> String {

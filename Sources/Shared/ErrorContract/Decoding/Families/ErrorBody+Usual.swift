@@ -61,8 +61,8 @@ extension ErrorBody {
         }
     }
 
-    /// Whether a text under a key is the name of an error. Under keys such as `name` and `id`, many bodies have a name that is not an
-    /// error's name.
+    /// Returns whether a text under a key is the name of an error. Under keys such as `name` and `id`, many bodies have a name that is not
+    /// an error's name.
     private static func isName(_ text: String, under key: String) -> Bool {
         guard ErrorDecoder.isCode(text), text != "error" else { return false }
         return switch key {
