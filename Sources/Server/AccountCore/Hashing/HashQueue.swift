@@ -11,10 +11,10 @@ public enum HashingPurpose: Hashable, Sendable {
 /// Decides for each password hash whether it is computed now, waits or is refused. The type has no side effects: the caller passes the time
 /// and random numbers.
 ///
-/// The queue serves the networks in turn, one attempt of each: 60 attempts from one network delay another network's first attempt by one
-/// hash. A network can use at most half of the queue. If the queue is full and a network with few pending attempts sends another attempt,
-/// this attempt displaces the last attempt of the network with the most pending attempts. The queue holds as many attempts as can be
-/// computed within ``longestWait``, because clients don't wait longer.
+/// The queue serves the networks in turn, one attempt of each. So if one network sends 60 attempts, they delay the first attempt of another
+/// network by one hash. A network can use at most half of the queue. If the queue is full and a network with few pending attempts sends
+/// another attempt, this attempt displaces the last attempt of the network with the most pending attempts. The queue holds as many attempts
+/// as can be computed within ``longestWait``, because clients don't wait longer.
 ///
 /// A refused caller receives a delay, which corresponds to a place in a ``VirtualLine``. Half of the queue is reserved for callers that
 /// return after their delay.

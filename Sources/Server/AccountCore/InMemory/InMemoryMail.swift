@@ -209,7 +209,8 @@ struct InMemorySentResets: SentResetStore {
                 if sent >= bound.quota { return .accountExceeded }
             }
             if let bound = bounds.overall {
-                // The burst is a part of the quota. It is admitted within the same part of the window.
+                // The burst is a part of the quota. For example, if the burst is a tenth of the quota, it is admitted within a tenth of the
+                // window.
                 let span = bound.window / .seconds(1) * Double(bound.burst) / Double(bound.quota)
                 let sent = others.map(\.sentAt).filter { $0 > now.addingTimeInterval(-span) }.sorted(by: >)
                 if sent.count >= bound.burst { return .later(sent[bound.burst - 1].addingTimeInterval(span)) }
