@@ -267,7 +267,7 @@ private struct OpenRegisterRequest: Decodable {
 /// The cookie in which a browser stores its device token. The browser sends it only to this host and only over TLS, and scripts can't read
 /// it. The cookie expires together with the token.
 ///
-/// With this cookie, failed attempts of other devices don't count for a sign-in in the same browser.
+/// With this cookie, failed attempts of other devices don't count against a sign-in in the same browser.
 enum DeviceCookie {
     /// The name. The prefix `__Host-` makes browsers enforce `Secure`, `Path=/` and no `Domain`.
     static let name = "__Host-device"

@@ -32,7 +32,7 @@ extension HTTPClient.Request {
         }
     }
 
-    /// Whether a text is a host, with or without a port, and no other part of an address.
+    /// Returns whether a text is a host, with or without a port, and no other part of an address.
     private static func isAuthority(_ text: String) -> Bool {
         var text = text
         return text.withUTF8 { bytes in

@@ -246,7 +246,7 @@ extension SQLiteSessionStore {
         )
     }
 
-    /// Whether a token that replaced the given one was used.
+    /// Returns whether a token that replaced the given one was used.
     private static func hasUsedSuccessor(_ digest: TokenDigest, in database: Database) throws -> Bool {
         try Bool.fetchOne(
             database,

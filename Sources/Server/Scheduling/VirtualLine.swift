@@ -69,7 +69,7 @@ package struct VirtualLine<Key: Hashable & Sendable>: Sendable {
         return true
     }
 
-    /// Whether a key has a due place.
+    /// Returns whether a key has a due place.
     package mutating func isDue(for key: Key, at now: Duration) -> Bool {
         advance(to: now)
         return places[key]?.first.map { $0 <= second } ?? false

@@ -174,7 +174,7 @@ enum CharacterClass: String, Hashable, Sendable, CaseIterable {
     /// The class of the variable if case is ignored and the text is in lowercase.
     var foldingCase: CharacterClass { self == .upper || self == .lower ? .folded : self }
 
-    /// Whether a character belongs to the class.
+    /// Returns whether a character belongs to the class.
     func contains(_ scalar: UInt32) -> Bool {
         guard let byte = UInt8(exactly: scalar) else { return false }
         return switch self {

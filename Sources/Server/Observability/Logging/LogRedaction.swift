@@ -63,7 +63,7 @@ public enum LogRedaction {
         return String(decoding: masked, as: UTF8.self)
     }
 
-    /// Whether the text may contain a secret and must be searched. For most texts, this is false.
+    /// Returns whether the text may contain a secret and must be searched. For most texts, this is false.
     private static func mayHoldSecret(_ text: String) -> Bool {
         var text = text
         return text.withUTF8 { bytes in
@@ -83,8 +83,8 @@ public enum LogRedaction {
         }
     }
 
-    /// Whether the value of this key is always hidden. This is the case if the last part of the key is one of the secret words. The last
-    /// part begins after a dot or an underscore. Case doesn't matter.
+    /// Returns whether the value of this key is always hidden. This is the case if the last part of the key is one of the secret words. The
+    /// last part begins after a dot or an underscore. Case doesn't matter.
     static func isSecret(key: String) -> Bool {
         var key = key
         return key.withUTF8 { key in
@@ -135,7 +135,7 @@ public enum LogRedaction {
         return begin > word.upperBound && end - begin >= 8 ? begin..<end : nil
     }
 
-    /// Whether a word equals a lowercase name, ignoring case.
+    /// Returns whether a word equals a lowercase name, ignoring case.
     private static func equals(_ word: some Collection<UInt8>, _ name: StaticString) -> Bool {
         guard word.count == name.utf8CodeUnitCount else { return false }
         return name.withUTF8Buffer { zip(word, $0).allSatisfy { $0 | 0x20 == $1 } }

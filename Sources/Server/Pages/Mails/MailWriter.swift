@@ -70,7 +70,7 @@ extension String {
     /// The dots that separate the labels of a domain name, in all scripts.
     private static let dots: Set<Unicode.Scalar> = [".", "\u{3002}", "\u{FF0E}", "\u{FF61}"]
 
-    /// Whether a character can be part of a label of a domain name: a letter or a number of any script.
+    /// Returns whether a character can be part of a label of a domain name: a letter or a number of any script.
     private static func isOfWord(_ scalar: Unicode.Scalar) -> Bool {
         scalar.properties.isAlphabetic || scalar.properties.numericType != nil
     }

@@ -47,7 +47,7 @@ public enum PostgresSchema {
         return try await !made(database).isSubset(of: steps.map(\.name))
     }
 
-    /// Whether the database has none of the tables, because no server has ever migrated it.
+    /// Returns whether the database has none of the tables, because no server has ever migrated it.
     /// - Parameter database: The database.
     /// - Throws: `StoreFailure`.
     public static func isNew(_ database: PostgresDatabase) async throws -> Bool {

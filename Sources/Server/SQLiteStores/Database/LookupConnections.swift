@@ -2,8 +2,8 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// Connections for lookups of a few rows on the calling thread. Such a lookup takes some microseconds, less than a switch to another
-/// thread.
+/// Connections for lookups of a few rows on the calling thread. Such a lookup takes some microseconds, which is less than the time of a
+/// switch to another thread.
 ///
 /// A connection is created when all are in use, so no caller waits. There are at most as many connections as threads that read at the same
 /// time.
@@ -30,7 +30,7 @@ final class LookupConnections: Sendable {
     /// Blocks the calling thread, so it is only for lookups through an index. Longer reads use `SQLiteDatabase.read`.
     /// - Parameter body: The read. It must execute one statement, because there is no transaction around it.
     /// - Throws: GRDB's `DatabaseError`; errors of the closure are rethrown.
-    /// - Complexity: A connection is opened if all are in use, which takes about a millisecond.
+    /// - Complexity: The lookup of an index. If all connections are in use, the method opens another one, which takes about a millisecond.
     func read<Value>(_ body: (Database) throws -> Value) throws -> Value {
         let taken = try idle.withLock { idle in
             guard idle != nil else { throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "the database is closed") }

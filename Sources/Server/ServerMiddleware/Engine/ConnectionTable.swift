@@ -220,13 +220,14 @@ struct ConnectionTable<Handle> {
         return one.size != other.size ? one.size < other.size : Self.isBefore(second, first)
     }
 
-    /// Whether one connection of a network is closed before another one.
+    /// Returns whether one connection of a network is closed before another one.
     private func isFirst(_ one: Candidate, before other: Candidate) -> Bool {
         let (first, second) = (clients[one.origin.client]?.count ?? 0, clients[other.origin.client]?.count ?? 0)
         return first != second ? first > second : Self.isBefore(one, other)
     }
 
-    /// Whether a connection has a lower rank than another connection. If the ranks are equal, whether the connection has waited longer.
+    /// Returns whether a connection has a lower rank than another connection. If the ranks are equal, whether the connection has waited
+    /// longer.
     private static func isBefore(_ one: Candidate, _ other: Candidate) -> Bool {
         one.rank != other.rank ? one.rank < other.rank : one.since < other.since
     }

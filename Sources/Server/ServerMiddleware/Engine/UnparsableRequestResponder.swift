@@ -58,7 +58,7 @@ final class UnparsableRequestResponder: ChannelDuplexHandler, RemovableChannelHa
         context.write(wrapOutboundOut(.body(context.channel.allocator.buffer(bytes: body))), promise: nil)
     }
 
-    /// Whether a response is the empty 400 of the engine. Responses of routes have an error code in a header.
+    /// Returns whether a response is the empty 400 of the engine. Responses of routes have an error code in a header.
     private static func isEngineResponse(_ head: HTTPResponse) -> Bool {
         head.status == .badRequest && head.headerFields[.contentLength] == "0" && head.headerFields[.errorCode] == nil
     }

@@ -67,7 +67,7 @@ public struct ClientIdentity: Hashable, Sendable {
         return client
     }
 
-    /// Whether an address belongs to a trusted proxy.
+    /// Returns whether an address belongs to a trusted proxy.
     private func trusts(_ address: IPAddress) -> Bool { trustedProxies.contains { $0.contains(address) } }
 
     /// The identity of an address.
