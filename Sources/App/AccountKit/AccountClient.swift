@@ -184,7 +184,7 @@ public struct AccountClient: Sendable {
     /// Requests a reset link by email. The response doesn't depend on whether the account exists.
     /// - Parameters:
     ///   - email: The address of the account.
-    ///   - submission: The submission of the form; the same one if the user tries again with the same address. After a success,
+    ///   - submission: The submission of the form. Pass the same submission if the user tries again with the same address. After a success,
     ///     the next request needs a new one: otherwise the server repeats its response without sending another email.
     /// - Returns: The text for the user.
     public func requestPasswordReset(

@@ -29,8 +29,7 @@ public struct LinkRoute<Link: Sendable>: Sendable {
     ///     link with a custom scheme, the host is the first segment.
     ///   - needsSession: Whether the link must wait while no user is signed in.
     ///   - make: Creates the app's value. If it throws, the link is refused with that error.
-    /// - Precondition: `pattern` begins with a name rather than a capture, or requires a parameter; no parameter is required
-    ///   twice.
+    /// - Precondition: `pattern` begins with a name rather than a capture, or requires a parameter. No parameter is required twice.
     public init(
         _ pattern: String,
         needsSession: Bool = false,

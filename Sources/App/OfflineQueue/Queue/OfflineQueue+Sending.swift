@@ -137,8 +137,8 @@ extension OfflineQueue {
         }
     }
 
-    /// Returns the instant at which ``run()`` tries again: the end of another process's lease, or the end of the first delay of a lane.
-    /// `nil` if neither is known.
+    /// Returns the instant at which ``run()`` tries again. This is the end of another process's lease, or the end of the first delay of a
+    /// lane; `nil` if neither is known.
     private func resumption() async -> Duration? {
         let clock = client.environment.clock.now
         let now = now

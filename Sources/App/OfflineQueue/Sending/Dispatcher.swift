@@ -136,7 +136,7 @@ struct Dispatcher: Sendable {
         }.min()
     }
 
-    /// The instant before which a lane is not tried again; `nil` if it may be tried now.
+    /// Returns the instant before which a lane is not tried again; `nil` if it may be tried now.
     func resumption(of lane: Int, at now: Duration) -> Duration? {
         guard let instant = states[lane]?.notBefore, instant > now else { return nil }
         return instant

@@ -7,8 +7,8 @@ public import HTTPTypes
 /// let routes = RouteTable(["/orders/{id}", "/orders/recent"])
 /// ```
 ///
-/// Outside of registered routes, segments that are probably ids become `{id}`. Register a route if this replacement is wrong: if a word in
-/// the route resembles an id, or if an id resembles a word. The table is a value without locks.
+/// Outside of registered routes, segments that are probably ids become `{id}`. This replacement can be wrong if a word resembles an id, or
+/// if an id resembles a word. In these cases, register the route. The table is a value without locks.
 public struct RouteTable: Sendable {
     /// A template and its segments.
     private struct Route: Sendable {
@@ -56,8 +56,8 @@ public struct RouteTable: Sendable {
         routes[route.segments.count] = (others + [route]).sorted { $0.isMoreParticular(than: $1) }
     }
 
-    /// Returns the endpoint of a request. If no registered route matches, the endpoint is the path with its ids replaced. O(length of the
-    /// path) and O(routes with the same number of segments).
+    /// Returns the endpoint of a request. If no registered route matches, the endpoint is the path with its ids replaced. The time is
+    /// proportional to the length of the path plus the number of routes with the same number of segments.
     /// - Parameter request: A request whose path includes the base path. The query is ignored.
     public func endpoint(of request: HTTPRequest) -> Endpoint {
         if routes.isEmpty, base.isEmpty { return Endpoint(request.method, PathFolding.template(of: request.path ?? "/")) }
@@ -93,7 +93,7 @@ enum PathFolding {
         return folded.map { RouteTemplate(folded: $0) } ?? template(of: segments(of: path)[...])
     }
 
-    /// Returns a path without query and escapes, with its ids replaced. O(n).
+    /// Returns a path without query and escapes, with its ids replaced. O(length of the path).
     private static func folded(_ path: UnsafeBufferPointer<UInt8>) -> String {
         // An id may be one character, and `{id}` is longer. The two bytes of a slash and a character become five bytes.
         String(unsafeUninitializedCapacity: path.count * 5 / 2 + 16) { text in

@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// The name of a request in quotas, logs and events: its method and the template of its route. The name contains no id, no query and no
+/// Identifies a request in quotas, logs and events by its method and the template of its route. An endpoint contains no id, no query and no
 /// host.
 public struct Endpoint: Hashable, Sendable {
     /// The method.

@@ -199,7 +199,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     ///
     /// If the new window is longer, admissions older than the old window are not counted. If the algorithm changes from GCRA to the sliding
     /// window, a key with any usage waits a whole window. O(keys). The change holds only one lock at a time, and a decision waits only for
-    /// the locks of its own keys.
+    /// the locks of the keys that it claims.
     ///
     /// ```swift
     /// limiter.change(to: RateLimitRule(.requests(2, per: .seconds(900), name: "login-account")))
