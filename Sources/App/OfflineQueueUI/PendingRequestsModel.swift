@@ -21,8 +21,8 @@ import Timekeeping
 ///
 /// The model doesn't send requests. The app sends them with `OfflineQueue.run()`.
 ///
-/// An update reads at most ``limit`` requests of each list from the disk. However many events occur, there is at most one update per
-/// ``updateInterval``. A queue that sends many requests therefore doesn't keep the main thread busy.
+/// An update reads at most ``limit`` requests of each list from the disk. There is at most one update per ``updateInterval``, even if many
+/// events occur in this time. A queue that sends many requests therefore doesn't keep the main thread busy.
 ///
 /// In SwiftUI, use ``PendingRequestsScreen``, which runs the model. For a view with another design, or in UIKit, use the model alone.
 @Observable

@@ -5,7 +5,7 @@ import Foundation
 ///
 /// After NFKC normalization, the local part consists of the ASCII characters `[A-Za-z0-9._%+-]+`. The domain is in punycode with a
 /// top-level label of 2 to 63 characters. The address has at most 254 bytes. Invisible and bidirectional characters are refused. Two
-/// addresses are equal if they differ only in case.
+/// addresses are equal if they differ only in uppercase and lowercase letters.
 ///
 /// ```swift
 /// let email = try EmailAddress(" Ana@Example.com ")
@@ -144,9 +144,9 @@ extension EmailAddress: Codable {
 }
 
 extension EmailAddress: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// A text without the address, because an address is personal data and must not be logged. Use ``text`` to show the address.
+    /// A placeholder for the address. Descriptions are often logged, and an address is personal data. Use ``text`` to show the address.
     public var description: String { "EmailAddress(hidden)" }
-    /// A text without the address.
+    /// A placeholder for the address.
     public var debugDescription: String { description }
     /// A mirror without members.
     public var customMirror: Mirror { Mirror(self, children: [:]) }

@@ -41,7 +41,7 @@ public struct ErrorCatalogue: Sendable {
         self.index = Dictionary(uniqueKeysWithValues: definitions.enumerated().map { ($1.code, $0) })
     }
 
-    /// Returns a catalogue with additional codes at the end. Translations are preserved.
+    /// Returns a catalogue with additional codes at the end. The copy has the same translations.
     ///
     /// - Parameter additions: The definitions, with codes that the catalogue doesn't contain.
     /// - Throws: ``DuplicateErrorCode`` if the catalogue already contains a code, or if a code is given twice.
@@ -65,8 +65,8 @@ public struct ErrorCatalogue: Sendable {
 
     /// Returns the definition of a code, or the best definition for an unknown code.
     ///
-    /// For an unknown code, the method removes the last word, up to the underscore, until the catalogue contains the rest. For example,
-    /// `API_KEY_INVALID_REGION` uses the definition of `API_KEY_INVALID`.
+    /// For an unknown code, the method removes the last underscore and the word after it, and repeats this until the catalogue contains the
+    /// rest. For example, `API_KEY_INVALID_REGION` uses the definition of `API_KEY_INVALID`.
     ///
     /// - Parameter code: The code of a response.
     /// - Returns: The definition; `nil` if neither the code nor a prefix is known.

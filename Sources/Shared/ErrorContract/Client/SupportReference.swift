@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A reference by which support finds a failed request: code, request id and time. It contains no data of the user.
+/// Identifies a failed request for the support team by its code, request id and time. The reference contains no data of the user.
 ///
 /// Show ``text(in:catalogue:)`` below the message of an error that asks the user to contact support, and let the user copy ``description``:
 ///

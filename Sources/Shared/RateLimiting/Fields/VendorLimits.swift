@@ -1,4 +1,4 @@
-/// Limits in separate fields: drafts up to 6, and the formats of vendors.
+/// Reads limits from separate fields: from the fields of the drafts up to 6, and from the fields of vendors.
 ///
 /// Use it only if the response has no limits in a newer format.
 struct VendorLimits {
@@ -28,7 +28,7 @@ struct VendorLimits {
         return shopify.map { [$0] } ?? []
     }
 
-    /// Vendors that write the name of a quota before `limit`, `remaining` and `reset`: Linear and Anthropic.
+    /// The prefixes and the names of quotas of Linear and Anthropic, which write the name before `limit`, `remaining` and `reset`.
     private static let quotas = [
         ("x-ratelimit-", ["requests", "complexity", "endpoint-requests"]),
         ("anthropic-ratelimit-", ["requests", "tokens", "input-tokens", "output-tokens"]),
@@ -60,7 +60,7 @@ struct VendorLimits {
         return limit
     }
 
-    /// Shopify's bucket, such as `32/40`. The first number is the usage.
+    /// The limit of Shopify's bucket, such as `32/40`. The first number is the usage, and the second number is the quota.
     private var shopify: ServerLimit? {
         for name in ["x-shopify-shop-api-call-limit", "x-shopify-api-call-limit"] {
             let parts = (field(name).first ?? "").split(separator: "/", omittingEmptySubsequences: false)

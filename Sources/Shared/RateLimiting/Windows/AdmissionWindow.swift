@@ -1,7 +1,7 @@
 /// The state of one limit, independent of its algorithm. The state is a pure value without a clock or a lock.
 ///
-/// Instants are nanoseconds on a monotonic clock. All calls on one value must pass the same terms. The type is noncopyable because a ring
-/// owns memory.
+/// Instants are nanoseconds on a monotonic clock. All calls of methods of the same state must pass the same terms. The type is noncopyable,
+/// because a state can own memory.
 protocol AdmissionWindow: ~Copyable {
     /// Creates the state of an unused limit.
     init()
@@ -82,7 +82,7 @@ extension AdmissionWindow where Self: ~Copyable {
         Double(owed(at: now, terms: terms)) / Double(terms.longestUsage)
     }
 
-    /// Decides about one request. A refusal changes nothing.
+    /// Admits or refuses one request. A refusal changes nothing.
     @inline(__always)
     mutating func decide(at now: Int64, terms: RateLimitTerms, cost: Int) -> RateLimitDecision {
         guard cost <= terms.burst else { return .impossible }
