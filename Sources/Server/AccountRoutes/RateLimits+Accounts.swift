@@ -35,8 +35,8 @@ extension RateLimits {
     /// - Parameters:
     ///   - email: The address; uppercase and lowercase letters count as equal.
     ///   - limit: The limit of the address: `registerEmail` or `verifyEmail`. Use ``admitReset(of:_:in:sharing:)`` for reset requests.
-    /// - owner: The account whose session requests an email to its own address. The request then counts against the limit of the account
-    ///   and not against that of the address, so that clients without a session can't use up its quota.
+    ///   - owner: The account whose session requests an email to its own address. The request then counts against the limit of the account
+    ///     and not against that of the address, so that clients without a session can't use up its quota.
     ///   - shares: Admits a client of a network that has used little of `reset-global`; `nil` if that limit refuses all clients alike.
     /// - Returns: The admission, whose charge the caller commits with the email.
     /// - Throws: ``ContractError`` with `RATE_LIMIT_EXCEEDED` and the exact delay.

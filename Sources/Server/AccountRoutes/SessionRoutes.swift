@@ -272,12 +272,12 @@ enum DeviceCookie {
     /// The name. The prefix `__Host-` makes browsers enforce `Secure`, `Path=/` and no `Domain`.
     static let name = "__Host-device"
 
-    /// The device token of a request, if it has the cookie.
+    /// Returns the device token of a request, if it has the cookie.
     static func token(in request: Request) -> DeviceToken? {
         request.cookies[name].flatMap { try? DeviceToken($0.value) }
     }
 
-    /// The value of `Set-Cookie` that stores a device token.
+    /// Returns the value of `Set-Cookie` that stores a device token.
     static func field(_ token: DeviceToken) -> String {
         let seconds = DeviceTokens.lifetime.components.seconds
         return "\(name)=\(token.rawValue); Path=/; Max-Age=\(seconds); Secure; HttpOnly; SameSite=Strict"

@@ -46,7 +46,7 @@ extension HTTPClient.Request {
         }
     }
 
-    /// The error of a request without a valid address.
+    /// Returns the error of a request without a valid address.
     private static func refused(_ cause: (any Error)?) -> TransportError {
         TransportError(.invalidRequest, message: "the request has no valid address", wasSent: false, cause: cause)
     }

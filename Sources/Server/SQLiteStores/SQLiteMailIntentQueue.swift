@@ -98,7 +98,8 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     }
 
     /// Returns the statement that finds due emails, except new requests of clients without an account.
-    /// - includesResets: Whether reset emails are included. Otherwise, only confirmations are, because the sending of resets is paused.
+    /// - Parameter includesResets: Whether reset emails are included. Otherwise, only confirmations are included, because resets are
+    ///   paused.
     private static func dueIntents(_ includesResets: Bool) -> String {
         """
         SELECT created_at, id FROM mail_intent WHERE is_fresh = 0 AND due_at <= ? AND state != 'failed'

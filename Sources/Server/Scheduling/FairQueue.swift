@@ -16,7 +16,7 @@ package struct FairQueue<Key: Hashable & Sendable, Element> {
     /// Creates an empty queue.
     package init() {}
 
-    /// The number of elements of a key.
+    /// Returns the number of elements of a key.
     package func count(of key: Key) -> Int { elements[key]?.count ?? 0 }
 
     /// Adds an element after the other elements of its key. If the key had no elements, it is served after all other keys. O(1) on average.

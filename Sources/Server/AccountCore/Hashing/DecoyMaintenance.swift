@@ -16,7 +16,7 @@ public struct DecoyMaintenance<C: Clock>: Service where C.Duration == Duration {
     /// Creates the service.
     /// - Parameters:
     ///   - accounts: The store of accounts, whose hashes are counted.
-    /// - decoys: The store of the spans of ``DecoyMix``.
+    ///   - decoys: The store of the spans of ``DecoyMix``.
     ///   - gate: The gate whose decoys are replaced.
     ///   - interval: The time between two renewals.
     ///   - clock: The clock of the interval.

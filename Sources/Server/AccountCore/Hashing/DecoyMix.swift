@@ -60,7 +60,7 @@ public struct DecoyMix: Hashable, Sendable {
     /// Less than the share of one account.
     private static let leastWidth = 1e-12
 
-    /// The width of all spans of a decoy.
+    /// Returns the width of all spans of a decoy.
     private func width(of decoy: String) -> Double { spans.reduce(0) { $0 + ($1.decoy == decoy ? $1.width : 0) } }
 
     /// Shrinks the spans of a decoy, the newest first.

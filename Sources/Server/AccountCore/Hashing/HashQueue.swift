@@ -67,7 +67,7 @@ struct HashQueue<Job> {
     /// The number of waiting jobs.
     var count: Int { entitled.count + attempts.count }
 
-    /// The number of jobs per second that are computed while all of ``width`` are busy.
+    /// Returns the number of jobs per second that are computed while all of ``width`` are busy.
     func rate(at now: Duration) -> Double { rate.perSecond(at: now) }
 
     /// Returns a number that cancels a job, even before the job is entered.
@@ -160,7 +160,7 @@ struct HashQueue<Job> {
         case of(String?)
     }
 
-    /// The place in which an attempt of a network would wait now.
+    /// Returns the place in which an attempt of a network would wait now.
     private mutating func place(for network: String?, isExpected: Bool, at now: Duration) -> Place {
         let limit = limit(at: now)
         let room = isExpected ? limit : limit - min(limit / 2, line.due(at: now))
@@ -173,7 +173,7 @@ struct HashQueue<Job> {
         return attempts.longest(beside: network).map(Place.of) ?? .nowhere
     }
 
-    /// The number of attempts that may wait: as many as are computed within ``longestWait``, up to the configured limit.
+    /// Returns the number of attempts that may wait: as many as are computed within ``longestWait``, up to the configured limit.
     private func limit(at now: Duration) -> Int {
         min(limit, max(width, Int((rate.perSecond(at: now) * (longestWait / .seconds(1))).rounded(.up))))
     }
@@ -183,7 +183,7 @@ struct HashQueue<Job> {
         Refusal(job: job, delay: delay(for: network, at: now, chance: chance))
     }
 
-    /// The delay after which there will be capacity for a caller.
+    /// Returns the delay after which there will be capacity for a caller.
     private mutating func delay(for network: String?, at now: Duration, chance: Double) -> Duration {
         line.place(for: network, rate: rate.perSecond(at: now), at: now, chance: chance)
     }

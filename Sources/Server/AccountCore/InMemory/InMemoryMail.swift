@@ -167,7 +167,7 @@ extension InMemoryState {
         }
     }
 
-    /// The intent in the view of an operator.
+    /// Returns the intent in the view of an operator.
     fileprivate func mail(_ found: InMemoryIntent) -> QueuedMail {
         let subject = found.intent.subject.columns
         let recipient = subject.email ?? subject.account.flatMap { accounts[$0]?.email }

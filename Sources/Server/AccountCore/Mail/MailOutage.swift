@@ -20,7 +20,7 @@ final class MailOutage: Sendable {
         var restEnd: Date?
     }
 
-    /// The number of emails that may be in flight at once: none during a pause, one to probe the server, otherwise `width`.
+    /// Returns the number of emails that may be in flight at once: none during a pause, one to probe the server, otherwise `width`.
     func width(_ width: Int, at now: Date) -> Int {
         state.withLock { state in
             if let end = state.restEnd, now < end { return 0 }

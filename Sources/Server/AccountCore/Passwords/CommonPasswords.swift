@@ -28,7 +28,7 @@ enum CommonPasswords {
         }
     }
 
-    /// The hash of a password in `0..<count << riceBits`.
+    /// Returns the hash of a password in `0..<count << riceBits`.
     private static func place(of password: String) -> UInt64 {
         let hash = SHA256.hash(data: Data(password.utf8)).prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         return hash.multipliedFullWidth(by: UInt64(count) << UInt64(riceBits)).high

@@ -59,7 +59,7 @@ public final class SigningKeys: Sendable {
     /// - Throws: An error of the store.
     public func stored() async throws -> SigningKeySet { try await current().stored }
 
-    /// The public keys as a JSON Web Key Set (RFC 7517), and a tag that changes with them.
+    /// Returns the public keys as a JSON Web Key Set (RFC 7517), and a tag that changes with them.
     public func published() async throws -> (document: [UInt8], tag: String) {
         let keys = try await current()
         return (keys.document, keys.tag)

@@ -58,7 +58,7 @@ package struct Stores: AccountStores {
     ///   - configuration: The configuration, of which the database and the secrets are used.
     ///   - version: The version of the server that will use the data; `nil` for a command.
     ///   - logger: Reports migrations and failures of connections.
-    /// - metrics: The factory of the metrics of connections.
+    ///   - metrics: The factory of the metrics of connections.
     /// - Throws: An error of the file system or of the database.
     package static func open(
         _ configuration: AccountServerConfiguration,

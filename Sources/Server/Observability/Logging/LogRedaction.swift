@@ -97,12 +97,12 @@ public enum LogRedaction {
         "password", "secret", "authorization", "cookie", "token", "email", "address",
     ]
 
-    /// The end of the word that begins at an index.
+    /// Returns the end of the word that begins at an index.
     private static func endOfRun(_ bytes: [UInt8], _ start: Int) -> Int {
         bytes[start...].firstIndex { !$0.isWord } ?? bytes.count
     }
 
-    /// The length of an at sign, plain or escaped.
+    /// Returns the length of an at sign, plain or escaped.
     private static func signLength(_ bytes: [UInt8], _ index: Int) -> Int? {
         if bytes[index] == UInt8(ascii: "@") { return 1 }
         guard bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count else { return nil }

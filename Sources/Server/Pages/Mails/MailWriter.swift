@@ -28,7 +28,8 @@ struct MailWriter {
     func label(_ text: LocalizedText) -> String { text.text(in: language) }
 
     /// Returns a text for both parts of an email.
-    /// - Returns: `plain`, with invisible marks that isolate the values, for the text part; and `runs`, with markup, for the HTML part.
+    /// - Returns: Two forms of the text. `plain`, for the text part, has invisible marks that isolate the values. `runs`, for the HTML
+    ///   part, has markup instead.
     func line(_ text: LocalizedText) -> TemplateValues {
         let runs = filled(text).runs(in: language)
         return ["plain": runs.isolated, "runs": runs.map(\.values)]

@@ -294,7 +294,8 @@ extension PostgresSchema {
         """,
     ]
 
-    /// The sealed keys of access tokens, and the row of `shared_value` that each change of the keys locks.
+    /// The sealed keys of access tokens, and a row of `shared_value`, the table of values that all servers share. Each change of the keys
+    /// locks this row.
     private static let signingKeys: [PostgresStatement] = [
         """
         CREATE TABLE IF NOT EXISTS signing_key (

@@ -74,6 +74,6 @@ public enum SQLiteSeal {
         tables.flatMap { table in ["INSERT", "UPDATE", "DELETE"].map { (table, $0) } }
     }
 
-    /// The name of a trigger.
+    /// Returns the name of a trigger.
     private static func name(_ table: String, _ change: String) -> String { "moved_\(table)_\(change.lowercased())" }
 }

@@ -237,7 +237,7 @@ struct ConnectionTable<Handle> {
     /// The rank of connections on which a request or a response is in progress.
     private static var inFlightRank: Int { 3 }
 
-    /// The rank of a connection; `nil` if the connection must not be closed, because the server is processing its request.
+    /// Returns the rank of a connection; `nil` if the connection must not be closed, because the server is processing its request.
     private func candidate(_ id: ID, at now: NIODeadline) -> Candidate? {
         guard let entry = entries[id] else { return nil }
         let (phase, since) = entry.activity.current

@@ -39,7 +39,7 @@ public struct RequestHost: Hashable, Sendable {
         return hosts.count == 1 && host.withUTF8 { name(in: $0) != nil }
     }
 
-    /// The bytes of the name within a valid host.
+    /// Returns the bytes of the name within a valid host.
     private static func name(in bytes: UnsafeBufferPointer<UInt8>) -> Slice<UnsafeBufferPointer<UInt8>>? {
         let isBracketed = bytes.first == UInt8(ascii: "[")
         let end =

@@ -65,7 +65,7 @@ final class UnparsableRequestResponder: ChannelDuplexHandler, RemovableChannelHa
 }
 
 extension ContractErrorRenderer {
-    /// The response to invalid HTTP. The client's preferred language and format are unknown.
+    /// Returns the response to invalid HTTP. The client's preferred language and format are unknown.
     fileprivate func responseToUnparsable() -> (head: HTTPResponse, body: [UInt8]) {
         let id = NewRequestID.make()
         var (head, body) = responseParts(

@@ -41,7 +41,7 @@ public struct ErrorForms: Hashable, Sendable {
     private static let problem = "application/problem+json"
     private static let json = "application/json"
 
-    /// The format of the longest configured path with which the given path begins.
+    /// Returns the format of the longest configured path with which the given path begins.
     private func form(below path: String) -> ErrorForm? {
         var longest: (count: Int, form: ErrorForm)?
         for (prefix, form) in below {
@@ -51,7 +51,7 @@ public struct ErrorForms: Hashable, Sendable {
         return longest?.form
     }
 
-    /// The number of segments in `prefix` if the path begins with `prefix`; otherwise `nil`. Empty segments are ignored.
+    /// Returns the number of segments in `prefix` if the path begins with `prefix`; otherwise `nil`. Empty segments are ignored.
     private static func segments(of prefix: String, leading path: String) -> Int? {
         var (prefix, path) = (prefix.utf8[...], path.utf8[...])
         let slash = UInt8(ascii: "/")

@@ -343,7 +343,7 @@ struct HistoryModel {
         !mails[mail].isUsed && mails[mail].time + lifetime > time
     }
 
-    /// The address of an account, and the former addresses that can still be restored.
+    /// Returns the address of an account, and the former addresses that can still be restored.
     private func addresses(of account: Int) -> [Int] {
         [accounts[account].address] + accounts[account].former.filter { $0.until > time }.map(\.address)
     }
@@ -356,10 +356,10 @@ struct HistoryModel {
         return includesUnused && !account.isVerified && account.activeAt < time - Self.unusedTime
     }
 
-    /// The account that has an address now.
+    /// Returns the account that has an address now.
     private func current(_ address: Int) -> Int? { accounts.firstIndex { $0.address == address && !$0.isPurged } }
 
-    /// Returns whether no other account has an address, or had it within the last seven days.
+    /// Returns whether an address is available: no other account has it now, and no other account had it within the last seven days.
     private func isFree(_ address: Int, for account: Int?) -> Bool {
         !accounts.indices.contains { other in
             guard other != account, !accounts[other].isPurged else { return false }
@@ -374,7 +374,7 @@ struct HistoryModel {
         return entry.isAlive && time - entry.refreshedAt <= 30 * Self.day && time - entry.begin <= 90 * Self.day
     }
 
-    /// The account of a session whose access token is valid.
+    /// Returns the account of a session whose access token is valid.
     private func caller(_ session: Int) -> Int? {
         guard sessions[session].isAlive, time - sessions[session].refreshedAt < 900 else { return nil }
         return sessions[session].account

@@ -218,7 +218,7 @@ final class DemoCluster: Sendable {
         }
     }
 
-    /// The numbers of the servers that are ready.
+    /// Returns the numbers of the servers that are ready.
     func readyServers() async -> Set<Int> {
         await withTaskGroup(of: Int?.self) { checks in
             for number in 1...servers.count {
