@@ -216,7 +216,7 @@ public final class SteppedExecutor: TaskExecutor {
 
     /// Runs jobs, and advances the clock from deadline to deadline.
     ///
-    /// The function takes no real time. Tasks with a deadline after `end` stay asleep; cancel these tasks at the end of the test.
+    /// The function takes no real time. Tasks with a deadline after `end` stay asleep. Cancel these tasks at the end of the test.
     /// - Parameters:
     ///   - clock: The clock on which the tasks sleep.
     ///   - end: The latest deadline to run, as a time since the clock's start. The clock stays at the last deadline that was run, and

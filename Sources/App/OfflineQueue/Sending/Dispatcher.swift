@@ -23,7 +23,7 @@ struct Dispatcher: Sendable {
         case idle
     }
 
-    /// The result of a call: its effect on the lane.
+    /// The effect of an ended call on its lane.
     enum Ending: Equatable {
         /// The next request of the lane may be sent.
         case next

@@ -76,8 +76,8 @@ public struct LocalizedText: Hashable, Sendable {
         table = TextTable(english: en, entries: texts)
     }
 
-    /// Returns the text in a language. If it doesn't exist in this language, the tag is shortened from the right, such as `es-mx` to `es`.
-    /// If no text is found, the English text is returned.
+    /// Returns the text in a language. If the text doesn't exist in this language, the method shortens the tag from the right, such as
+    /// `es-mx` to `es`. If no text is found, the method returns the English text.
     ///
     /// The direction of an inserted value may differ from the direction of the text, such as a Latin name in a Hebrew text. Such a value is
     /// enclosed in U+2068 and U+2069. Without these characters, the value could change the order of the words around it. Use ``runs(in:)``

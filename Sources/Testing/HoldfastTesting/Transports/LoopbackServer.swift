@@ -95,7 +95,7 @@ public final class LoopbackServer: Sendable {
     public let departures: AsyncStream<Void>
     /// The state of the server, shared by all its threads.
     private let state: Mutex<State>
-    /// Whether the bodies of requests are stored; otherwise, only their bytes are counted.
+    /// Whether the bodies of requests are stored. If `false`, the server only counts their bytes.
     private let storesBodies: Bool
     /// The sending ends of ``arrivals`` and ``departures``. The last thread finishes them.
     private let (arrived, departed): (AsyncStream<Void>.Continuation, AsyncStream<Void>.Continuation)
