@@ -207,7 +207,7 @@ public struct AccountClient: Sendable {
         }
     }
 
-    /// Validates a link without consuming it. Call it when the app opens a reset link, before it shows the form.
+    /// Validates a link without consuming it. Call this method when a reset link opens the app, before the app shows the form.
     /// - Parameter link: The reset link that the user opened.
     /// - Returns: The response of the server for a valid link.
     /// - Throws: An error with the code `AUTH_RESET_TOKEN_INVALID` for an expired, used or unknown link, even if another

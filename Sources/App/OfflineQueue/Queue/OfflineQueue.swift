@@ -78,8 +78,8 @@ public final class OfflineQueue: Sendable {
         /// at most 1 s after the first failure, and at most 300 s later. If the server requests a longer delay, the server's delay applies.
         /// After a success or ``OfflineQueue/wake()``, the delay starts again at its base.
         public var backoff = Backoff(base: .seconds(1), cap: .seconds(300))
-        /// The maximum time for which ``OfflineQueue/run()`` sleeps. This limit is a safeguard for the case that an event was lost. If the next
-        /// request of a lane can't be read from the disk or decrypted, this time is also the delay of the lane.
+        /// The maximum time for which ``OfflineQueue/run()`` sleeps. With this limit, the queue continues even if an event was lost. If the
+        /// next request of a lane can't be read from the disk or decrypted, this time is also the delay of the lane.
         public var watchdog: Duration = .seconds(60)
         /// The time for which a process is the sender without a renewal. While the process sends, it renews the role after a third of this
         /// time. If the sender is killed, another process becomes the sender when this time has passed.

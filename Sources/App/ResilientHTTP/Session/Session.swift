@@ -186,7 +186,7 @@ public final class Session: Sendable {
         }
     }
 
-    /// Registers a closure that runs when another account may be signed in, or none.
+    /// Registers a closure that runs when another account may be signed in, or when no account is signed in any more.
     /// - Parameters:
     ///   - object: The object that registers the closure. The closure runs as long as the object exists. A new closure of the same object
     ///     replaces the earlier closure.

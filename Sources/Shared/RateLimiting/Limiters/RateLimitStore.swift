@@ -1,8 +1,8 @@
 /// A store that counts usage: in this process, or in a server that several processes share.
 ///
-/// One call decides about a request under all claimed policies: either all policies count the request, or none. This also holds for
-/// concurrent decisions. ``JointRateLimiter`` counts in memory. A store that uses a network must limit its own time, because the request
-/// waits for the store.
+/// One call decides about a request under all claimed policies: either all policies count the request, or no policy counts it. This also
+/// holds for concurrent decisions. ``JointRateLimiter`` counts in memory. A store that uses a network must limit its own time, because the
+/// request waits for the store.
 public protocol RateLimitStore: Sendable {
     /// Admits or refuses one request, and counts an admitted request.
     ///

@@ -1,6 +1,6 @@
 /// Distinguishes texts for users from internal texts of a server, such as pages, stack traces and database errors.
 ///
-/// It is a heuristic. If it is in doubt, it hides the text, because the library has its own text for each error.
+/// The check is a heuristic. A doubtful text is hidden, because the library has a text for each error.
 enum UserFacingText {
     /// The maximum length of a text that is shown, in bytes.
     static let longest = 2_048
