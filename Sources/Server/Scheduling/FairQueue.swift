@@ -27,7 +27,8 @@ package struct FairQueue<Key: Hashable & Sendable, Element> {
         count += 1
     }
 
-    /// Removes the first element of the key that is next. This key is then served after all other keys. O(keys + elements of the key).
+    /// Removes the first element of the key that is next. This key is then served after all other keys. O(k + n) for k keys, of which the
+    /// removed one has n elements.
     /// - Returns: The element; `nil` if the queue is empty.
     package mutating func popFirst() -> Element? {
         guard let key = turns.first, var line = elements[key], !line.isEmpty else { return nil }

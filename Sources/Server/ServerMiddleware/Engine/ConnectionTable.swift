@@ -144,8 +144,8 @@ struct ConnectionTable<Handle> {
     ///   - activity: The state of the connection, which its event loop changes later.
     ///   - handle: Closes the connection.
     ///   - now: The current time.
-    /// - Complexity: O(1) below the limits. At the capacity, one call is O(connections). Each such call frees 1/64 of the places, so the
-    ///   cost is amortized over many new connections.
+    /// - Complexity: O(1) below the limits. At the capacity, one call is O(n) for n connections. Each such call frees 1/64 of the places,
+    ///   so the cost is amortized over many new connections.
     mutating func open(_ origin: Origin, _ activity: ConnectionActivity, _ handle: Handle, at now: NIODeadline) -> Admission {
         var closing: [(handle: Handle, end: ConnectionEnd)] = []
         if let perClient, !origin.isExempt, let own = clients[origin.client], own.count >= perClient {
