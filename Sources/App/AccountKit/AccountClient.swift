@@ -184,7 +184,7 @@ public struct AccountClient: Sendable {
     /// Requests a reset link by email. The response doesn't depend on whether the account exists.
     /// - Parameters:
     ///   - email: The address of the account.
-    ///   - submission: The submission of the form; the same one if the user tries again with the same address. After a success,
+    ///   - submission: The submission of the form. Pass the same submission if the user tries again with the same address. After a success,
     ///     the next request needs a new one: otherwise the server repeats its response without sending another email.
     /// - Returns: The text for the user.
     public func requestPasswordReset(
@@ -207,7 +207,7 @@ public struct AccountClient: Sendable {
         }
     }
 
-    /// Validates a link without consuming it. Call it when the app opens a reset link, before it shows the form.
+    /// Validates a link without consuming it. Call this method when a reset link opens the app, before the app shows the form.
     /// - Parameter link: The reset link that the user opened.
     /// - Returns: The response of the server for a valid link.
     /// - Throws: An error with the code `AUTH_RESET_TOKEN_INVALID` for an expired, used or unknown link, even if another

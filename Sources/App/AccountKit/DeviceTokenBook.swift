@@ -29,7 +29,7 @@ actor DeviceTokenBook {
     }
 
     /// Returns the token to send with a sign-in: the newest token of the account, or of a reset whose address is unknown. The token of such
-    /// a reset may belong to another account; in this case, the server ignores it.
+    /// a reset may belong to another account. In this case, the server ignores the token.
     func token(for email: EmailAddress) async -> DeviceToken? {
         let stored = (try? await load()) ?? []
         return (stored + pending).last { $0.server == server && [email.normalized, nil].contains($0.account) }?.token

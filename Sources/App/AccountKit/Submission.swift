@@ -72,7 +72,7 @@ extension AccountClient {
         }
     }
 
-    /// Runs a call of a submission. If the response to one of its attempts was lost, records this in the submission.
+    /// Runs a call of a submission. If the response to one of its attempts was lost, the method sets ``Submission/mayHaveTakenEffect``.
     /// - Parameters:
     ///   - submission: The submission, whose key is one of the headers.
     ///   - isAuthorized: Whether the request carries the access token of the session.

@@ -3,8 +3,8 @@
     public import ErrorContract
     public import SwiftUI
 
-    /// A form of the account: registration, the request to check the mailbox, changes of the password and the address, deletion, and the
-    /// screens that emailed links open.
+    /// Shows one of the account's forms: registration, the request to check the mailbox, the change of the password or the address, the
+    /// deletion, or the form that an emailed link opens.
     ///
     /// The model decides which form it is:
     ///

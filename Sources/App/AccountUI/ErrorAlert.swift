@@ -10,8 +10,8 @@
     #endif
 
     extension View {
-        /// Shows an error as an alert with one or two buttons. Use it for views without a `ScreenModel`; `screen(_:focus:perform:)` shows
-        /// the alerts of a model.
+        /// Shows an error as an alert with one or two buttons. Use the modifier for views without a `ScreenModel`. For a view with a model,
+        /// `screen(_:focus:perform:)` shows the alerts.
         ///
         /// ```swift
         /// .errorAlert(model.alert, isPresented: $model.isAlertShown, in: model.language, checkAgain: { await orders.reload() }) {
@@ -108,11 +108,11 @@
 
     /// Presents the alerts of a screen, one after the other.
     ///
-    /// If an alert is set while another alert closes, SwiftUI doesn't show it. So the view is bound to an `AlertQueue` and not to the
-    /// model. The queue delays a new alert until the view was updated without the earlier alert.
+    /// SwiftUI doesn't show an alert that is set while another alert closes. So the view is bound to an `AlertQueue` and not to the model.
+    /// The queue delays a new alert until the view was updated without the earlier alert.
     ///
     /// If the model sets several alerts while an alert is shown, only the latest of them is shown next. A dismissal contains the id of its
-    /// alert, so if it arrives late, it doesn't close the next alert.
+    /// alert. A dismissal that arrives late therefore doesn't close the next alert.
     struct AlertPresenter: ViewModifier {
         /// The alert of the model; `nil` for none.
         let alert: ScreenAlert?

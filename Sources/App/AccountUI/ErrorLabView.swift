@@ -4,11 +4,11 @@
     import ErrorLabContract
     public import SwiftUI
 
-    /// The screen on which a developer tests the app's error handling against a server's error lab. Intended for debug builds: its texts
-    /// are in English only.
+    /// The screen on which a developer tests the app's error handling against a server's error lab. Use it in debug builds, because its
+    /// texts are in English only.
     ///
-    /// It lists the scenarios by group. A tap runs one with the app's client, and shows the error that the client decoded, the requests
-    /// that it sent, and the differences from the contract in red.
+    /// It lists the scenarios by group. A tap runs a scenario with the app's client. The screen then shows the error that the client
+    /// decoded, the requests that it sent, and the differences from the contract in red.
     ///
     /// ```swift
     /// #if DEBUG
@@ -18,7 +18,7 @@
     ///
     /// The scenarios come from the server. If it has no lab or can't be reached, the screen shows the built-in ones.
     ///
-    /// The differences are empty if the client has decoded the expected error. `ErrorLabModel` does the same without a view, for tests.
+    /// There are no differences if the client has decoded the expected error. For tests without a view, use `ErrorLabModel`.
     public struct ErrorLabView: View {
         @Bindable private var model: ErrorLabModel
         private let perform: @MainActor (ErrorPresentation.Action) -> Void

@@ -105,7 +105,7 @@
         let problem: String?
         /// Whether the password is readable.
         let isShown: Bool
-        /// Whether the password is new, so that the system suggests a strong one; otherwise, it suggests a stored one.
+        /// Whether the password is new. If `true`, the system suggests a strong password. If `false`, it suggests a stored password.
         let isNew: Bool
         let focus: FocusState<FocusedField?>.Binding
         let submitLabel: SubmitLabel

@@ -1,10 +1,11 @@
 #if canImport(SwiftUI)
     import SwiftUI
 
-    /// The main button of a screen, over the whole width of its row. Its title shows the progress; its position and height stay the same.
+    /// The main button of a screen, over the whole width of its row. The title shows the progress. The position and the height of the
+    /// button stay the same.
     ///
-    /// The button only starts an action. The screen runs it, so that the action continues when the row of the button scrolls away. Digits
-    /// have a fixed width, so that the title doesn't move during a countdown.
+    /// The button only starts an action, and the screen runs the action. The action therefore continues when the row of the button scrolls
+    /// away. Digits have a fixed width, so that the title doesn't move during a countdown.
     struct PrimaryButton: View {
         /// The label, which may change while the action runs.
         let title: String

@@ -8,10 +8,10 @@
     extension View {
         /// Connects the root view of a screen to its model.
         ///
-        /// The modifier runs the model's work, so that it continues even if the row or the alert that started it disappears; presents its
-        /// alerts one after the other; moves the focus to the invalid field after the alert is closed; posts the announcements to
-        /// VoiceOver; and sets the locale, the layout direction and the form style of the whole screen. Apply it once, outside of lists and
-        /// forms:
+        /// The modifier runs the work of the model, which continues even if the row or the alert that started the work disappears. It
+        /// presents the model's alerts one after the other. After an alert is closed, it moves the focus to the invalid field. It also
+        /// posts the announcements to VoiceOver, and sets the locale, the layout direction and the form style of the whole screen. Apply
+        /// the modifier once, outside of lists and forms:
         ///
         /// ```swift
         /// List(model.orders) { OrderRow(order: $0) }
@@ -76,7 +76,7 @@
         }
 
         /// Moves the focus to the requested field, once per request. Alerts take the focus. So while an alert is shown, this function does
-        /// nothing; it is called again when the alert is closed.
+        /// nothing. When the alert is closed, the function is called again.
         private func moveFocus() {
             guard model.currentAlert == nil, let request = model.focusRequest, request.id != lastFocus else { return }
             lastFocus = request.id

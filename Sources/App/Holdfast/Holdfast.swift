@@ -13,11 +13,12 @@
 /// }
 /// ```
 ///
-/// `HTTPTypes` is exported as well, because `HTTPFields` and `HTTPRequest.Method` are parameters of the client. Foundation is
-/// not exported: a file that uses `URL` or `Date` imports Foundation or SwiftUI. `HoldfastTesting` and `ErrorLabContract` are
-/// not included, because a released app needs neither.
+/// `HTTPTypes` is exported as well, because `HTTPFields` and `HTTPRequest.Method` are parameters of the client. Foundation is not exported.
+/// In a file that uses `URL` or `Date`, import Foundation or SwiftUI. `HoldfastTesting` and `ErrorLabContract` are not included, because a
+/// released app needs neither.
 ///
-/// `OfflineQueue` and `OfflineQueueUI` are not included either: an app that stores requests while it is offline imports them in addition.
+/// `OfflineQueue` and `OfflineQueueUI` are not included either. If an app stores requests while it is offline, import these two in
+/// addition.
 ///
 /// A target that needs less can import a single library, such as `HoldfastURLSession` for a client without accounts.
 @_exported public import AccountContract

@@ -13,8 +13,9 @@ extension APIClient {
     /// ```
     ///
     /// To limit the rate of the app's calls, pass `throttle`, such as `throttle: .appsInTheField`. These quotas are in memory and apply to
-    /// all calls of the client together. A call that exceeds them fails at once with the kind `throttled`. If you need quotas per user or
-    /// over restarts, or other middleware, pass a transport and compose `ClientPipeline.standard(retry:gate:throttle:breaker:)`.
+    /// all calls of the client together. A call that exceeds a quota fails at once with the kind `throttled`. If you need other middleware,
+    /// quotas per user, or quotas that survive a restart, pass a transport and compose
+    /// `ClientPipeline.standard(retry:gate:throttle:breaker:)`.
     ///
     /// Create one client per server and share it, because the connections, the gate, the breaker and the quotas belong to the client.
     ///

@@ -10,9 +10,9 @@ public import ResilientHTTP
 /// A replacement for `URLSession` that adds the features of an `APIClient` to existing code: retries, gates, circuit breakers and the
 /// session.
 ///
-/// Replace `URLSession.shared` with a value of this type, and leave the other code unchanged. After possible retries, responses of any
-/// status are returned. A request without a response throws `URLError`. New code should use `APIClient`, which returns values and typed
-/// errors.
+/// Replace `URLSession.shared` with a value of this type, and leave the other code unchanged. If the client no longer retries a request,
+/// the session returns the response with any status. A request without a response throws `URLError`. New code should use `APIClient`, which
+/// returns values and typed errors.
 ///
 /// ```swift
 /// let session = HoldfastSession(baseURL: url)
@@ -22,10 +22,10 @@ public import ResilientHTTP
 /// Requests may go to any host. The tokens of the session are only sent to the origin of the client's base URL. Redirects are followed for
 /// GET and HEAD. There are no cookies.
 ///
-/// A request with an `httpBodyStream` throws `requestBodyStreamExhausted`, because a stream can't be sent twice. If the timeout of a
-/// request differs from the default of 60 s, this timeout limits the duration of one attempt.
+/// A request with an `httpBodyStream` throws `requestBodyStreamExhausted`, because a stream can't be sent twice. If a request has another
+/// timeout than the default of 60 s, its timeout limits the duration of one attempt.
 ///
-/// The client itself refuses some requests. The method then throws `URLError`. The code is `resourceUnavailable` after a 429 or if a quota
+/// The client itself refuses some requests. The methods then throw `URLError`. The code is `resourceUnavailable` after a 429 or if a quota
 /// is used up. The code is `unknown` if the server is failing: a 503 closed a gate, or a circuit breaker is open. The
 /// `NSUnderlyingErrorKey` of each error is the `APIError`.
 ///
@@ -34,8 +34,7 @@ public import ResilientHTTP
 public struct HoldfastSession: Sendable {
     /// The client whose middleware handles the requests. Copies of the session share this client.
     public let client: APIClient
-    /// The options of all calls. They replace the corresponding settings in the policies of the endpoints. By default, they replace
-    /// nothing.
+    /// The options of all calls. They replace the corresponding settings in the policies of the endpoints. By default, no option is set.
     public var options = CallOptions()
 
     /// Creates a session that uses a client.

@@ -110,7 +110,7 @@ final class Inbox: Sendable {
         if let error { reader?.resume(throwing: error) } else { reader?.resume(returning: nil) }
     }
 
-    /// Drops further chunks. Also resumes the session, because a paused session could not end. Stored chunks can still be read.
+    /// Drops further chunks, and resumes the session, because a paused session could not end. Stored chunks can still be read.
     func close() {
         state.withLock { state in
             state.isClosed = true

@@ -9,8 +9,7 @@
     /// one side of an exchange. If the other side doesn't accept bytes yet, the bytes are stored in this file instead of in memory.
     ///
     /// Only the owner can read the file. The file has no name while it is used, so nothing remains after a crash. When all bytes have been
-    /// read, the next write begins at the start again. The file therefore never has more bytes than were written since the reader last
-    /// reached the end.
+    /// read, the next write empties the file and begins at its start. So the file stays small while the reader keeps up with the writer.
     final class TemporaryFile: Sendable {
         /// The file and its two positions, guarded by a mutex. Bytes are appended at `written` and read at `read`. `read` never exceeds
         /// `written`.

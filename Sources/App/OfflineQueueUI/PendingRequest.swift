@@ -69,7 +69,7 @@ public struct PendingRequest: Identifiable, Hashable, Sendable {
 
     /// Whether the request is a dead letter, which is sent again only if the user retries it.
     ///
-    /// If `true`, the request is in ``PendingRequestsModel/failed``.
+    /// If `true`, ``PendingRequestsModel/failed`` contains the request.
     public var isFailed: Bool { if case .failed = state { true } else { false } }
 }
 

@@ -21,8 +21,8 @@ import Timekeeping
 ///
 /// The model doesn't send requests. The app sends them with `OfflineQueue.run()`.
 ///
-/// An update reads at most ``limit`` requests of each list from the disk. There is at most one update per ``updateInterval``, for any
-/// number of events. A queue that sends many requests therefore doesn't keep the main thread busy.
+/// An update reads at most ``limit`` requests of each list from the disk. There is at most one update per ``updateInterval``, even if many
+/// events occur in this time. A queue that sends many requests therefore doesn't keep the main thread busy.
 ///
 /// In SwiftUI, use ``PendingRequestsScreen``, which runs the model. For a view with another design, or in UIKit, use the model alone.
 @Observable
@@ -61,7 +61,7 @@ public final class PendingRequestsModel: ScreenModel {
     private let queue: OfflineQueue
     /// Returns the name of a request for its row.
     private let title: @MainActor (QueuedRequest) -> String
-    /// Wakes ``run()``; `nil` while it doesn't run.
+    /// Requests an update by ``run()``; `nil` while that method doesn't run.
     @ObservationIgnored private var changes: AsyncStream<Void>.Continuation?
     /// Whether an alert has reported that the list can't be read.
     @ObservationIgnored private var isUnreadable = false
@@ -93,7 +93,7 @@ public final class PendingRequestsModel: ScreenModel {
         }
     }
 
-    /// Updates the list when the queue or the network changes, until the task is canceled. Call this method while the screen is visible.
+    /// Updates the lists when the queue or the network changes, until the task is canceled. Call this method while the screen is visible.
     /// Only one call may run at a time.
     ///
     /// The first update happens at once. If this method doesn't run, the lists only change when ``load()`` is called, and no request is
@@ -133,8 +133,7 @@ public final class PendingRequestsModel: ScreenModel {
         }
     }
 
-    /// Tries all requests at once, without waiting for their next scheduled time, and reads the list. The method doesn't wait for the
-    /// responses.
+    /// Sends all requests now instead of at their next scheduled time, and reads the list. The method doesn't wait for the responses.
     ///
     /// The method calls `OfflineQueue.wake()`, which also ends the pauses of accounts whose credentials were refused. Requests are only
     /// sent if the app runs the queue.

@@ -146,8 +146,8 @@ public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
 
     /// Uses a link together with a session or the current password of its account.
     ///
-    /// A check of the password counts for the link and not for sign-ins, so the holder of a stolen link can't prevent the user from signing
-    /// in.
+    /// A check of the password counts against the limit of the link and not against the limits of sign-ins. So the holder of a stolen link
+    /// can't prevent the user from signing in.
     private func useProven(
         _ request: Request,
         _ context: Context,

@@ -8,7 +8,7 @@ import Observability
 import ServerMiddleware
 import StrictJSON
 
-/// The dependencies that must work for a server to be ready.
+/// Checks the dependencies that must work for a server to be ready.
 ///
 /// All checks run for each request of ``HealthRoutes``. So a check should take only a few milliseconds and wait for no lock. If checking a
 /// dependency is expensive, cache the last result.
@@ -135,7 +135,7 @@ public enum MetricsAccess: Sendable {
     /// Admits requests whose `Host` is the machine itself. Use it only in development: behind a proxy that sets `Host`, all requests are
     /// admitted.
     case loopback
-    /// Requests with this bearer token. The comparison takes the same time for each token of the same length.
+    /// Admits requests with this bearer token. The comparison takes the same time for each token of the same length.
     case bearer(String)
 }
 

@@ -35,8 +35,8 @@ extension RateLimits {
     /// - Parameters:
     ///   - email: The address; uppercase and lowercase letters count as equal.
     ///   - limit: The limit of the address: `registerEmail` or `verifyEmail`. Use ``admitReset(of:_:in:sharing:)`` for reset requests.
-    ///   - owner: The account whose session requests an email to its own address. The request then counts for the account and not for the
-    ///     address, so that clients without a session can't use up its quota.
+    ///   - owner: The account whose session requests an email to its own address. The request then counts against the limit of the account
+    ///     and not against that of the address, so that clients without a session can't use up its quota.
     ///   - shares: Admits a client of a network that has used little of `reset-global`; `nil` if that limit refuses all clients alike.
     /// - Returns: The admission, whose charge the caller commits with the email.
     /// - Throws: ``ContractError`` with `RATE_LIMIT_EXCEEDED` and the exact delay.
@@ -75,8 +75,8 @@ extension RateLimits {
 
     /// Counts a check of the password of a session's account, together with the limits that the operation's route claims.
     ///
-    /// The check counts for the session. So the user of a stolen access token can't prevent the owner from signing in, or from changing the
-    /// account in another session.
+    /// The check counts against a limit of the session. So the user of a stolen access token can't prevent the owner from signing in, or
+    /// from changing the account in another session.
     /// - Parameters:
     ///   - caller: The account and the session of the access token.
     ///   - limit: A limit of the account, such as `changeEmail`. Pass the work to ``RateLimitAdmission/settling(_:)``, which refunds the
@@ -118,8 +118,8 @@ extension RateLimits {
 
     /// Reserves an attempt to sign in. Call ``RateLimitAdmission/settle(_:)`` when its outcome is known.
     ///
-    /// The attempt counts for two limits: the attempts of the client on the address, and the failures. If the request has a valid device
-    /// token, failures count for the device; otherwise, they count for the address. So if an attacker exhausts the failures of an address,
+    /// The attempt counts against two limits. The first limits the attempts of the client on the address. The second limits failures: of
+    /// the device if the request has a valid device token, otherwise of the address. So if an attacker exhausts the failures of an address,
     /// its user can still sign in on known devices.
     /// - Parameters:
     ///   - email: The address.
@@ -151,11 +151,11 @@ extension RateLimits {
 }
 
 extension RateLimitAdmission {
-    /// Refunds the part of an attempt to sign in that is not charged.
+    /// Refunds a part of the charge of an attempt to sign in.
     ///
-    /// If the password was not checked, the charges of the address and of failures are refunded. If the password was right, only the
-    /// failure is refunded. The limits of the client stay charged in any case. Call this method exactly once for each admission; without
-    /// the call, the whole attempt stays charged.
+    /// If the password was not checked, the method refunds the charges of the address and of failures. If the password was right, it
+    /// refunds only the failure. It never refunds the limits of the client. Call this method exactly once for each admission; without the
+    /// call, the whole attempt stays charged.
     /// - Parameter check: Whether the password was checked, and the result.
     func settle(_ check: Authentication.PasswordCheck) async {
         switch check {
@@ -165,8 +165,8 @@ extension RateLimitAdmission {
         }
     }
 
-    /// Runs work that checks the password of an account. If the domain refuses the work, refunds the limits of what the password permits:
-    /// requests with a wrong password use up no quota of the owner.
+    /// Runs work that checks the password of an account. If the domain refuses the work, the method refunds the limits of the change that
+    /// the password permits. So requests with a wrong password use up no quota of the owner.
     /// - Throws: The error of the work.
     func settling<Value>(_ work: () async throws -> Value) async throws -> Value {
         do {

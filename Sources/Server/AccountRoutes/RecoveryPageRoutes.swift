@@ -147,7 +147,7 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// The page that asks whether to lock an account. Opening it doesn't lock.
+    /// Returns the page that asks whether to lock an account. Opening the page doesn't lock the account.
     private func openLock(_ request: Request) async throws -> RecoveryPage.Kind {
         guard PageQuery(request).namesLink else { return .lockUndecided }
         guard let token = PageQuery(request).resetLink?.token else { return .invalidLink }

@@ -8,7 +8,7 @@ public import Pages
 public import ServerMiddleware
 import StrictJSON
 
-/// The description of the API, for programs at `/openapi.json` and for readers at `/docs`. The document is encoded once; the page is
+/// The routes of the API's description: `/openapi.json` for programs and `/docs` for readers. The document is encoded once. The page is
 /// rendered for each request, because its nonce must be new.
 ///
 /// ```swift

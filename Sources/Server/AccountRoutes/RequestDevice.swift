@@ -8,8 +8,8 @@ extension ClientDevice {
     /// Creates the description of the device that sent a request.
     ///
     /// The name is `X-Device-Name`, or the family. The family is derived from the `User-Agent`, as one of a few fixed texts, so that a new
-    /// version of a browser is no new device. A request without `User-Agent` has a family of its own, so that an attacker can't prevent the
-    /// email about a new device.
+    /// version of a browser is no new device. All requests without `User-Agent` have one family. So an attacker can't prevent the email
+    /// about a new device by omitting the header.
     init(of request: Request) {
         let family = request.headers[.userAgent].flatMap(Self.family)
         self.init(

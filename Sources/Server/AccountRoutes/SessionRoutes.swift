@@ -267,17 +267,17 @@ private struct OpenRegisterRequest: Decodable {
 /// The cookie in which a browser stores its device token. The browser sends it only to this host and only over TLS, and scripts can't read
 /// it. The cookie expires together with the token.
 ///
-/// With this cookie, failed attempts of other devices don't count for a sign-in in the same browser.
+/// With this cookie, failed attempts of other devices don't count against a sign-in in the same browser.
 enum DeviceCookie {
     /// The name. The prefix `__Host-` makes browsers enforce `Secure`, `Path=/` and no `Domain`.
     static let name = "__Host-device"
 
-    /// The device token of a request, if it has the cookie.
+    /// Returns the device token of a request, if it has the cookie.
     static func token(in request: Request) -> DeviceToken? {
         request.cookies[name].flatMap { try? DeviceToken($0.value) }
     }
 
-    /// The value of `Set-Cookie` that stores a device token.
+    /// Returns the value of `Set-Cookie` that stores a device token.
     static func field(_ token: DeviceToken) -> String {
         let seconds = DeviceTokens.lifetime.components.seconds
         return "\(name)=\(token.rawValue); Path=/; Max-Age=\(seconds); Secure; HttpOnly; SameSite=Strict"

@@ -19,7 +19,7 @@ extension AccountServer {
     /// ``AccountServerConfiguration/load`` admits, the server refuses further requests. Middleware of the router also applies to the
     /// account routes.
     ///
-    /// Routes of the app are unchanged. The router itself responds to unknown paths and wrong methods; with a `ContractRouter`, these
+    /// Routes of the app are unchanged. The router itself responds to unknown paths and wrong methods. With a `ContractRouter`, these
     /// responses follow the contract, too.
     ///
     /// In a group with a path, ``AccountServerConfiguration/resetBaseURL`` must end with that path.

@@ -13,7 +13,7 @@ extension AccountServer {
     /// The background services, in the order of their start. They end in the reverse order, so the first service can save the usage of rate
     /// limits by the last requests.
     ///
-    /// Pass the services to the application or to a service group; its graceful shutdown ends them. If the services don't run, no emails
+    /// Pass the services to the application or to a service group, whose graceful shutdown ends them. If the services don't run, no emails
     /// are sent, expired data isn't removed, and the usage of limits is only saved to the journal.
     public var services: [any Service] {
         stores.services(logger: logger) + [

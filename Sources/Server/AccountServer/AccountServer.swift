@@ -15,7 +15,7 @@ package import ServerMiddleware
 import ServiceLifecycle
 import Timekeeping
 
-/// Accounts, sessions, password recovery and their pages, as a part of a Hummingbird app or as a standalone server.
+/// Serves accounts, sessions, password recovery and their pages, as a part of a Hummingbird app or as a standalone server.
 ///
 /// An app adds the routes to its router and the services to its application:
 ///
@@ -74,7 +74,7 @@ public struct AccountServer: Sendable {
     let localization: Localization
     /// Decides about requests by the rate limits.
     let limits: RateLimits
-    /// The fair shares of `reset-global`.
+    /// The fair shares of the limit `reset-global`. They admit a network that has used little of it, even if the quota is used up.
     let shares: FairShares
     /// Claims and finishes the idempotency keys of the account routes.
     let idempotency: IdempotencyKeys

@@ -28,7 +28,7 @@ package struct ServerTime: Clock {
     /// The clocks of the machine.
     package static var system: ServerTime { system(wall: { Date() }) }
 
-    /// The clocks of the machine, with a given wall clock.
+    /// Returns the clocks of the machine, with a given wall clock.
     package static func system(wall: @escaping @Sendable () -> Date) -> ServerTime {
         ServerTime(ContinuousClock(), wall: wall, snapshot: { .now() })
     }

@@ -22,7 +22,7 @@ struct LabTime: Sendable {
         self.wall = wall
     }
 
-    /// The time since the lab was created.
+    /// Returns the time since the lab was created.
     func elapsed() -> Duration { clock.now }
 
     /// Sleeps for a time.

@@ -122,10 +122,10 @@ final class LabTokenStore: Sendable {
         return try (result ?? .failure(LabTokenRefusal(code: .authTokenInvalid))).get()
     }
 
-    /// The time at which an access token that is issued now expires.
+    /// Returns the time at which an access token that is issued now expires.
     private func expiry(_ rules: Rules) -> Duration { time.elapsed() + .milliseconds(rules.lifetime) }
 
-    /// The tokens of a session, as the response contains them.
+    /// Returns the tokens of a session, as the response contains them.
     private func tokens(of session: Session, _ id: String) -> LabTokens {
         LabTokens(
             accessToken: "\(id).\(session.access)",

@@ -32,7 +32,7 @@ extension HTTPClient.Request {
         }
     }
 
-    /// Whether a text is a host, with or without a port, and no other part of an address.
+    /// Returns whether a text is a host, with or without a port, and no other part of an address.
     private static func isAuthority(_ text: String) -> Bool {
         var text = text
         return text.withUTF8 { bytes in
@@ -46,7 +46,7 @@ extension HTTPClient.Request {
         }
     }
 
-    /// The error of a request without a valid address.
+    /// Returns the error of a request without a valid address.
     private static func refused(_ cause: (any Error)?) -> TransportError {
         TransportError(.invalidRequest, message: "the request has no valid address", wasSent: false, cause: cause)
     }

@@ -59,7 +59,7 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
 
     /// Removes all expired keys and keys whose lease has ended.
     /// - Returns: `false`, because one call removes all such keys.
-    /// - Complexity: O(keys) if a key has expired, otherwise O(1).
+    /// - Complexity: O(n) for n keys if a key has expired, otherwise O(1).
     public func sweep(at now: Date) -> Bool {
         table.withLock { $0.removeExpired(at: now) }
         return false
@@ -163,8 +163,8 @@ private struct IdempotencyTable {
         entries[key] = nil
     }
 
-    /// Removes the entries that have ended, and computes `firstEnd` and each `firstExpiry` again. O(keys) if an entry has ended, otherwise
-    /// O(1).
+    /// Removes the entries that have ended, and computes `firstEnd` and each `firstExpiry` again. O(n) for n entries if one has ended,
+    /// otherwise O(1).
     mutating func removeExpired(at now: Date) {
         guard firstEnd <= now else { return }
         for key in entries.filter({ $0.value.endsAt <= now }).map(\.key) { remove(key) }

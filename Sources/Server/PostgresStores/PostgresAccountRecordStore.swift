@@ -72,7 +72,7 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
     /// - Parameters:
     ///   - digest: The digest of the token that a client has sent.
     ///   - now: The present time. Expired links are not found.
-    /// - Returns: The link with the record; the record is `nil` for the link of a registration. `nil` if the link is unknown or expired.
+    /// - Returns: The link with the record, or `nil` if the link is unknown or expired. The record is `nil` for the link of a registration.
     /// - Throws: `StoreFailure`, also if a row can't be decoded.
     public func find(_ digest: TokenDigest, at now: Date) async throws -> (link: StoredLink, record: AccountRecord?)? {
         let link = try await database.first(Self.byDigest, [digest.value, .time(now)], StoredLink.init(row:))
@@ -158,8 +158,10 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
         return (record, try row.value(Account.columnCount))
     }
 
-    /// Changes an account with its links and former addresses, applies the effects of the record, and finishes the idempotency key of the
-    /// current request, in one transaction.
+    /// Changes an account with its links and former addresses, and applies the effects of the record, in one transaction.
+    ///
+    /// The same transaction stores the response to the current request under its idempotency key, if the key is in the same database.
+    /// Repetitions of the request then receive this response.
     ///
     /// The row of the account stores the id of the change. If the response of a commit was lost, the repeated transaction finds this id and
     /// returns the value of the earlier run.
@@ -215,8 +217,10 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
         }
     }
 
-    /// Consumes the link of a registration and adds the account, and finishes the idempotency key of the current request, in one
-    /// transaction. The key is not finished if the account isn't added.
+    /// Consumes the link of a registration and adds the account, in one transaction.
+    ///
+    /// If the account is added, the same transaction stores the response to the current request under its idempotency key. Repetitions of
+    /// the request then receive this response. The key must be in the same database.
     ///
     /// All links of the registration are locked in one order, so only one of several concurrent callers adds the account. If the response
     /// of a commit was lost, the repeated transaction finds the account by its id.
@@ -313,7 +317,7 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
     }
 
     /// Returns the rows of an account in the tables of emails and of links that lock it, in one round trip.
-    /// - Complexity: O(*n*) in the number of queued emails.
+    /// - Complexity: O(n) for n queued emails.
     /// - Parameter account: The account, whose address selects the queued emails without an account id.
     /// - Throws: `StoreFailure`.
     public func remainder(of account: Account) async throws -> AccountRemainder {
@@ -359,7 +363,7 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
     ///   - limit: The largest number of accounts.
     /// - Returns: The accounts with all addresses that they have, had or wanted to have.
     /// - Throws: `StoreFailure`, also if a row can't be decoded.
-    /// - Complexity: O(*n*) in the deleted accounts whose time has come and the unverified accounts that are older than `unverifiedSince`.
+    /// - Complexity: O(n) for n deleted accounts whose grace time has ended and unverified accounts that are older than `unverifiedSince`.
     public func purgeCandidates(at now: Date, unverifiedSince: Date?, limit: Int) async throws -> [PurgeCandidate] {
         let found = try await database.execute(Self.candidates, [.time(now), .time(unverifiedSince), .integer(limit)]).rows
             .map { (id: try $0.value(0) as UUID, email: try $0.value(1) as String) }
@@ -386,7 +390,7 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
     private static let candidates =
         "SELECT id, email FROM account WHERE purge_at <= $1 UNION ALL SELECT id, email FROM account WHERE " + isUnused
         + " ORDER BY id LIMIT $3"
-    /// Whether an account is still to be removed.
+    /// Finds an account by its id if it must still be removed.
     private static let candidate = "SELECT 1 FROM account WHERE id = $3 AND (purge_at <= $1 OR " + isUnused + ")"
     /// Reads the former addresses of several accounts, including expired ones.
     private static let formerAddressesOfCandidates: PostgresStatement = """
@@ -510,7 +514,7 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
     ///
     /// Call it again while it returns `true`.
     /// - Parameter now: The present time.
-    /// - Returns: Whether there may be more.
+    /// - Returns: Whether there may be more expired links or addresses.
     /// - Throws: `StoreFailure`.
     @discardableResult
     public func sweep(at now: Date) async throws -> Bool {

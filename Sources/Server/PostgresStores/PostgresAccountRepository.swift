@@ -3,8 +3,7 @@ public import AccountCore
 import Foundation
 import PostgresDriver
 
-/// A store of accounts in PostgreSQL. ``PostgresAccountStores`` contains one together with all other stores of accounts. Create a
-/// repository directly only if you need no other store, for example to import accounts.
+/// A store of accounts in PostgreSQL.
 ///
 /// The table `account_email` has one row for each address, and its primary key makes addresses unique. If two servers register one address
 /// at the same time, one of them fails. Lookups take one statement and no lock.
@@ -34,7 +33,7 @@ public struct PostgresAccountRepository: AccountRepository {
         try await !insert(contentsOf: [account]).isEmpty
     }
 
-    /// Adds the accounts whose addresses are free, all in one transaction with a constant number of round trips.
+    /// Adds the accounts whose addresses are available, all in one transaction with a constant number of round trips.
     ///
     /// The addresses are claimed in the order of their keys. All transactions lock rows in that order, so two imports at the same time
     /// can't deadlock.
@@ -204,7 +203,7 @@ public struct PostgresAccountRepository: AccountRepository {
     /// - Parameter kind: Returns the kind of a hash, such as `bcrypt`; `nil` for a hash that is not counted.
     /// - Returns: The numbers by kind, and the number of all accounts.
     /// - Throws: `StoreFailure`.
-    /// - Complexity: O(*n*) in the foreign hashes, and a full count of the accounts.
+    /// - Complexity: O(n) for n foreign hashes, and a full count of the accounts.
     public func countForeignHashes(
         by kind: @escaping @Sendable (String) -> String?
     ) async throws -> (counts: [String: Int], total: Int) {
@@ -259,7 +258,7 @@ public struct PostgresAccountRepository: AccountRepository {
 
     /// Returns all accounts, oldest first. All of them are in memory at once, so use this method only for exports and tests.
     /// - Throws: `StoreFailure`, also if a row can't be decoded.
-    /// - Complexity: O(*n* log *n*) in the number of accounts.
+    /// - Complexity: O(n log n) for n accounts.
     public func accounts() async throws -> [Account] {
         try await database.execute(Self.all).rows.map(Account.init(row:))
     }

@@ -4,13 +4,13 @@ import PostgresDriver
 
 /// All account stores in one PostgreSQL database.
 ///
-/// Use it if several servers share the accounts; otherwise, `SQLiteAccountStores` of `SQLiteStores` needs no database server. Each
-/// operation takes at least one round trip, and writes wait until the commit is durable.
+/// Use it if several servers share the accounts. Otherwise, use `SQLiteAccountStores` of `SQLiteStores`, which needs no database server.
+/// Each operation takes at least one round trip, and writes wait until the commit is durable.
 ///
 /// If the response of the database is lost, the driver repeats the operation. Operations use ids that the caller created, so a repetition
 /// finds the result of the first execution and returns the same value. Several tasks and several servers can call all operations at the
-/// same time. Operations that change several rows lock the account first, then its sessions and tokens; the driver repeats a transaction
-/// after a conflict.
+/// same time. Operations that change several rows lock the account first, then its sessions and tokens. After a conflict, the driver
+/// repeats the transaction.
 ///
 /// ```swift
 /// let database = PostgresDatabase(client)
@@ -70,7 +70,8 @@ public struct PostgresAccountStores: AccountStores {
     public func addKeysOfPresentSecret() async throws -> Int? { try await repository.addKeysOfPresentSecret() }
 }
 
-/// A store of the decoys' spans in PostgreSQL. The spans are one JSON value. A change locks this value, so all servers use the same decoys.
+/// A store of the decoys' spans in PostgreSQL. All spans are one JSON text in the table `shared_value`. A change locks the row of this
+/// text, so all servers use the same decoys.
 ///
 /// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs
 /// no other store.
@@ -91,7 +92,8 @@ public struct PostgresDecoyStore: DecoyStore {
         let start, width, reach: Double
     }
 
-    /// Changes the spans under the lock of their row. The closure may run more than once; if it returns the same spans, nothing is written.
+    /// Changes the spans in a transaction that locks their row, so that no other server changes them at the same time. The closure may run
+    /// more than once. If it returns the same spans, nothing is written.
     ///
     /// - Parameter change: Returns the new spans. It must have no side effects.
     /// - Returns: The stored spans.

@@ -129,7 +129,7 @@ public final class PostgresAuditStore: AuditStore {
     ///   - account: The account.
     ///   - kind: The kind of the events.
     ///   - limit: The number of newest events that stay.
-    /// - Returns: Whether there may be more to remove.
+    /// - Returns: Whether there may be more events to remove.
     private func removeOldest(of account: UUID, _ kind: String, butNewest limit: Int) async throws -> Bool {
         try await database.execute(
             """

@@ -10,8 +10,8 @@ import RateLimiting
 /// When a method returns, its change is durable. The driver repeats a transaction whose connection was lost. A repetition recognizes the
 /// change of an earlier attempt and returns the same result. Use `SQLiteIdempotencyStore` for servers on one machine.
 ///
-/// A route whose data is in the same database can finish its key in the transaction of its work; see
-/// `IdempotentRequest.finish(with:in:)`.
+/// A route whose data is in the same database can store the response under its key in the transaction of its work. This finishes the key;
+/// see `IdempotentRequest.finish(with:in:)`.
 ///
 /// **Locks.** `idempotency_usage` has a row with the bytes of each client and network. A claim locks the rows of its client and network in
 /// the order of their numbers, so claims of one network are executed one after the other without deadlocks. The bytes of each half of the
@@ -119,8 +119,8 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
         WHERE digest = $1 AND ends_at > $2
         """
 
-    /// Finishes a running key. A response of at most 512 bytes needs one statement; a larger one also changes the counted bytes, in a
-    /// transaction.
+    /// Finishes a running key: stores the response for repetitions of the request. A response of at most 512 bytes needs one statement. For
+    /// a larger one, a transaction also changes the counted bytes.
     ///
     /// The body of the response is already encrypted; `nil` stores no response. A repetition of this call is recognized by its expiry, so a
     /// caller must pass the same expiry in each attempt.
@@ -217,7 +217,7 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
 
     /// Returns the number of stored keys.
     /// - Throws: `StoreFailure`.
-    /// - Complexity: O(keys).
+    /// - Complexity: O(n) for n keys.
     public func count() async throws -> Int {
         try await connections.first("SELECT count(*) FROM idempotency_key", []) { try $0.value(0) } ?? 0
     }
@@ -296,7 +296,7 @@ extension PostgresIdempotencyStore {
         )
     }
 
-    /// Reads the bytes that count for a claim.
+    /// Reads the bytes that the client of a claim, its network and its half of the capacity use.
     private static func usage(
         of claim: IdempotencyClaim,
         in transaction: PostgresTransaction

@@ -25,7 +25,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     private let database: PostgresDatabase
     /// The id of this server, which its leases store; `nil` for a command.
     private let server: UUID?
-    /// The networks' turns for new requests. Each server has its own turns in memory.
+    /// Decides which network's new request is claimed next. Each server has its own value in memory.
     private let turns = Mutex(MailTurns())
     /// The ids of claims that failed for this server, although the database may have committed them. The next call of
     /// ``claim(limit:at:leaseEnd:includesResets:)`` releases them.
@@ -134,7 +134,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     /// Chooses and claims rows in one transaction.
     /// - Parameters:
     ///   - attempt: The id of the claim, by which a repetition finds the rows that it has claimed.
-    ///   - before: The turns of networks before the claim. The caller replaces them by the returned turns only if the transaction was
+    ///   - before: The state of the turns before the claim. The caller replaces it by the returned state only if the transaction was
     ///     committed.
     /// - Returns: The claimed intents in the order in which they should be sent, the turns after the claim, and an error if a row is
     ///   corrupt.
@@ -226,7 +226,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     /// - Parameters:
     ///   - wanted: The number of requests.
     ///   - turns: The turns, which are advanced.
-    /// - Returns: The ids, in turn.
+    /// - Returns: The ids, in the order of the turns.
     private static func newIntents(
         _ wanted: Int,
         _ turns: inout MailTurns,
@@ -257,7 +257,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
         return chosen
     }
 
-    /// Returns a claimed email to the queue, due now, and gives its network the next turn.
+    /// Returns a claimed email to the queue, due now. Its network is the first from which the next new request is claimed.
     ///
     /// Does nothing if the lease has been lost. The email gets no failure.
     /// - Parameters:

@@ -172,9 +172,11 @@ public struct PostgresResetTokenStore: ResetTokenStore {
 
     /// Consumes a token and sets the password of its account, in one transaction.
     ///
-    /// It also marks the address as verified, ends all sessions, unlocks a locked account, consumes the account's other tokens, enqueues
-    /// the confirmation email, and finishes the idempotency key of the current request if that is in the same database. The id of the
-    /// confirmation identifies the reset: a repetition after a lost response returns `true`.
+    /// It also marks the address as verified, ends all sessions, unlocks a locked account, consumes the account's other tokens and enqueues
+    /// the confirmation email. If the idempotency key of the current request is in the same database, the transaction also finishes this
+    /// key: it stores the response for repetitions of the request.
+    ///
+    /// The id of the confirmation identifies the reset: a repetition after a lost response returns `true`.
     ///
     /// The usual case takes three round trips: lock and consume, change, commit. The account's row is locked first. So if two requests use
     /// tokens of one account at the same time, exactly one of them succeeds.
@@ -248,7 +250,7 @@ public struct PostgresResetTokenStore: ResetTokenStore {
     /// Call it again while it returns `true`. Rows that another server is removing are skipped, so several servers can call it at the same
     /// time.
     /// - Parameter now: The present time.
-    /// - Returns: Whether there may be more.
+    /// - Returns: Whether there may be more expired tokens.
     /// - Throws: `StoreFailure`.
     @discardableResult
     public func sweep(at now: Date) async throws -> Bool {
@@ -376,7 +378,7 @@ public struct PostgresAccountLockTokenStore: AccountLockTokenStore {
     /// Call it again while it returns `true`. Rows that another server is removing are skipped, so several servers can call it at the same
     /// time.
     /// - Parameter now: The present time.
-    /// - Returns: Whether there may be more.
+    /// - Returns: Whether there may be more expired tokens.
     /// - Throws: `StoreFailure`.
     @discardableResult
     public func sweep(at now: Date) async throws -> Bool {

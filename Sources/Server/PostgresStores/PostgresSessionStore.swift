@@ -284,7 +284,7 @@ public struct PostgresSessionStore: SessionStore {
     /// - Parameters:
     ///   - now: The present time.
     ///   - rules: The rules, of which the method uses the idle limit.
-    /// - Returns: Whether there may be more.
+    /// - Returns: Whether there may be more sessions or tokens to remove.
     /// - Throws: `StoreFailure`.
     @discardableResult
     public func sweep(at now: Date, rules: SessionRules) async throws -> Bool {

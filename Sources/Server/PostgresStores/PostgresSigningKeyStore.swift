@@ -2,7 +2,8 @@ public import AccountCore
 import Foundation
 import PostgresDriver
 
-/// The keys of access tokens in PostgreSQL. A change locks a shared value, so that servers change the keys one after the other.
+/// A store of the keys that sign access tokens, in PostgreSQL. Each change first locks a row that all servers share, so servers change the
+/// keys one after the other.
 ///
 /// The keys are sealed with a secret that the database doesn't have.
 ///
@@ -21,8 +22,10 @@ public struct PostgresSigningKeyStore: SigningKeyStore {
     /// - Throws: `StoreFailure`.
     public func signingKeys() async throws -> SigningKeySet { try SigningKeySet(try await database.execute(Self.selection)) }
 
-    /// Changes the keys under the lock of a shared value. The closure may run more than once; if it returns the same keys, nothing is
-    /// written.
+    /// Changes the keys in one transaction, which first locks a row of `shared_value`. So two servers never change the keys at the same
+    /// time.
+    ///
+    /// The closure may run more than once. If it returns the same keys, nothing is written.
     /// - Parameter change: Returns the new keys for the stored ones. Its error rolls the transaction back.
     /// - Returns: The stored keys.
     /// - Throws: `StoreFailure`, and the error of the closure.

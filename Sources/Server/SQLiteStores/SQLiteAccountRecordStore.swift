@@ -59,7 +59,7 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     /// - Parameters:
     ///   - digest: The digest of the token that a client has sent.
     ///   - now: The present time. Expired links are not found.
-    /// - Returns: The link with the record; the record is `nil` for the link of a registration. `nil` if the link is unknown or expired.
+    /// - Returns: The link with the record, or `nil` if the link is unknown or expired. The record is `nil` for the link of a registration.
     /// - Throws: `StoreFailure`; `CorruptRow` if a row can't be decoded.
     public func find(_ digest: TokenDigest, at now: Date) async throws -> (link: StoredLink, record: AccountRecord?)? {
         try await database.read { database in
@@ -98,8 +98,10 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
         try await database.read { try AccountRecord(id, at: now, in: $0) }
     }
 
-    /// Changes an account with its links and former addresses, applies the effects of the record, and finishes the idempotency key of the
-    /// current request, in one transaction.
+    /// Changes an account with its links and former addresses, and applies the effects of the record, in one transaction.
+    ///
+    /// The same transaction stores the response to the current request under its idempotency key, if the key is in the same database.
+    /// Repetitions of the request then receive this response.
     ///
     /// - Parameters:
     ///   - id: The account.
@@ -123,8 +125,10 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
         }
     }
 
-    /// Consumes the link of a registration and adds the account, and finishes the idempotency key of the current request, in one
-    /// transaction. The key is not finished if the account isn't added.
+    /// Consumes the link of a registration and adds the account, in one transaction.
+    ///
+    /// If the account is added, the same transaction stores the response to the current request under its idempotency key. Repetitions of
+    /// the request then receive this response. The key must be in the same database.
     public func activate(_ digest: TokenDigest, as account: Account, at now: Date) async throws -> Bool {
         let effect = IdempotentEffect.current(in: database)
         return try await database.write { database in
@@ -202,7 +206,7 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     }
 
     /// Returns the rows of an account in the tables of emails and of links that lock it, as of one commit.
-    /// - Complexity: O(*n*) in the number of queued emails.
+    /// - Complexity: O(n) for n queued emails.
     /// - Parameter account: The account, whose address selects the queued emails without an account id.
     /// - Throws: `StoreFailure`.
     public func remainder(of account: Account) async throws -> AccountRemainder {
@@ -250,7 +254,7 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     ///   - limit: The largest number of accounts.
     /// - Returns: The accounts with all addresses that they have, had or wanted to have.
     /// - Throws: `StoreFailure`; `CorruptRow` if a row can't be decoded.
-    /// - Complexity: O(*n*) in the deleted accounts whose time has come and the unverified accounts that are older than `unverifiedSince`.
+    /// - Complexity: O(n) for n deleted accounts whose grace time has ended and unverified accounts that are older than `unverifiedSince`.
     public func purgeCandidates(at now: Date, unverifiedSince: Date?, limit: Int) async throws -> [PurgeCandidate] {
         try await database.read { database in
             // `INDEXED BY` is required: otherwise, SQLite would read all accounts in the order of their ids.
@@ -278,7 +282,7 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
         }
     }
 
-    /// The condition that the grace time of a deleted account has passed.
+    /// The condition that the grace time of a deleted account has ended.
     private static let isDeleted = "purge_at <= :now"
 
     /// The condition that the address of an account was never verified, and that the account was not used since `cutoff`. If `cutoff` is
@@ -417,7 +421,7 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     ///
     /// Call it again while it returns `true`.
     /// - Parameter now: The present time.
-    /// - Returns: Whether there may be more.
+    /// - Returns: Whether there may be more expired links or addresses.
     /// - Throws: `StoreFailure`.
     @discardableResult
     public func sweep(at now: Date) async throws -> Bool {
@@ -528,7 +532,7 @@ extension AccountRecord {
         try applyEffects(in: database)
     }
 
-    /// Replaces the former addresses, also expired ones.
+    /// Replaces the former addresses, including expired ones.
     private func writeFormerAddresses(in database: Database) throws {
         let id = account.id.description
         try database.execute(sql: "DELETE FROM former_address WHERE account_id = ?", arguments: [id])

@@ -4,7 +4,7 @@ import ErrorContract
 import Foundation
 import GRDB
 
-/// A store of accounts in SQLite. ``SQLiteAccountStores`` creates it; use it alone only if no other store is needed.
+/// A store of accounts in SQLite.
 ///
 /// Lookups read one or two pages on the calling thread. A unique index over the normalized address prevents duplicates.
 ///
@@ -35,7 +35,7 @@ public struct SQLiteAccountRepository: AccountRepository {
         try await database.write { try Self.insert(account, into: $0) }
     }
 
-    /// Adds the accounts whose addresses are free, all in one transaction. Other writes wait for it, so pass some hundred at a time.
+    /// Adds the accounts whose addresses are available, all in one transaction. Other writes wait for it, so pass some hundred at a time.
     ///
     /// - Parameter accounts: The accounts. Of those with equal addresses, the first one is added.
     /// - Throws: `StoreFailure`, also if the id of an account is taken. Then none is added.
@@ -76,13 +76,14 @@ public struct SQLiteAccountRepository: AccountRepository {
         }
     }
 
-    /// Counts the password hashes of other algorithms or parameters by kind, through a partial index that only has these.
+    /// Counts the foreign password hashes by kind. A hash is foreign if it has another algorithm or other parameters than new hashes. The
+    /// method reads a partial index that contains only foreign hashes.
     ///
     /// The read doesn't delay writers.
     /// - Parameter kind: Returns the kind of a hash, such as `bcrypt`; `nil` for a hash that is not counted.
     /// - Returns: The numbers by kind, and the number of all accounts, as of one commit.
     /// - Throws: `StoreFailure`.
-    /// - Complexity: O(*n*) in the foreign hashes, and a full count of the accounts.
+    /// - Complexity: O(n) for n foreign hashes, and a full count of the accounts.
     public func countForeignHashes(
         by kind: @escaping @Sendable (String) -> String?
     ) async throws -> (counts: [String: Int], total: Int) {
@@ -129,7 +130,7 @@ public struct SQLiteAccountRepository: AccountRepository {
 
     /// Returns all accounts, oldest first. All of them are in memory at once, so use this method only for exports and tests.
     /// - Throws: `StoreFailure`; `CorruptRow` if a row can't be decoded.
-    /// - Complexity: O(*n* log *n*) in the number of accounts.
+    /// - Complexity: O(n log n) for n accounts.
     public func accounts() async throws -> [Account] {
         try await database.read { database in
             try Row.fetchAll(database, sql: "SELECT \(Account.columns) FROM account ORDER BY created_at, id").map(
@@ -179,7 +180,7 @@ extension Account {
 }
 
 extension EmailAddress {
-    /// Whether no other account has the address, or had it and can restore it.
+    /// Returns whether an account can get the address: no other account has the address now, and no other account can restore it.
     func isAvailable(to account: Account.ID?, at now: Date, in database: Database) throws -> Bool {
         let owner = try database.firstRow(
             sql: "SELECT 1 FROM account WHERE email_key = ? AND id IS NOT ?",
@@ -188,8 +189,8 @@ extension EmailAddress {
         return try owner == nil && !isReserved(except: account, at: now, in: database)
     }
 
-    /// Whether another account had the address and can restore it. The writer is the only one, so no change can come between this check and
-    /// a later statement of the transaction.
+    /// Returns whether another account had the address and can restore it. The writer is the only one, so no change can come between this
+    /// check and a later statement of the transaction.
     func isReserved(except id: Account.ID?, at now: Date, in database: Database) throws -> Bool {
         try database.first(
             sql: "SELECT 1 FROM former_address WHERE email_key = ? AND account_id IS NOT ? AND expires_at > ?",

@@ -4,7 +4,7 @@ import GRDB
 /// All account stores in one SQLite file.
 ///
 /// Use it for servers on one machine; for several machines, use `PostgresAccountStores` of `PostgresStores`. Lookups run on the calling
-/// thread and take some microseconds; writes wait until the shared commit is on disk.
+/// thread and take some microseconds. Writes wait until the shared commit is on disk.
 ///
 /// Concurrent writes of all stores share one transaction. So a burst of requests costs one commit instead of one commit for each request.
 ///

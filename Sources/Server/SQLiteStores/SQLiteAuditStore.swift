@@ -21,7 +21,7 @@ public struct SQLiteAuditStore: AuditStore {
     /// Adds events in one transaction. Events of accounts that don't exist are dropped.
     ///
     /// - Parameter events: The events, in their order.
-    /// - Throws: `StoreFailure`. Then none is stored.
+    /// - Throws: `StoreFailure`. In this case, no event is stored.
     public func append(_ events: [AuditEvent]) async throws {
         try await database.write { database in
             for event in events {
@@ -74,8 +74,8 @@ public struct SQLiteAuditStore: AuditStore {
     ///   - before: The time before which events are removed.
     ///   - limit: The number of events of one kind that an account may have.
     /// - Throws: `StoreFailure`.
-    /// - Returns: Whether there may be more to remove.
-    /// - Complexity: A read of the index over all events, which delays no writer.
+    /// - Returns: Whether there may be more events to remove.
+    /// - Complexity: O(n) for n stored events, in a read of an index that delays no writer.
     @discardableResult
     public func sweep(before: Date, limit: Int) async throws -> Bool {
         // A separate read finds these pairs, so that other writes don't wait while SQLite counts many events.

@@ -14,8 +14,8 @@ import RateLimiting
 /// let database = try SQLiteDatabase(path: "orders.sqlite3")
 /// let keys = IdempotencyKeys(store: SQLiteIdempotencyStore(database), secret: secret)
 /// ```
-/// A route whose data is in the same database can finish its key in the transaction of its work; see
-/// `IdempotentRequest.finish(with:in:)`.
+/// A route whose data is in the same database can store the response under its key in the transaction of its work. This finishes the key;
+/// see `IdempotentRequest.finish(with:in:)`.
 ///
 /// The claim of a key that is already running or finished costs one read. Any other claim, and each `finish` and `release`, is a write;
 /// concurrent writes share one transaction and one synchronization with the disk. Triggers maintain the number of bytes for each client,
@@ -81,7 +81,7 @@ public struct SQLiteIdempotencyStore: IdempotencyStore {
         try await file.write { try Self.finish(claim, with: answer, until: expiry, in: $0) }
     }
 
-    /// Finishes a running key within a transaction.
+    /// Finishes a running key within a transaction: stores the response for repetitions of the request.
     /// - Parameter answer: The response, with an encrypted body.
     /// - Returns: Whether the claim had the key.
     fileprivate static func finish(
@@ -128,7 +128,7 @@ public struct SQLiteIdempotencyStore: IdempotencyStore {
 
     /// Returns the number of stored keys.
     /// - Throws: `StoreFailure` for errors of SQLite.
-    /// - Complexity: O(keys).
+    /// - Complexity: O(n) for n keys.
     public func count() async throws -> Int {
         try await file.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM idempotency_key") ?? 0 }
     }
@@ -155,7 +155,7 @@ extension SQLiteIdempotencyStore {
     }
 
     /// Removes up to 500 expired keys. Triggers subtract their bytes.
-    /// - Returns: Whether there may be more.
+    /// - Returns: Whether there may be more expired keys.
     private static func removeExpired(at now: Date, in database: Database) throws -> Bool {
         try database.sweep("idempotency_key", by: "digest", where: "ends_at <= ?", now)
     }

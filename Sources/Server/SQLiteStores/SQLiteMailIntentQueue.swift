@@ -27,7 +27,7 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     private let locks: ServerLocks?
     /// The lock of this server. Leases of this server store the name of the lock.
     private let holder: ServerLock?
-    /// The networks' turns for new requests. Each process has its own turns in memory.
+    /// Decides which network's new request is claimed next. Each process has its own value in memory.
     private let turns = Mutex(MailTurns())
 
     /// Creates the queue.
@@ -98,7 +98,8 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     }
 
     /// Returns the statement that finds due emails, except new requests of clients without an account.
-    /// - Parameter includesResets: Whether reset emails are included, or only confirmations, while the sending of resets is paused.
+    /// - Parameter includesResets: Whether reset emails are included. Otherwise, only confirmations are included, because resets are
+    ///   paused.
     private static func dueIntents(_ includesResets: Bool) -> String {
         """
         SELECT created_at, id FROM mail_intent WHERE is_fresh = 0 AND due_at <= ? AND state != 'failed'
@@ -155,7 +156,8 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
         return turns.isDueFirst ? try takeDue() ?? takeNew() : try takeNew() ?? takeDue()
     }
 
-    /// Returns a claimed email to the queue, due now, and gives its network the next turn. Does nothing if the lease has been lost.
+    /// Returns a claimed email to the queue, due now, so that its network's next claimed email is this one. Does nothing if the lease has
+    /// been lost.
     ///
     /// The email gets no failure.
     /// - Parameters:

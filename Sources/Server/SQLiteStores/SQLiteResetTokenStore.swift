@@ -156,8 +156,9 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
 
     /// Consumes a token and sets the password of its account, in one transaction.
     ///
-    /// It also marks the address as verified, ends all sessions, unlocks a locked account, consumes the account's other tokens, enqueues
-    /// the confirmation email, and finishes the idempotency key of the current request if that is in the same database.
+    /// It also marks the address as verified, ends all sessions, unlocks a locked account, consumes the account's other tokens and enqueues
+    /// the confirmation email. If the idempotency key of the current request is in the same database, the transaction also finishes this
+    /// key: it stores the response for repetitions of the request.
     ///
     /// - Parameters:
     ///   - digest: The digest of the token.
@@ -210,7 +211,7 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
     ///
     /// Call it again while it returns `true`. The bound keeps each transaction short, so that other writes don't wait long.
     /// - Parameter now: The present time.
-    /// - Returns: Whether there may be more.
+    /// - Returns: Whether there may be more expired tokens.
     /// - Throws: `StoreFailure`.
     @discardableResult
     public func sweep(at now: Date) async throws -> Bool {
@@ -319,7 +320,7 @@ public struct SQLiteAccountLockTokenStore: AccountLockTokenStore {
     ///
     /// Call it again while it returns `true`. The bound keeps each transaction short, so that other writes don't wait long.
     /// - Parameter now: The present time.
-    /// - Returns: Whether there may be more.
+    /// - Returns: Whether there may be more expired tokens.
     /// - Throws: `StoreFailure`.
     @discardableResult
     public func sweep(at now: Date) async throws -> Bool {

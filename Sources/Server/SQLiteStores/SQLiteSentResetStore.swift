@@ -51,7 +51,8 @@ public struct SQLiteSentResetStore: SentResetStore {
                 if sent != nil { return .accountExceeded }
             }
             if let bound = bounds.overall {
-                // The burst is a part of the quota. It is admitted within the same part of the window.
+                // The burst is a part of the quota. For example, if the burst is a tenth of the quota, it is admitted within a tenth of the
+                // window.
                 let span = bound.window / .seconds(1) * Double(bound.burst) / Double(bound.quota)
                 let sent = try database.firstRow(
                     sql: """

@@ -188,7 +188,7 @@ public struct SQLiteSessionStore: SessionStore {
     /// - Parameters:
     ///   - now: The present time.
     ///   - rules: The rules, of which the method uses the idle limit.
-    /// - Returns: Whether there may be more.
+    /// - Returns: Whether there may be more sessions or tokens to remove.
     /// - Throws: `StoreFailure`.
     @discardableResult
     public func sweep(at now: Date, rules: SessionRules) async throws -> Bool {
@@ -246,7 +246,7 @@ extension SQLiteSessionStore {
         )
     }
 
-    /// Whether a token that replaced the given one was used.
+    /// Returns whether a token that replaced the given one was used.
     private static func hasUsedSuccessor(_ digest: TokenDigest, in database: Database) throws -> Bool {
         try Bool.fetchOne(
             database,

@@ -72,7 +72,7 @@ public struct ServerLocks: Sendable {
         return false
     }
 
-    /// The path of a lock file.
+    /// Returns the path of a lock file.
     private func path(_ name: String) -> String { folder.appending(path: "\(name).lock").path }
 }
 

@@ -16,7 +16,7 @@ package struct FairQueue<Key: Hashable & Sendable, Element> {
     /// Creates an empty queue.
     package init() {}
 
-    /// The number of elements of a key.
+    /// Returns the number of elements of a key.
     package func count(of key: Key) -> Int { elements[key]?.count ?? 0 }
 
     /// Adds an element after the other elements of its key. If the key had no elements, it is served after all other keys. O(1) on average.
@@ -27,7 +27,8 @@ package struct FairQueue<Key: Hashable & Sendable, Element> {
         count += 1
     }
 
-    /// Removes the first element of the key that is next. This key is then served after all other keys. O(keys + elements of the key).
+    /// Removes the first element of the key that is next. This key is then served after all other keys. O(k + n) for k keys, of which the
+    /// removed one has n elements.
     /// - Returns: The element; `nil` if the queue is empty.
     package mutating func popFirst() -> Element? {
         guard let key = turns.first, var line = elements[key], !line.isEmpty else { return nil }

@@ -34,7 +34,7 @@ package struct VirtualLine<Key: Hashable & Sendable>: Sendable {
         (self.longest, self.maximumPlaces) = (longest, maximumPlaces)
     }
 
-    /// Gives a place to a refused client. O(places of the key). Once a second, O(places).
+    /// Gives a place to a refused client. O(n) for n places of the key. Once a second, O(m) for m places of all keys.
     /// - Parameters:
     ///   - rate: The number of clients that are served per second.
     ///   - chance: A random number from 0 up to 1. It extends the delay by up to a tenth, so that clients that were refused together don't
@@ -58,7 +58,7 @@ package struct VirtualLine<Key: Hashable & Sendable>: Sendable {
         return .seconds(seconds)
     }
 
-    /// Claims a due place of a key, if there is one. O(places of the key).
+    /// Claims a due place of a key, if there is one. O(n) for n places of the key.
     /// - Returns: Whether there was a due place. If so, the client returned on time.
     package mutating func claim(by key: Key, at now: Duration) -> Bool {
         guard isDue(for: key, at: now), var own = places[key] else { return false }
@@ -69,7 +69,7 @@ package struct VirtualLine<Key: Hashable & Sendable>: Sendable {
         return true
     }
 
-    /// Whether a key has a due place.
+    /// Returns whether a key has a due place.
     package mutating func isDue(for key: Key, at now: Duration) -> Bool {
         advance(to: now)
         return places[key]?.first.map { $0 <= second } ?? false

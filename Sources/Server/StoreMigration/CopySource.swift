@@ -107,7 +107,7 @@ struct CopySource: Sendable {
         }
     }
 
-    /// Whether the database is sealed, which means that servers on SQLite refuse writes.
+    /// Returns whether the database is sealed, which means that servers on SQLite refuse writes.
     func isSealed() async throws -> Bool { try await reader.writeWithoutTransaction(SQLiteSeal.isClosed) }
 
     /// Returns the random name that the database received when it was created. The name identifies the data, even after the file was moved

@@ -69,7 +69,7 @@ struct CopyTarget: Sendable {
         try await database.execute("SELECT value FROM shared_value WHERE name = $1", [.text(name)]).rows.first?.value(0)
     }
 
-    /// Whether the database has no accounts.
+    /// Returns whether the database has no accounts.
     func isEmpty() async throws -> Bool { try await database.execute("SELECT 1 FROM account LIMIT 1").rows.isEmpty }
 
     /// Begins a copy: empties the tables and stores the initial progress, in one transaction.

@@ -167,7 +167,7 @@ public final class TokenVerifier: Sendable {
 }
 
 extension JSONObject {
-    /// Whether the claim `aud` names an audience. The claim is a string or an array of strings.
+    /// Returns whether the claim `aud` names an audience. The claim is a string or an array of strings.
     fileprivate func names(audience: String) -> Bool {
         switch self["aud"] {
         case .string(let one)?: one == audience

@@ -51,7 +51,7 @@ final class KnownRefusals: Sendable {
             claims.reduce(commonChanges) { $0 + changes[place(of: $1.digest)] }
         }
 
-        /// The counter of a key.
+        /// Returns the counter of a key.
         func place(of digest: UInt64) -> Int { Int(digest % UInt64(changes.count)) }
     }
 
@@ -125,7 +125,7 @@ final class KnownRefusals: Sendable {
         }
     }
 
-    /// The key of a request in the table.
+    /// Returns the key of a request in the table.
     private static func parts(of claims: [LimitTables.Claim]) -> [Part] {
         claims.map { Part(table: $0.table, digest: $0.digest, cost: $0.cost) }
     }

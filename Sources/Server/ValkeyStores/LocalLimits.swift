@@ -16,7 +16,7 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
         /// Each claim was counted separately, if the share of its policy admitted it.
         case each([String: RateLimitCharge])
 
-        /// The charge of a policy; `nil` if the policy did not count the request.
+        /// Returns the charge of a policy; `nil` if the policy did not count the request.
         func charge(of policy: String) -> RateLimitCharge? {
             switch self {
             case .jointly(let charge): charge

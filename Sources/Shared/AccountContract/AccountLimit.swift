@@ -8,8 +8,8 @@ public enum AccountLimit: String, CaseIterable, Hashable, Sendable {
     case resetIP = "reset-ip"
     /// Reset requests from all clients together. It bounds the number of emails that an attack can cause.
     case resetGlobal = "reset-global"
-    /// Password checks for one address from one client, with correct or wrong passwords. So a client can't lock the address for other
-    /// clients.
+    /// Password checks for one address from one client, with correct or wrong passwords. The limit counts each client separately, so a
+    /// client can't lock the address for other clients.
     case loginAccount = "login-account"
     /// Wrong passwords for one address from all clients together. They also count if the account doesn't exist.
     case loginFailures = "login-failures"
@@ -26,22 +26,22 @@ public enum AccountLimit: String, CaseIterable, Hashable, Sendable {
     case tokenIP = "token-ip"
     /// Blind registrations for one address. They also count if the address has an account.
     case registerEmail = "register-email"
-    /// Requests for a link that verifies one address, or that changes the address of an account to it. They also count if the account
-    /// doesn't exist. Requests of a signed-in user for the address of the account count for the account, so that other clients can't use up
-    /// the quota.
+    /// Requests for a link to one address: a link that verifies the address, or a link that makes it the address of an account. These
+    /// requests also count if the account doesn't exist. If a signed-in user requests a link for the address of the account, the limit
+    /// counts the request by account. Other clients therefore can't use up the quota of this user.
     case verifyEmail = "verify-email"
     /// Requests of signed-in users from one client, and requests for verification links from one client.
     case accountIP = "account-ip"
-    /// Uses of one emailed link that changes an account, successful or not. It bounds the passwords that the holder of a link can guess.
-    /// They don't count for sign-ins.
+    /// Uses of one emailed link that changes an account, successful or not. The limit bounds the number of passwords that the holder of a
+    /// link can guess. These uses don't count for the limits of sign-ins.
     case linkAttempts = "link-attempts"
-    /// Changes of an account by one of its sessions that need no password, and requests for its sessions. The user of a stolen access token
+    /// Changes by one session of an account that need no password, and requests for the list of sessions. The user of a stolen access token
     /// can't use up the quota of the user's other sessions.
     case accountChange = "account-change"
-    /// Password checks of an account by one of its sessions. They don't count for sign-ins or for other sessions.
+    /// Password checks by one session of an account. They don't count for the limits of sign-ins or of other sessions.
     case accountPassword = "account-password"
-    /// Requests for a change of the address of one account, with the right password. It bounds the emails that an account can cause to be
-    /// sent.
+    /// Requests for a change of the address of one account, with the right password. The limit bounds the number of emails that the server
+    /// sends because of one account.
     case changeEmail = "change-email"
     /// Exports of one account, with the right password.
     case export

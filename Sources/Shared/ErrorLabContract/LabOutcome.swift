@@ -40,7 +40,8 @@ public enum LabOutcome: Hashable, Sendable {
 /// For ``seconds(_:)`` and ``date(secondsAhead:)``, the body contains the delay in seconds, if its form supports it. For the other cases,
 /// the body contains no delay.
 public enum LabRetryAfter: Hashable, Sendable {
-    /// A number of seconds from 0 to ``longest``. The header contains it. The body contains it if its form supports delays.
+    /// A number of seconds from 0 to ``longest``. The header contains this number. The body also contains this number if the form of the
+    /// body supports delays.
     case seconds(Int)
     /// The delay as an HTTP date (RFC 9110 §5.6.7), in seconds from the time of the response. A negative number is a date in the past, at
     /// most one hour ago. A positive number is at most ``longest``.

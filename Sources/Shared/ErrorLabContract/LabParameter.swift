@@ -229,7 +229,7 @@ struct LabParameterReader {
     }
 }
 
-/// Whether a byte is an ASCII letter or digit.
+/// Returns whether a byte is an ASCII letter or digit.
 private func isLetterOrDigit(_ byte: UInt8) -> Bool {
     switch byte {
     case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true

@@ -64,7 +64,7 @@ package enum SyncStrength: Int, Sendable, Comparable {
     /// The medium has the bytes. They survive a loss of power.
     case medium
 
-    /// Whether the first strength survives fewer failures than the second.
+    /// Returns whether the first strength survives fewer failures than the second.
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 

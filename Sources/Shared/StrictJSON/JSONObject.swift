@@ -1,7 +1,7 @@
 /// The members of a JSON object, in the order in which they were written.
 ///
-/// A lookup takes O(n), which is fast for objects with few members. Use a dictionary for large tables. Two objects with the same members in
-/// another order are equal.
+/// A lookup takes O(n) for n members, which is fast for objects with few members. Use a dictionary for large tables. Two objects with the
+/// same members in another order are equal.
 ///
 /// ```swift
 /// var note: JSONObject = ["title": "Buy bread"]
@@ -26,7 +26,7 @@ public struct JSONObject: Sendable {
         for (key, value) in members { self[key] = value }
     }
 
-    /// Creates an object from members whose keys are known to be distinct. O(n).
+    /// Creates an object from members whose keys are known to be distinct. O(n) for n members.
     /// - Parameter members: Keys and values. If a key occurs twice, lookups return the first value, and ``JSONValue/encoded()`` writes both
     ///   values.
     package init(distinct members: [(key: String, value: JSONValue)]) {
@@ -41,7 +41,7 @@ public struct JSONObject: Sendable {
 
     /// The value of a member; `nil` if the object has no such member. A member with the value ``JSONValue/null`` exists, so its value isn't
     /// `nil`. Setting a value replaces the value of an existing member, or appends a new member. Setting `nil` removes the member.
-    /// - Complexity: O(n) for n members; O(1) for most keys that are not members.
+    /// - Complexity: O(n) for n members. For most keys that are not members, O(1).
     public subscript(key: String) -> JSONValue? {
         get { marks & Self.mark(of: key) == 0 ? nil : members.firstIndex(of: key).map { members[$0].value } }
         set {
@@ -66,7 +66,7 @@ public struct JSONObject: Sendable {
 }
 
 extension JSONObject: Hashable {
-    /// Returns whether two objects have the same members in any order. O(n²) for n members.
+    /// Returns whether two objects have the same members, regardless of their order. O(n²) for n members.
     public static func == (left: JSONObject, right: JSONObject) -> Bool {
         left.members.count == right.members.count && left.members.allSatisfy { right[$0.key] == $0.value }
     }
@@ -80,7 +80,7 @@ extension JSONObject: Hashable {
 }
 
 extension JSONObject: ExpressibleByDictionaryLiteral {
-    /// Creates an object from a literal; see ``init(_:)`` for equal keys.
+    /// Creates an object from a literal. If a key occurs twice, the last value is used, as in ``init(_:)``.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self.init(elements)
     }

@@ -11,9 +11,9 @@
 /// Use the defaults for requests of clients. To read responses of other systems, set ``duplicates`` and ``overflow`` to accept as much as
 /// possible. The parser doesn't limit the size of a text, so limit the size when you read the text.
 ///
-/// The use of the stack is bounded, because ``maximumDepth`` limits the recursion. The time is O(n), also for a text with many keys: in
-/// objects with 32 or more members, the parser finds duplicate keys by hashing. A parser is a value with three settings, so create a parser
-/// where you need it.
+/// The use of the stack is bounded, because ``maximumDepth`` limits the recursion. The time is O(n) for n bytes, also for a text with many
+/// keys: in objects with 32 or more members, the parser finds duplicate keys by hashing. A parser is a value with three settings, so create
+/// a parser where you need it.
 public struct JSONParser: Sendable {
     /// The treatment of an object in which a key occurs twice.
     public enum Duplicates: Sendable {

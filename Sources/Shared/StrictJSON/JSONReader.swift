@@ -245,7 +245,7 @@ struct JSONReader {
         return scalar
     }
 
-    /// Parses exactly four hexadecimal digits in any case.
+    /// Parses exactly four hexadecimal digits, with uppercase or lowercase letters.
     private mutating func fourHexDigits() throws(JSONSyntaxError) -> UInt32 {
         var value: UInt32 = 0
         for _ in 0..<4 {

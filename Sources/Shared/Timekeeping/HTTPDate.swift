@@ -8,7 +8,7 @@
 /// print(HTTPDate.text(784_111_777))  // Sun, 06 Nov 1994 08:49:37 GMT
 /// ```
 ///
-/// `DateFormatter` needs Foundation and a locale; this type doesn't need them. A leap second (`:60`) is accepted. It counts as the first
+/// Unlike `DateFormatter`, this type needs neither Foundation nor a locale. A leap second (`:60`) is accepted. It counts as the first
 /// second of the next minute.
 public enum HTTPDate {
     /// Parses a date; returns `nil` if the text isn't a date.

@@ -1,7 +1,7 @@
 /// Parses Internet timestamps (RFC 3339), such as `2025-11-04T10:31:00.5Z` and `2025-11-04T12:31:00+02:00`.
 ///
 /// A time without an offset from UTC is refused, because it doesn't identify an instant. A space may replace the `T`, and letters may be
-/// lowercase (RFC 3339 §5.6). O(length); texts of more than 40 bytes are refused.
+/// lowercase (RFC 3339 §5.6). O(length of the text). Texts of more than 40 bytes are refused.
 package enum InternetDate {
     /// Returns the time of a timestamp; `nil` if the text isn't a timestamp.
     /// - Returns: The whole seconds since 1970, rounded down, and the fraction of a second from 0 to 1. These two numbers are more exact

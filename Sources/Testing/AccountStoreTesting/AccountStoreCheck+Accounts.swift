@@ -4,8 +4,8 @@ import ErrorContract
 import Foundation
 
 extension AccountStoreCheck {
-    /// Checks of `AccountRepository`: addresses are unique in any case, inserts are atomic, and a change of the state ends sessions and
-    /// links.
+    /// Checks of `AccountRepository`: addresses are unique (uppercase and lowercase letters are equal), inserts are atomic, and a change of
+    /// the state ends sessions and links.
     ///
     /// The groups are: values that must return exactly as they were stored, inserts and replaced password hashes, and changes of an
     /// account's state.

@@ -7,8 +7,8 @@ import RateLimiting
 extension AccountStoreCheck {
     /// Checks of `MailIntentQueue` and `MailQueueInspection`: claims, leases, the order of reset requests, and the tools of an operator.
     ///
-    /// The checks pass all times. A store must use these arguments, and never the clock of the database: the times of the checks lie in the
-    /// past, so a store with its own clock would treat each lease as expired.
+    /// The checks pass all times as arguments. A store must use these times, and never the clock of the database. The times of the checks
+    /// lie in the past, so a store with its own clock would treat each lease as expired.
     public static let intents = claims + leases + turns + inspections
 
     /// Returns a check whose description begins with `intents:`.
@@ -168,8 +168,8 @@ extension AccountStoreCheck {
     /// If a lease ends without a result, the worker may have crashed. This doesn't count as a failure of the email: only `postpone` and
     /// `abandon` increment the number of failures.
     ///
-    /// An abandoned intent is a dead letter. It stays visible for operators until its time, but workers don't receive it, and `count`
-    /// excludes it.
+    /// An abandoned intent is a dead letter. It stays visible for operators until the time that `abandon` received, but workers don't
+    /// receive it, and `count` excludes it.
     ///
     /// Common causes of failures:
     /// - *Hides a taken intent until its lease ends*: the store treats the lease as running at its end time. At this time, the lease is

@@ -798,8 +798,8 @@ private struct FullAccount {
         if decision == .accountExceeded { throw Difference(description: "The sent reset emails of a removed account count") }
     }
 
-    /// What is stored about the account besides its record, sessions, devices, reset links and events. The queue also has emails to other
-    /// addresses of the account.
+    /// The data that is stored about the account besides its record, sessions, devices, reset links and events. The queue also has emails
+    /// to other addresses of the account.
     private var remainder: AccountRemainder {
         let kinds = intents.filter { ($0.subject.recipient ?? account.email) == account.email }.sorted { $0.id.text < $1.id.text }
         return AccountRemainder(

@@ -5,7 +5,7 @@ import Synchronization
 /// Password hashing for tests. It takes no time, and a hash consists of a number and the password, such as `1:secret`.
 ///
 /// A test can read the hashed and verified passwords, hold calls until it releases them, and make passwords fail. Use it instead of
-/// Argon2id, which allocates 19 MiB for each call; use a real algorithm if a test measures time or memory.
+/// Argon2id, which allocates 19 MiB for each call. If a test measures time or memory, use a real algorithm instead.
 ///
 /// ```swift
 /// let hashing = PlainHashing()

@@ -17,7 +17,8 @@ import Synchronization
 /// then later than the test expects, and the task may never wake.
 ///
 /// The clock is thread-safe. If a test waits for real sockets, use ``QuickClock``, because this clock can't know when bytes arrive.
-/// - Complexity: Sleeping is O(1). Advancing is O(n + d log d) if d of n sleepers wake.
+/// - Complexity: Sleeping is O(1). Advancing is O(n + d log d), where n is the number of sleepers, and d is the number of sleepers that
+///   wake.
 public final class ManualClock: Clock, Sendable {
     /// An instant of the clock, counted from its start.
     public struct Instant: InstantProtocol {
@@ -30,7 +31,7 @@ public final class ManualClock: Clock, Sendable {
             self.offset = offset
         }
 
-        /// Returns the instant that is later by a duration. Traps if the sum exceeds the range of `Duration`.
+        /// Returns the instant that is later by a duration. The method traps if the sum exceeds the range of `Duration`.
         /// - Parameter duration: The distance; negative for an earlier instant.
         public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
         /// Returns the time until another instant; negative if the other one is earlier.
@@ -84,10 +85,10 @@ public final class ManualClock: Clock, Sendable {
     /// The number of tasks that sleep on the clock. Tasks that were woken or canceled don't count.
     public var sleeperCount: Int { state.withLock(\.sleepers.count) }
 
-    /// The earliest deadline of all sleepers; `nil` if there are no sleepers. O(n) of n sleepers.
+    /// The earliest deadline of all sleepers; `nil` if there are no sleepers. O(sleepers).
     public var nextDeadline: Instant? { state.withLock { $0.sleepers.values.map(\.deadline).min() } }
 
-    /// Sleeps until a deadline; returns immediately if it has passed.
+    /// Sleeps until a deadline. If the deadline has passed, the method returns immediately.
     /// - Parameters:
     ///   - deadline: The instant at which the task wakes.
     ///   - tolerance: Ignored: the clock wakes tasks exactly.
@@ -112,7 +113,7 @@ public final class ManualClock: Clock, Sendable {
         }
     }
 
-    /// Stores a sleeper until its deadline, and wakes the calls of ``waitForSleepers(_:)`` that have waited for the sleeper.
+    /// Stores a sleeper until its deadline, and resumes the calls of ``waitForSleepers(_:)`` that have waited for the sleeper.
     ///
     /// If the deadline has passed or the task was canceled, the function resumes the sleeper at once. Continuations are resumed outside the
     /// lock, because they may run code of the caller.
@@ -215,7 +216,7 @@ public final class SteppedExecutor: TaskExecutor {
 
     /// Runs jobs, and advances the clock from deadline to deadline.
     ///
-    /// The function takes no real time. Tasks with a deadline after `end` stay asleep; cancel these tasks at the end of the test.
+    /// The function takes no real time. Tasks with a deadline after `end` stay asleep. Cancel these tasks at the end of the test.
     /// - Parameters:
     ///   - clock: The clock on which the tasks sleep.
     ///   - end: The latest deadline to run, as a time since the clock's start. The clock stays at the last deadline that was run, and

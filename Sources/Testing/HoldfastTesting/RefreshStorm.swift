@@ -38,7 +38,7 @@ public struct RefreshStorm: Sendable {
         case resetBeforeResponse
         /// The connection is reset within the body of a success. The server has refreshed the session, and the client has no new tokens.
         case resetWithinBody
-        /// No response. The refresh ends by a timeout.
+        /// No response. The refresh ends with a timeout.
         case hang
     }
 

@@ -58,8 +58,9 @@ public final class ScriptedTransport: HTTPTransport {
     ///   - request: The request without its body.
     ///   - body: The body, which is read completely.
     ///   - timeout: Ignored.
-    /// - Throws: The error of the step. If no step remains, an error with the code `other` and `wasSent: false`; the request is still
-    ///   recorded. If the body can't be read, the error of the body; the request is then not recorded, and consumes no step.
+    /// - Throws: The error of the step. If no step remains, the method throws an error with the code `other` and `wasSent: false`, and
+    ///   still records the request. If the body can't be read, the method throws the error of the body. It then doesn't record the request,
+    ///   and the request consumes no step.
     public func send(
         _ request: HTTPRequest,
         body: RequestBody?,

@@ -13,11 +13,11 @@
 /// }
 /// ```
 ///
-/// The model is a value, and the time is an argument. A time that is earlier than the latest one counts as the latest one. O(1) in time and
-/// memory.
+/// The model is a value, and the time is an argument. A time that is earlier than the latest one counts as the latest one. Time and memory
+/// are O(1).
 ///
 /// Use the model with a ``ManualClock`` to simulate many clients in one process, for example to compare retry policies. The model has no
-/// threads and no sockets; use ``LoopbackServer`` for real failures of a connection.
+/// threads and no sockets. For real failures of a connection, use ``LoopbackServer``.
 public struct ServerCapacity: Hashable, Sendable {
     /// The result of one request.
     public enum Outcome: Hashable, Sendable {
@@ -33,7 +33,7 @@ public struct ServerCapacity: Hashable, Sendable {
     public private(set) var rate: Double
     /// The longest wait in the queue, 250 ms by default. Requests that would wait longer are refused.
     public let longestWait: Duration
-    /// The wait from which the server doesn't even send refusals, 1 s by default.
+    /// The expected wait from which the server also stops sending refusals, 1 s by default.
     public let collapse: Duration
     /// The cost of a refusal, as a fraction of a request; 0.15 by default.
     public let refusalCost: Double
@@ -66,7 +66,7 @@ public struct ServerCapacity: Hashable, Sendable {
         self.rate = rate
     }
 
-    /// Processes, refuses or ignores a request. The expected wait of the request decides between the three.
+    /// Processes, refuses or ignores a request, depending on the expected wait of the request.
     ///
     /// - Returns: The result. A request that was served after a long delay has still used the server's capacity.
     /// - Parameter now: The time since the start.

@@ -211,7 +211,7 @@ enum LabFollowUp: Hashable, Sendable {
         }
     }
 
-    /// 1, 2 and 4 seconds for the first three retries.
+    /// Returns the delay before the next retry: 1, 2 and 4 seconds for the first three retries.
     private static func backoff(_ progress: Progress) -> Duration { .seconds(1 << min(progress.repeats, 10)) }
 
     /// Returns the step for a delay. The run ends if the delay is too long, or if too many retries have failed.

@@ -3,8 +3,8 @@ public import Foundation
 
 /// The table of the links that an app knows. It converts a URL to the app's value.
 ///
-/// The same rules apply to web links of the app's hosts and to links of its custom scheme. Web links must use https; http is only accepted
-/// for this machine.
+/// The same rules apply to web links of the app's hosts and to links of the app's custom scheme. Web links must use https. A link with http
+/// is only accepted if its host is this machine.
 ///
 /// ```swift
 /// let reader = LinkReader<AppLink>(
@@ -62,10 +62,10 @@ public struct LinkReader<Link: Sendable>: Sendable {
         self.routes = routes
     }
 
-    /// Parses a link that opened the app. O(routes).
+    /// Parses a link that opened the app. O(number of routes).
     ///
     /// - Parameter url: The address, as the system passed it to the app.
-    /// - Returns: The app's value, or `nil` if the link is the app's but matches no route.
+    /// - Returns: The app's value, or `nil` if the link belongs to the app but matches no route.
     /// - Throws: ``LinkRefusal`` if the link doesn't belong to the app, if a parameter is missing, malformed or doubled, or if the link is
     ///   an invalid link of the account server.
     public func read(_ url: URL) throws(LinkRefusal) -> Found? {

@@ -29,8 +29,7 @@ public struct LinkRoute<Link: Sendable>: Sendable {
     ///     link with a custom scheme, the host is the first segment.
     ///   - needsSession: Whether the link must wait while no user is signed in.
     ///   - make: Creates the app's value. If it throws, the link is refused with that error.
-    /// - Precondition: `pattern` begins with a name rather than a capture, or requires a parameter; no parameter is required
-    ///   twice.
+    /// - Precondition: `pattern` begins with a name rather than a capture, or requires a parameter. No parameter is required twice.
     public init(
         _ pattern: String,
         needsSession: Bool = false,
@@ -69,14 +68,14 @@ public struct LinkRoute<Link: Sendable>: Sendable {
         return captured
     }
 
-    /// Whether the query has the required parameters.
+    /// Returns whether the query has the required parameters.
     func accepts(query: String?) throws(LinkRefusal) -> Bool {
         guard !required.isEmpty else { return true }
         let parameters = try LinkParameters(query: query, captured: [:])
         return required.allSatisfy { parameters[$0.key] == $0.value }
     }
 
-    /// Whether both routes match the same links.
+    /// Returns whether both routes match the same links.
     func collides(with other: LinkRoute) -> Bool {
         segments.count == other.segments.count && required == other.required
             && zip(segments, other.segments).allSatisfy { $0 == $1 || $0.hasPrefix(":") && $1.hasPrefix(":") }

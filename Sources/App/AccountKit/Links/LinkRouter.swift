@@ -1,7 +1,7 @@
 public import Foundation
 public import Observation
 
-/// Receives the links that open the app. It passes each link to the app once, as soon as the app can open it.
+/// Receives the links that open the app. The router passes each link to the app once, as soon as the app can open the link.
 ///
 /// If a link requires a session and no user is signed in, the router stores the link until ``signedIn()`` returns it. Only the latest such
 /// link is stored, because it is the one that the user opened last.

@@ -7,9 +7,9 @@ import Timekeeping
 
 /// The model of the screen on which a user requests a reset link.
 ///
-/// After a request that the server accepted, the button is disabled for ``cooldown``, independent of the server's own limit. A
-/// failed or refused request causes no cooldown. The button's title, ``requestTitle``, counts down. A view runs
-/// ``runCountdown()`` while ``isCoolingDown``:
+/// After a request that the server accepted, the button is disabled for ``cooldown``, independent of the server's own limit. A failed or
+/// refused request causes no cooldown. The button's title, ``requestTitle``, shows the remaining seconds. A view runs ``runCountdown()``
+/// while ``isCoolingDown`` is `true`:
 ///
 /// ```swift
 /// .task(id: model.isCoolingDown) { await model.runCountdown() }
@@ -106,8 +106,8 @@ public final class ForgotPasswordModel: StandardScreenModel {
         }
     }
 
-    /// Updates ``secondsLeft`` once per second, and returns when it is 0; at once if there is no cooldown. If the task is
-    /// canceled, it returns as well and can be called again; the cooldown continues.
+    /// Updates ``secondsLeft`` once per second, and returns when the value is 0. Without a cooldown, the method returns at once. If the
+    /// task is canceled, the method returns early, but the cooldown continues. Call the method again to continue the updates.
     public func runCountdown() async { await pause.run() }
 
     /// The text after a request. It is the same for every address and every server, so it doesn't reveal whether the account exists.
@@ -162,7 +162,7 @@ extension ForgotPasswordModel {
         if case .requested(let message) = state { message } else { nil }
     }
 
-    /// Handles Return in the field: requests a link. During the cooldown, the alert contains the remaining time.
+    /// Handles Return in the field: requests a link. During the cooldown, an alert with the remaining time is shown instead.
     /// - Parameter field: The field with the focus. This screen has one field.
     public func returnPressed(in field: AccountField) { work.start { await self.request() } }
 

@@ -30,10 +30,10 @@ struct Presenter: Sendable {
         ErrorPresentation(title: text(title), message: text(message), primary: .dismiss)
     }
 
-    /// The presentation for a link that could not be parsed.
+    /// The presentation of the error for a link that could not be parsed.
     var linkInvalid: ErrorPresentation { notice(title: ContractText.linkInvalidTitle, ContractText.linkInvalid) }
 
-    /// The presentation for a link that is expired, used or unknown.
+    /// The presentation of the error for a link that is expired, used or unknown.
     var linkExpired: ErrorPresentation {
         ErrorPresentation(
             title: text(ContractText.linkExpiredTitle),
@@ -131,8 +131,8 @@ extension AccountField {
 }
 
 extension APIError {
-    /// The error, adapted to a call without a session. For such a call, a 401 doesn't mean an expired session, so the user isn't asked to
-    /// sign in.
+    /// The error as the error of a call without a session. For such a call, a 401 doesn't mean an expired session, so the user isn't asked
+    /// to sign in.
     var withoutSession: APIError {
         guard recovery == .signIn else { return self }
         var refusal = self
@@ -140,7 +140,7 @@ extension APIError {
         return refusal
     }
 
-    /// Whether the call was canceled, so that no view shows its result.
+    /// Whether the call was canceled. If so, no view shows its result.
     @MainActor var isAbandoned: Bool { kind == .cancelled || Task.isCancelled }
 }
 

@@ -15,7 +15,7 @@ import ResilientHTTP
 public final class ResetPasswordModel: StandardScreenModel {
     /// The states of the screen. In the description of a state, an arrow (→) precedes the states that can follow.
     public enum State: Hashable, Sendable {
-        /// The link that opened the app is not a reset link, or the server doesn't accept its format. Final.
+        /// The link that opened the app is not a reset link, or the server doesn't accept its format. No other state follows.
         case linkInvalid(ErrorPresentation)
         /// The link is not validated yet. → `checking`
         case unchecked
@@ -24,7 +24,7 @@ public final class ResetPasswordModel: StandardScreenModel {
         case checking
         /// The validation failed for another reason. → `checking`, `unchecked`
         case checkFailed(ErrorPresentation)
-        /// The link is expired, used or unknown. Final: the user requests a new one.
+        /// The link is expired, used or unknown. No other state follows, because the user has to request a new link.
         case linkExpired(ErrorPresentation)
         /// The user edits the form. → `submitting`, `failed`
         case editing
@@ -36,11 +36,11 @@ public final class ResetPasswordModel: StandardScreenModel {
         case submitting
         /// An error is shown. → `editing`, `submitting`
         case failed(ErrorPresentation)
-        /// The password is changed, and the user can sign in with it. The address is known if the link or the server contained
-        /// it. Final.
+        /// The password is changed, and the user can sign in with it. The address is known if the link or the server contained it. No other
+        /// state follows.
         case succeeded(email: EmailAddress?)
         /// The response to an attempt was lost, and a server without idempotency keys refuses the link in the next attempt. The first
-        /// attempt has probably set the password, so the user is asked to sign in with the new password. Final.
+        /// attempt has probably set the password, so the user is asked to sign in with the new password. No other state follows.
         case passwordProbablyChanged(ErrorPresentation)
     }
 
@@ -156,7 +156,7 @@ public final class ResetPasswordModel: StandardScreenModel {
         self.end(end)
     }
 
-    /// Whether a refused confirmation means that the link is no longer usable. A refusal without a code may also concern the
+    /// Returns whether a refused confirmation means that the link is no longer usable. A refusal without a code may also concern the
     /// password, so the link is validated again.
     private func isConsumed(_ link: ResetLink, by refusal: APIError) async -> Bool {
         if refusal.code == .authResetTokenInvalid { return true }
@@ -260,7 +260,7 @@ public final class ResetPasswordModel: StandardScreenModel {
         return await super.perform(action)
     }
 
-    /// The message about a field, shown at the field.
+    /// Returns the message to show at a field.
     override public func problem(at field: AccountField) -> String? {
         switch field {
         case .password: passwordProblem
@@ -332,7 +332,7 @@ extension ResetPasswordModel {
         }
     }
 
-    /// The address of the account, if the link or the server contained it: for a read-only field by which password managers
+    /// The address of the account, if the link or the server's response contained it. A read-only field shows it, so that password managers
     /// find the account.
     public var username: String? { email?.text }
 

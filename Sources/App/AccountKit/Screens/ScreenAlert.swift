@@ -28,9 +28,9 @@ public struct ScreenAlert: Identifiable, Hashable, Sendable {
 
 /// Presents the alerts of a screen one after the other.
 ///
-/// If an alert is set while another alert closes, SwiftUI doesn't show it. So the queue delays a new alert until the view calls
-/// ``didClose()``, after an update in which it showed no alert. A dismissal contains the id of its alert, so if it arrives late, it doesn't
-/// close the next alert.
+/// SwiftUI doesn't show an alert that is set while another alert closes. So the queue delays a new alert until the view calls
+/// ``didClose()``, after an update in which it showed no alert. A dismissal contains the id of its alert. A dismissal that arrives late
+/// therefore doesn't close the next alert.
 package struct AlertQueue: Hashable, Sendable {
     /// The alert that is presented, or was presented last. Its texts remain while it disappears.
     package private(set) var content: ScreenAlert?

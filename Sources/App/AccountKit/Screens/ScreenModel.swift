@@ -33,9 +33,9 @@ public protocol ScreenModel: AnyObject, Observable {
 }
 
 extension ScreenModel {
-    /// No request, for a screen without fields.
+    /// Always `nil`. A screen with fields implements this property.
     public var focusRequest: FocusRequest? { nil }
-    /// No announcement.
+    /// Always `nil`. A screen with announcements implements this property.
     public var announcement: ScreenAnnouncement? { nil }
 }
 
@@ -71,7 +71,7 @@ public class StandardScreenModel: ScreenModel {
     /// The text that VoiceOver should speak. Each change is an announcement.
     public var announcement: ScreenAnnouncement? { signals.announcement }
 
-    /// The server's message about a field, shown at the field; `nil` as soon as the user edits the field.
+    /// Returns the server's message to show at a field. The message is removed as soon as the user edits the field.
     /// - Parameter field: A field of the screen.
     /// - Returns: The message; `nil` if there is none.
     public func problem(at field: AccountField) -> String? { problems[field] }
@@ -82,7 +82,7 @@ public class StandardScreenModel: ScreenModel {
     /// The alert with its identity.
     public var currentAlert: ScreenAlert? { alert.map { ScreenAlert(id: signals.alertID, presentation: $0) } }
 
-    /// Whether there is an alert. Setting `false` dismisses it. Intended for the binding of a view.
+    /// Whether there is an alert. Setting `false` dismisses the alert. A view uses this property as a binding.
     public var isAlertShown: Bool {
         get { alert != nil }
         set { if !newValue { dismissAlert() } }

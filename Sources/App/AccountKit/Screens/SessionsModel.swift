@@ -17,7 +17,8 @@ public final class SessionsModel: StandardScreenModel {
         case idle
         /// The request for the list is in flight. → `idle`, `failed`
         case loading
-        /// The request that ends one session, or all others for `nil`, is in flight. → `loading`, `failed`, `idle` if it was canceled
+        /// The request that ends a session is in flight. With `nil`, the request ends all other sessions. → `loading`, `failed`, `idle` if
+        /// it was canceled
         case ending(UserID?)
         /// An error is shown. → `idle`, `loading`, `ending`
         case failed(ErrorPresentation)
@@ -31,7 +32,7 @@ public final class SessionsModel: StandardScreenModel {
     }
     private let client: AccountClient
     private let timeZone: TimeZone
-    /// The failed request: to end a session, all others, or to load the list.
+    /// The request that failed. It ended one session, ended all other sessions, or loaded the list.
     @ObservationIgnored private var failed: State?
 
     /// Creates the model.
@@ -51,7 +52,7 @@ public final class SessionsModel: StandardScreenModel {
         super.init(language: language, catalogue: client.api.catalogue, wallClock: wallClock)
     }
 
-    /// Loads the list. Ignored while a request is in flight.
+    /// Loads the list. Does nothing while a request is in flight.
     public func load() async {
         guard !isInFlight else { return }
         signals.announce(presenter.text(ContractText.loadingDevices))
@@ -147,14 +148,14 @@ extension SessionsModel {
     /// The title of the button that replaces the list before the first response: the progress, or "Try Again" after a failure.
     public var loadTitle: String { presenter.text(isInFlight ? ContractText.loadingDevices : ContractText.retry) }
 
-    /// The name of a session's device.
+    /// Returns the name of a session's device.
     /// - Parameter session: A session of the list.
     /// - Returns: The name that the device reported at sign-in, or a text for an unknown device.
     public func name(of session: SessionDescription) -> String {
         session.deviceName ?? presenter.text(ContractText.unknownDevice)
     }
 
-    /// The line under the name: a text that marks this device, or the time of the last use of another device.
+    /// Returns the line to show under the name: a text that marks this device, or the time of the last use of another device.
     /// - Parameter session: A session of the list.
     public func detail(of session: SessionDescription) -> String {
         guard !session.isCurrent else { return presenter.text(ContractText.thisDevice) }

@@ -28,7 +28,7 @@ public final class SignInModel: StandardScreenModel {
         case requestingLink
         /// An error is shown. → `editing`, `signingIn`, `requestingLink`
         case failed(ErrorPresentation)
-        /// The user is signed in. Final.
+        /// The user is signed in. No other state follows.
         case signedIn(AccountUser)
     }
 
@@ -71,7 +71,8 @@ public final class SignInModel: StandardScreenModel {
         super.init(language: language, catalogue: client.api.catalogue, wallClock: wallClock)
     }
 
-    /// Whether the button is enabled. It is also enabled while fields are empty; an alert then reports which field is missing.
+    /// Whether the button is enabled. It is also enabled while fields are empty. In that case, a tap shows an alert about the missing
+    /// field.
     public var isSubmitEnabled: Bool {
         switch state {
         case .editing, .failed: true
@@ -206,7 +207,7 @@ extension SignInModel {
 }
 
 extension APIError {
-    /// The error for a password that no account has.
+    /// The error for a password that can't belong to any account.
     fileprivate static let wrongCredentials = APIError(
         kind: .unauthorized,
         code: .authInvalidCredentials,

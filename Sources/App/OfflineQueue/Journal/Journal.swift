@@ -35,7 +35,7 @@ package final class Journal<State: JournalState>: Sendable {
         maintenance = Maintenance(core)
     }
 
-    /// Opens the journal in a folder and repairs the file. A missing folder is created.
+    /// Opens the journal in a folder, and repairs the file if it is damaged. A missing folder is created.
     /// - Parameters:
     ///   - folder: A folder that contains nothing else.
     ///   - state: The state without any frame.

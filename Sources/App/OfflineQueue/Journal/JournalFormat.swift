@@ -117,7 +117,7 @@ enum FrameFormat {
         bytes.replace(UInt32.self, at: start + 4, with: crc)
     }
 
-    /// The flags of a frame of a transaction.
+    /// Returns the flags of a frame of a transaction.
     static func flags(_ index: Int, of count: Int) -> UInt16 {
         (index > 0 ? follows : 0) | (index < count - 1 ? isFollowed : 0)
     }
@@ -138,7 +138,7 @@ enum FrameFormat {
         return Int(truncatingIfNeeded: frame.payload.number(UInt64.self, at: 0))
     }
 
-    /// The checksum of a complete frame.
+    /// Returns the checksum of a complete frame.
     static func checksum(_ frame: UnsafeRawBufferPointer, at offset: Int, salt: UInt64) -> UInt32 {
         var crc = CRC32C()
         crc.update(salt)

@@ -67,7 +67,7 @@ package struct SystemFiles: JournalFileSystem {
 }
 
 extension FileFailure {
-    /// The cause of a Foundation error.
+    /// Creates the failure that caused a Foundation error.
     fileprivate init(_ error: any Error) {
         let error = error as NSError
         let cause = error.domain == NSPOSIXErrorDomain ? error : error.userInfo[NSUnderlyingErrorKey] as? NSError

@@ -1,8 +1,8 @@
 /// The limits of the requests of one account.
 ///
 /// A new request that would exceed ``count``, ``bytes`` or ``body`` is refused with an error. The queue never removes an older request for
-/// a new one. If a stored request exceeds ``lifetime``, ``keyLifetime`` or ``failures``, the request becomes a dead letter when its turn
-/// comes.
+/// a new one. If a stored request exceeds ``lifetime``, ``keyLifetime`` or ``failures``, the request becomes a dead letter as soon as the
+/// queue would send it next.
 public struct QueueLimits: Hashable, Sendable {
     /// The maximum number of requests, including dead letters.
     public var count = 10_000
@@ -20,8 +20,8 @@ public struct QueueLimits: Hashable, Sendable {
     /// default). A server that no longer has the key would perform the request again.
     public var keyLifetime: Duration = .seconds(23 * 3_600)
     /// The number of failures of the server after which a request becomes a dead letter. Without this limit, one request could block its
-    /// lane forever. A failure is a response with a status from 500 on, except 503 and 511. A 403 without a code of the API is also a
-    /// failure. A page of a proxy is not a failure.
+    /// lane forever. A response with a status from 500 on counts as a failure, except 503 and 511. A 403 without a code of the API also
+    /// counts. A page of a proxy doesn't count.
     public var failures = 50
 
     /// Creates the default limits.

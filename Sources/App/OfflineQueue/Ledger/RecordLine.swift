@@ -11,7 +11,7 @@ struct RecordLine: Sendable {
     var first: QueuedRequestID? { isEmpty ? nil : ids[head] }
     var all: ArraySlice<QueuedRequestID> { ids[head...] }
 
-    /// Adds a request in the order of the identifiers. O(1) at the end, O(n) elsewhere.
+    /// Adds a request in the order of the identifiers. O(1) at the end, and O(requests of the lane) elsewhere.
     mutating func insert(_ id: QueuedRequestID) {
         guard let last = ids.last, !isEmpty, id < last else { return ids.append(id) }
         let place = ids[head...].firstIndex { id < $0 } ?? ids.count
@@ -19,7 +19,7 @@ struct RecordLine: Sendable {
         ids.insert(id, at: place)
     }
 
-    /// Removes a request if the line contains it. O(1) at the front, O(n) elsewhere.
+    /// Removes a request if the line contains it. O(1) at the front, and O(requests of the lane) elsewhere.
     mutating func remove(_ id: QueuedRequestID) {
         if first == id {
             head += 1

@@ -92,23 +92,24 @@ final class ChangeHub: Sendable {
         for subscription in subscriptions { subscription.subscription?.push(event) }
     }
 
-    /// Creates a subscription to all events from now on.
+    /// Creates a subscription to all future events.
     func subscribe() -> QueueSubscription {
         let subscription = QueueSubscription()
         state.withLock { $0.subscriptions.append(Weak(subscription: subscription)) }
         return subscription
     }
 
-    /// Registers the caller that waits for a request.
+    /// Registers a caller that waits for the outcome of a request.
     func wait(for id: QueuedRequestID, _ waiter: Waiter) { state.withLock { $0.waiters[id] = waiter } }
 
-    /// Removes the caller that waits for a request, and returns this caller. Therefore, only one call of this method settles the caller.
+    /// Removes the caller that waits for a request, and returns this caller. A second call returns no caller, so the caller gets only one
+    /// outcome.
     func take(_ id: QueuedRequestID) -> Waiter? { state.withLock { $0.waiters.removeValue(forKey: id) } }
 
     /// Sets the outcome for the caller that waits for a request, if there is one.
     func settle(_ id: QueuedRequestID, _ outcome: Outcome) { take(id)?.settle(outcome) }
 
-    /// Wakes the loops that wait for a request to send.
+    /// Notifies the loops that wait for a request to send.
     func wake() { for wakeup in state.withLock({ Array($0.wakeups.values) }) { wakeup.yield() } }
 
     /// Runs a closure with a stream. The stream gets an element when there may be a request to send. Elements that were not consumed yet
@@ -126,7 +127,7 @@ final class ChangeHub: Sendable {
 }
 
 extension QueueEvent {
-    /// The event for an entry; `nil` if the app doesn't need the entry.
+    /// Creates the event for an entry. Returns `nil` if the entry is of no use to the app.
     fileprivate init?(_ entry: QueueEntry, id: QueuedRequestID) {
         switch entry {
         case .stored: self = .queued(id)

@@ -11,8 +11,8 @@ extension OfflineQueue {
         announcePauses()
     }
 
-    /// Handles a change of the session, and wakes the loops. After a sign-out, removes the requests of the account if the options require
-    /// the removal.
+    /// Handles a change of the session, and notifies the loops that send requests. After a sign-out, the method removes the requests of the
+    /// account if the options require the removal.
     func noteSession(_ change: SessionChange) async {
         sessionChanges.add(1, ordering: .acquiringAndReleasing)
         if let account = change.signedOut, options.discardsOnSignOut {
@@ -30,7 +30,7 @@ extension OfflineQueue {
         }
     }
 
-    /// Reports the accounts whose pause has begun, ended or changed its reason since the last call.
+    /// Reports the accounts whose pause has changed since the last call: it began, it ended, or it has another reason.
     func announcePauses() {
         let pauses = journal.withState { ledger in
             dispatcher.withLock { dispatcher in

@@ -433,8 +433,8 @@ extension OfflineQueue {
         return bytes
     }
 
-    /// Whether a path belongs to an operation that issues or accepts credentials. A request with credentials must not be stored, and would
-    /// be useless later.
+    /// Returns whether a path belongs to an operation that issues or accepts credentials. A request with credentials must not be stored,
+    /// and would be useless later.
     private static func carriesCredentials(_ path: String) -> Bool {
         let path = path.prefix { $0 != "?" }
         let isAccounts = path.hasPrefix("/api/auth/") && path != AccountPath.me

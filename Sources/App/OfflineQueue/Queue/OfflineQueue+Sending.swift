@@ -137,8 +137,8 @@ extension OfflineQueue {
         }
     }
 
-    /// The instant at which ``run()`` tries again: the end of another process's lease, or the end of the first delay of a lane. `nil` if
-    /// neither is known.
+    /// Returns the instant at which ``run()`` tries again. This is the end of another process's lease, or the end of the first delay of a
+    /// lane; `nil` if neither is known.
     private func resumption() async -> Duration? {
         let clock = client.environment.clock.now
         let now = now
@@ -417,7 +417,7 @@ extension OfflineQueue {
         }
     }
 
-    /// Whether a drain would send a request now.
+    /// Returns whether a drain would send a request now.
     private func canBeSent(_ id: QueuedRequestID) -> Bool {
         let (clock, now) = (client.environment.clock.now, now)
         return journal.withState { ledger in

@@ -7,10 +7,11 @@ public import ResilientHTTP
 import Synchronization
 import Timekeeping
 
-/// Stores mutations on disk and sends them later, once and in order. Use a queue in apps that must work without a connection.
+/// Stores requests that change data at a server on disk, and sends them later, once and in order. Use a queue in apps that must work
+/// without a connection.
 ///
-/// Use a queue for a mutation that the user must not lose and whose response can wait. For a read, or if the app needs the response now,
-/// use the client itself.
+/// Use a queue for a change that the user must not lose and whose response can wait. For a read, or if the app needs the response now, use
+/// the client itself.
 ///
 /// ```swift
 /// let queue = try await OfflineQueue.open(folder, client: api)
@@ -70,15 +71,15 @@ public final class OfflineQueue: Sendable {
         public var limits = QueueLimits()
         /// The policies of lanes by their names. A lane without an entry has ``LanePolicy/continues``.
         public var lanePolicies: [String: LanePolicy] = [:]
-        /// The maximum number of requests that are sent at the same time, each from another lane. The number must be positive: with 0,
-        /// nothing is sent.
+        /// The maximum number of requests that are sent at the same time, each from another lane. The number must be positive. With 0, no
+        /// request is sent.
         public var concurrency = 8
-        /// The delay of a lane after a failed call. The delay is exponential with full jitter: at most 1 s after the first failure, and at
-        /// most 300 s later. If the server requests a longer delay, the server's delay applies. After a success or ``OfflineQueue/wake()``,
-        /// the delay starts again at its base.
+        /// The delay of a lane after a failed call. The delay is random and grows with each failure (exponential backoff with full jitter):
+        /// at most 1 s after the first failure, and at most 300 s later. If the server requests a longer delay, the server's delay applies.
+        /// After a success or ``OfflineQueue/wake()``, the delay starts again at its base.
         public var backoff = Backoff(base: .seconds(1), cap: .seconds(300))
-        /// The maximum time for which ``OfflineQueue/run()`` sleeps, for the case that an event was lost. If the next request of a lane
-        /// can't be read from the disk or decrypted, this time is also the delay of the lane.
+        /// The maximum time for which ``OfflineQueue/run()`` sleeps. With this limit, the queue continues even if an event was lost. If the
+        /// next request of a lane can't be read from the disk or decrypted, this time is also the delay of the lane.
         public var watchdog: Duration = .seconds(60)
         /// The time for which a process is the sender without a renewal. While the process sends, it renews the role after a third of this
         /// time. If the sender is killed, another process becomes the sender when this time has passed.
@@ -158,7 +159,7 @@ public final class OfflineQueue: Sendable {
     ///   - client: The client that sends the requests. The client must have a base URL. Requests have the tokens of the client's session.
     ///   - options: The settings of the queue.
     /// - Returns: The queue, which holds no lock between calls. To close the queue, release it.
-    /// - Throws: ``QueueError/locked`` before the first unlock of the device; nothing was changed, so try again later.
+    /// - Throws: ``QueueError/locked`` before the first unlock of the device. In this case, nothing was changed, so try again later.
     ///   ``QueueError/invalidRequest(_:)`` if the client has no base URL. ``QueueError/storage(_:)`` if the files can't be read or written,
     ///   if another process uses the files for longer than 10 s, or if the task was canceled.
     public static func open(
@@ -194,8 +195,8 @@ public final class OfflineQueue: Sendable {
     /// requests until the app calls ``adopt()``. Requests can still be stored, read and removed.
     public var isRestored: Bool { journal.report.isRestored }
 
-    /// Makes this device and folder the owner of a copied queue. The queue then sends its requests. If the queue was not copied, only its
-    /// file is rewritten.
+    /// Makes this device and folder the owner of a copied queue. The queue then sends its requests. If the queue was not copied, the method
+    /// only rewrites the file.
     ///
     /// Before the call, remove requests that may have been delivered already. When the method returns, the change survives a loss of power.
     /// - Throws: ``QueueError/locked`` or ``QueueError/storage(_:)`` if the file can't be rewritten. ``isRestored`` then stays `true`.
@@ -208,7 +209,7 @@ public final class OfflineQueue: Sendable {
     /// or the record of a delivery. The damaged bytes are copied to separate files in the folder, for diagnosis.
     public var damagedPlaces: Int { journal.report.quarantined.count }
 
-    /// The events of the queue from now on, for one reader. Each access creates a sequence with a separate buffer.
+    /// All future events of the queue, for one reader. Each access creates a sequence with a separate buffer.
     ///
     /// ```swift
     /// for await event in queue.events {
@@ -257,8 +258,8 @@ extension OfflineQueue {
         }
     }
 
-    /// Encrypts the content of a request if the queue has a cipher. The result is bound to the request and its owner: content that was
-    /// moved to another request can't be decrypted.
+    /// Encrypts the content of a request if the queue has a cipher. The cipher binds the result to the request and its owner: content that
+    /// was moved to another request can't be decrypted.
     /// - Throws: ``QueueError/locked`` if the cipher fails.
     func seal(_ bytes: [UInt8], of id: QueuedRequestID, _ owner: QueueOwner) throws(QueueError) -> SealedContent {
         guard let cipher = options.cipher else { return SealedContent(bytes: bytes) }

@@ -37,7 +37,7 @@ public enum QueueEvent: Hashable, Sendable {
     case missed(Int)
 }
 
-/// The failure of a call for a queued request. The failure contains no text; the client's log has the details.
+/// The failure of a call for a queued request. The failure contains no text. The client's log has the details.
 public struct QueueFailure: Hashable, Sendable {
     /// The kind of the error.
     public var kind: APIError.Kind
@@ -52,7 +52,7 @@ public struct QueueFailure: Hashable, Sendable {
     public var retryAfter: Duration?
 }
 
-/// The events of a queue, beginning with the creation of the sequence.
+/// The events of a queue that occur after the creation of the sequence.
 ///
 /// Each sequence has a separate buffer of 256 events. When the buffer is full, the queue drops further events. After the events of the
 /// buffer, the reader gets ``QueueEvent/missed(_:)`` with the number of dropped events. Changes of the queue never wait for a reader.
@@ -76,7 +76,7 @@ public struct QueueEvents: AsyncSequence, Sendable {
 /// The buffer of one subscriber.
 ///
 /// If a reader waits, the buffer is empty. After the first dropped event, all further events are dropped until the reader has read the
-/// buffer and the number of dropped events. The order of the events therefore stays.
+/// buffer and the number of dropped events. The reader therefore gets the events in their original order.
 final class QueueSubscription: Sendable {
     /// The maximum number of buffered events.
     static let capacity = 256

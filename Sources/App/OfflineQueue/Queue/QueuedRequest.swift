@@ -3,7 +3,7 @@ public import Foundation
 public import HTTPTypes
 import ResilientHTTP
 
-/// A snapshot of a stored request or dead letter, without its body. The snapshot doesn't change with the request.
+/// A snapshot of a stored request or dead letter, without its body. If the request changes later, the snapshot stays the same.
 ///
 /// ``OfflineQueue/pending(lane:limit:)`` and ``OfflineQueue/deadLetters(limit:)`` return such snapshots.
 public struct QueuedRequest: Hashable, Sendable, Identifiable {
@@ -70,7 +70,7 @@ public struct DeadLetter: Hashable, Sendable {
         left.reason == right.reason && left.date == right.date && left.error == right.error
     }
 
-    /// Hashes the reason and the time. The error is left out, which equal values permit.
+    /// Hashes the reason and the time. The error is left out. Equal values still have equal hashes.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(reason)
         hasher.combine(date)

@@ -37,7 +37,7 @@ struct QueueWriter {
 /// Reads the bytes of ``QueueWriter``. The reader checks all lengths, and throws instead of reading after the end. Bytes after the last
 /// part are ignored, so that a newer version can append parts.
 struct QueueReader {
-    /// The error of bytes that end within a part.
+    /// An error that is thrown if the bytes end within a part.
     struct Malformed: Error {}
 
     private var rest: ArraySlice<UInt8>

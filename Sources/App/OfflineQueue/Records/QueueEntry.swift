@@ -83,7 +83,7 @@ struct Burial: Hashable, Sendable {
 
 extension QueueEntry {
     /// The kinds of frames on disk. Never change or reuse a number, because journals of earlier versions contain the number. If a process
-    /// doesn't know the kind of a frame, it keeps the frame and otherwise ignores the frame.
+    /// doesn't know the kind of a frame, the process keeps the frame in the file but doesn't apply it.
     private enum Kind: UInt8 {
         case stored = 1, replaced, attempted, settled, delivered, buried, revived, removed, discarded, leased
     }

@@ -16,7 +16,7 @@ public struct QueuedRequestID: Hashable, Comparable, Sendable, Codable, CustomSt
     /// The number in decimal digits.
     public var description: String { String(rawValue) }
 
-    /// Whether the left request was stored before the right one.
+    /// Returns whether the left request was stored before the right one.
     public static func < (left: QueuedRequestID, right: QueuedRequestID) -> Bool { left.rawValue < right.rawValue }
 }
 

@@ -23,7 +23,7 @@ struct Dispatcher: Sendable {
         case idle
     }
 
-    /// The result of a call: its effect on the lane.
+    /// The effect of an ended call on its lane.
     enum Ending: Equatable {
         /// The next request of the lane may be sent.
         case next
@@ -136,7 +136,7 @@ struct Dispatcher: Sendable {
         }.min()
     }
 
-    /// The instant before which a lane is not tried again; `nil` if it may be tried now.
+    /// Returns the instant before which a lane is not tried again; `nil` if it may be tried now.
     func resumption(of lane: Int, at now: Duration) -> Duration? {
         guard let instant = states[lane]?.notBefore, instant > now else { return nil }
         return instant

@@ -172,7 +172,8 @@ extension FileResponseCache {
         state.withLock { $0.note(name, size: nil) }
     }
 
-    /// If the files exceed the maximum size, deletes files until a quarter of the maximum size is free.
+    /// Deletes the least recently used files if all files together exceed the maximum size. Afterwards, a quarter of the maximum size is
+    /// free.
     private func dropOldest() {
         let names = state.withLock { state -> [String] in
             guard state.size > maximumSize else { return [] }
@@ -185,7 +186,7 @@ extension FileResponseCache {
 
     private func path(of name: String) -> String { folder.appending(path: name).path }
 
-    /// The name of a file. The first part is the digest of the session, or `public`. The second part is the digest of the address.
+    /// Returns the name of a file. The first part is the digest of the session, or `public`. The second part is the digest of the address.
     private static func name(of key: ResponseCacheKey) -> String {
         "\(prefix(of: key.owner))\(digest(key.url)).\(pathExtension)"
     }

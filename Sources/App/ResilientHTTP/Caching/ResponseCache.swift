@@ -18,8 +18,8 @@ import Synchronization
 public protocol ResponseCache: Sendable {
     /// Returns the stored response of a key.
     ///
-    /// The client calls it before each GET, so it should be fast. If the response can't be read, return `nil`: the client then downloads it
-    /// again.
+    /// The client calls this method before each GET, so the method should be fast. If the response can't be read, return `nil`. The client
+    /// then downloads the response again.
     /// - Parameter key: The session and the address of the request.
     /// - Returns: The response as it was stored; `nil` if there is none.
     func response(for key: ResponseCacheKey) async -> StoredResponse?

@@ -2,11 +2,11 @@ import ErrorContract
 import HTTPTypes
 import Synchronization
 
-/// Sends the `ETag` of a stored response as `If-None-Match`. If the server confirms the stored response, returns the stored response.
+/// Sends the `ETag` of a stored response as `If-None-Match`. If the server confirms the stored response, the layer returns it.
 ///
 /// This layer is inside the session's middleware. It therefore knows the session of a call, and runs for each attempt. Some requests are
-/// passed on unchanged, and their responses are not stored. These are requests with a cookie, another `Authorization` than the session's, a
-/// condition of the caller, or a range.
+/// passed on unchanged, and their responses are not stored. These are requests with a cookie, a range, a condition that the caller set, or
+/// an `Authorization` other than that of the session.
 final class ResponseCacheMiddleware: ClientMiddleware {
     /// The stored responses.
     let cache: any ResponseCache
@@ -89,8 +89,8 @@ final class ResponseCacheMiddleware: ClientMiddleware {
         return (response, rest)
     }
 
-    /// Stores a response if it is complete, has an `ETag`, and may be stored. Otherwise, removes the earlier response of the key. The
-    /// session may end at the same time, so the function checks the session again after it stored the response.
+    /// Stores a response if it is complete, has an `ETag`, and may be stored. Otherwise, the method removes the earlier response of the
+    /// key. The session may end at the same time, so the method checks the session again after it stored the response.
     /// - Parameters:
     ///   - response: The head of the response.
     ///   - body: The body. A body that is not in memory, or that exceeds 4 MiB, is not stored.
@@ -111,7 +111,7 @@ final class ResponseCacheMiddleware: ClientMiddleware {
         if isEnded(key.owner) { await cache.remove(key) }
     }
 
-    /// Whether a session has ended.
+    /// Returns whether a session has ended.
     private func isEnded(_ owner: String?) -> Bool {
         guard let owner else { return false }
         return ended.withLock { $0.contains(owner) }
@@ -148,10 +148,10 @@ extension HTTPFields {
         return names.contains("*") ? nil : names.filter { !["authorization", "cookie"].contains($0) }
     }
 
-    /// The value of a header; empty if the header is missing. `Vary` doesn't distinguish the two cases.
+    /// Returns the value of a header; empty if the header is missing. `Vary` doesn't distinguish the two cases.
     fileprivate func value(of name: String) -> String { HTTPField.Name(name).flatMap { self[$0] } ?? "" }
 
-    /// The members of a list in lower case, without white space.
+    /// Returns the members of a header's list in lowercase letters, without white space.
     private func members(of name: HTTPField.Name) -> [String] {
         self[values: name].flatMap { $0.split(separator: ",") }.map { $0.filter { !$0.isWhitespace }.lowercased() }
             .filter { !$0.isEmpty }
@@ -159,7 +159,7 @@ extension HTTPFields {
 }
 
 extension String {
-    /// Whether two entity tags are equal by the weak comparison of RFC 9110 §8.8.3.2.
+    /// Returns whether two entity tags are equal by the weak comparison of RFC 9110 §8.8.3.2.
     fileprivate func isWeaklyEqual(to other: String) -> Bool { strongTag == other.strongTag }
 
     /// The tag without the prefix `W/`, which marks a weak tag.

@@ -118,10 +118,10 @@ public enum GiveUpReason: String, Hashable, Sendable, CaseIterable {
     case oneShotBody = "one_shot_body"
     /// The maximum number of retries is reached.
     case retriesUsed = "retries_used"
-    /// The request was a probe for a recovered server, and failed. The client sends one probe for all waiting calls, so it doesn't retry
-    /// the probe for one call.
+    /// The request was a probe: it tested whether the server has recovered, and it failed. The client sends one probe for all waiting
+    /// calls, so it doesn't retry the probe for one call.
     case refusedAgain = "refused_again"
-    /// The client's own gates or limits would delay the call for longer than the call waits.
+    /// The client's own gates or limits would delay the call for longer than the call may wait.
     case heldBack = "held_back"
     /// The session could not be refreshed before the deadline.
     case sessionRefresh = "session_refresh"

@@ -60,7 +60,7 @@ extension CallOptions {
     /// - Parameter timeout: The maximum duration, from the call to the last byte of the response's body. With zero or less, the call fails
     ///   with the kind `timeout`, and no request is sent.
     public static func timeout(_ timeout: Duration) -> CallOptions { CallOptions().timeout(timeout) }
-    /// Limits the duration of one attempt of the call. With a limit, an attempt on a connection that hangs ends early, so that a retry has
+    /// Limits the duration of one attempt of the call. If a connection hangs, the limit ends the attempt early. A retry then has enough
     /// time before the deadline of the call. If the request must not be retried, the limit doesn't apply.
     /// - Parameter timeout: The maximum duration of one attempt; positive. An attempt also ends at the deadline of the call.
     public static func attemptTimeout(_ timeout: Duration) -> CallOptions { CallOptions().attemptTimeout(timeout) }
@@ -79,12 +79,12 @@ extension CallOptions {
     /// - Parameter policy: The use of stored responses. Without a cache in the client, the policy has no effect.
     public static func cache(_ policy: CachePolicy) -> CallOptions { CallOptions().cache(policy) }
 
-    /// The call is stored in an `OfflineQueue` when it can't be sent.
+    /// Stores the call in an `OfflineQueue` when the call can't be sent.
     /// - Parameters:
     ///   - lane: The lane of the queue. Requests of one lane are sent one after another.
     ///   - lifetime: The time after which the request is no longer sent; `nil` for the default of the queue.
-    ///   - coalescingKey: A key under which a later request replaces an earlier request of the lane that was not sent yet; `nil` stores
-    ///     each request.
+    ///   - coalescingKey: A key that groups requests of the lane. A later request with the same key replaces an earlier request that was
+    ///     not sent yet. With `nil`, each request is stored.
     public static func queued(lane: String = "default", lifetime: Duration? = nil, coalescingKey: String? = nil) -> CallOptions {
         CallOptions { $0.queueing = QueueingPolicy(lane: lane, lifetime: lifetime, coalescingKey: coalescingKey) }
     }
@@ -109,8 +109,8 @@ extension CallOptions {
     /// - Parameter policy: The use of stored responses. Without a cache in the client, the policy has no effect.
     public func cache(_ policy: CachePolicy) -> CallOptions { with { $0.cache = policy } }
 
-    /// Returns these options with the options of the argument added. If both set an option, the value of the argument applies.
-    /// - Parameter others: The options that take precedence. Their options that are `nil` change nothing.
+    /// Returns these options combined with other options. If both set an option, the value of the argument applies.
+    /// - Parameter others: The options that take precedence. An option that is `nil` in this argument changes nothing.
     /// - Returns: The combined options. Neither of the two values is changed.
     public func merging(_ others: CallOptions) -> CallOptions {
         with { options in
@@ -176,7 +176,7 @@ public enum CallPriority: Int, Comparable, Sendable, CaseIterable {
     /// Work that a user waits for while other calls run.
     case high
 
-    /// Whether the left priority is lower than the right one.
+    /// Returns whether the left priority is lower than the right one.
     public static func < (left: CallPriority, right: CallPriority) -> Bool { left.rawValue < right.rawValue }
 
     /// The value of the header field `Priority`; `nil` for the default urgency.

@@ -79,16 +79,16 @@ public struct QueueingPolicy: Hashable, Sendable {
     public var lane: String
     /// The time after which a stored request is no longer sent; `nil` for the lifetime of the queue.
     public var lifetime: Duration?
-    /// A key by which a new request replaces an earlier request of the same lane that was not sent yet. For example, only the latest
-    /// version of a draft is sent. With `nil`, each request is stored.
+    /// A key that groups requests of the lane. A new request with the same key replaces an earlier request that was not sent yet. For
+    /// example, only the latest version of a draft is sent. With `nil`, each request is stored.
     public var coalescingKey: String?
 
     /// Creates a policy.
     /// - Parameters:
     ///   - lane: The name of the lane. Requests that depend on each other need the same lane.
     ///   - lifetime: The time after which a stored request is no longer sent; `nil` for the lifetime of the queue.
-    ///   - coalescingKey: A key by which a new request replaces an earlier request of the lane that was not sent yet; `nil` stores each
-    ///     request.
+    ///   - coalescingKey: A key that groups requests of the lane. A new request with the same key replaces an earlier request that was not
+    ///     sent yet. With `nil`, each request is stored.
     public init(lane: String = "default", lifetime: Duration? = nil, coalescingKey: String? = nil) {
         (self.lane, self.lifetime, self.coalescingKey) = (lane, lifetime, coalescingKey)
     }
@@ -96,11 +96,11 @@ public struct QueueingPolicy: Hashable, Sendable {
 
 /// How a call uses the client's ``ResponseCache``.
 public enum CachePolicy: Hashable, Sendable {
-    /// Sends the validator of the stored response, and stores the new response.
+    /// The client sends the `ETag` of the stored response, and stores the new response.
     case revalidate
-    /// Requests the whole response, and stores it.
+    /// The client requests the whole response, and stores it.
     case reload
-    /// Neither uses nor stores responses.
+    /// The client neither uses nor stores responses.
     case off
 }
 

@@ -14,7 +14,7 @@ extension APIClient {
         return nil
     }
 
-    /// The policy of a call.
+    /// Returns the policy of a call: the policy of its endpoint with the options of the call.
     /// - Parameters:
     ///   - method: The method.
     ///   - path: The path relative to the base URL, with its query.
@@ -33,7 +33,7 @@ extension APIClient {
         return policy
     }
 
-    /// The path with items at the end of its query.
+    /// Returns a path with further items at the end of its query.
     /// - Parameters:
     ///   - path: A percent-encoded path, optionally with a query.
     ///   - query: Items that are percent-encoded here.
@@ -41,7 +41,7 @@ extension APIClient {
         query.isEmpty ? path : path.appending(query)
     }
 
-    /// The bytes of a value as JSON; `nil` for no value.
+    /// Returns the bytes of a value as JSON; `nil` for no value.
     /// - Parameters:
     ///   - body: The value; `nil` for no body.
     ///   - context: The operation of the app. The error contains it.
@@ -77,7 +77,7 @@ extension APIClient {
         return try await client.send(method, path, body: body, headers: headers, options: options, context: context)
     }
 
-    /// The value of a response that ``send(_:_:query:body:headers:options:context:)`` returned.
+    /// Decodes the value of a response that ``send(_:_:query:body:headers:options:context:)`` returned.
     /// - Parameters:
     ///   - type: The type of the value.
     ///   - response: The head of the response, whose status becomes part of an error.

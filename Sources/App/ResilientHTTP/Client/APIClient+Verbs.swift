@@ -235,7 +235,7 @@ public struct APIResponse<Value> {
         (self.value, self.head) = (value, head)
     }
 
-    /// Whether the value has not changed: the server confirmed that the version in the client's ``ResponseCache`` is current.
+    /// Whether the server confirmed that the cached version is current, so that the value has not changed.
     public var isNotModified: Bool { head.isNotModified }
 }
 

@@ -138,8 +138,8 @@ public struct APIClient: Sendable {
     ///   - headers: Further headers. `Accept` and `Accept-Language` replace the client's values. `Content-Type` replaces the body's value.
     ///   - options: The differences of the call from the policy of its endpoint.
     ///   - context: The operation of the app, such as `user_login`. Errors contain it.
-    /// - Throws: ``APIError`` for any other status, or if no response is received. Also throws it for a success whose body is an error or a
-    ///   page of another server.
+    /// - Throws: ``APIError`` for any other status, and if no response is received. The method also throws it if the body of a success is
+    ///   an error, or a page of another server such as a proxy.
     public func send(
         _ method: HTTPRequest.Method,
         _ path: String,

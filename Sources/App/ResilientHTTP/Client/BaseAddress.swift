@@ -28,7 +28,7 @@ struct BaseAddress: Hashable, Sendable {
         return host.hasSuffix(port) ? String(host.dropLast(port.utf8.count)) : host
     }
 
-    /// Whether a path can be appended to the base URL. Such a path begins with a slash, is percent-encoded and has no fragment.
+    /// Returns whether a path can be appended to the base URL. Such a path begins with a slash, is percent-encoded and has no fragment.
     static func isPath(_ path: String) -> Bool {
         var path = path
         return path.withUTF8 { bytes in

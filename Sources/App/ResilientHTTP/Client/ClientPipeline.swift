@@ -46,7 +46,7 @@ struct MiddlewareChain: Sendable {
     ///   - request: The request without its body.
     ///   - body: The body, if there is one.
     ///   - context: The call.
-    ///   - index: The index of the layer; the number of layers or more for the transport.
+    ///   - index: The index of the layer. An index that is not below the number of layers means the transport.
     /// - Returns: The response of the layer.
     /// - Throws: The error of the layer.
     nonisolated(nonsending) func pass(

@@ -18,22 +18,22 @@ public import Foundation
 ///
 /// When an API call ends, the adapter calls these methods synchronously, so each method must return quickly.
 public protocol AnalyticsListener: Sendable {
-    /// `api_error`: a call failed for any reason. Calls that the app canceled are not reported.
+    /// Receives the event `api_error`: a call failed for any reason. Calls that the app canceled are not reported.
     /// - Parameter error: The failure, without secrets and personal data.
     func apiError(_ error: AnalyticsError)
 
-    /// `server_error`: a call failed with a status of 5xx, or 408. ``apiError(_:)`` is also called for this error.
+    /// Receives the event `server_error`: a call failed with a status of 5xx, or 408. ``apiError(_:)`` is also called for this error.
     /// - Parameter error: The failure, without secrets and personal data.
     func serverError(_ error: AnalyticsError)
 
-    /// `password_reset_requested`: the server accepted the request for a reset link.
+    /// Receives the event `password_reset_requested`: the server accepted the request for a reset link.
     func passwordResetRequested()
 
-    /// `password_reset_completed`: the server set the new password.
+    /// Receives the event `password_reset_completed`: the server set the new password.
     func passwordResetCompleted()
 
-    /// `password_reset_error`: a step of a password reset failed. The step is the request for a link, the validation of a link or the
-    /// confirmation. ``AnalyticsError/kind`` is the type of the error. ``apiError(_:)`` is also called for this error.
+    /// Receives the event `password_reset_error`: a step of a password reset failed. The step is the request for a link, the validation of
+    /// a link or the confirmation. ``AnalyticsError/kind`` is the type of the error. ``apiError(_:)`` is also called for this error.
     /// - Parameter error: The failure of the step.
     func passwordResetError(_ error: AnalyticsError)
 }
@@ -70,8 +70,8 @@ public struct AnalyticsError: Hashable, Sendable {
     /// The id of the request in the server's log.
     public let requestID: String?
 
-    /// Creates the error of a failed call. `nil` if the event is not the end of a call, if the call succeeded, or if the app canceled the
-    /// call.
+    /// Creates the error of a failed call. Returns `nil` for any event other than the end of a call, for a success, and for a call that the
+    /// app canceled.
     /// - Parameter event: An event of a call.
     public init?(_ event: CallEvent) {
         guard case .finished(let summary) = event.kind, let kind = summary.kind, let code = summary.code, kind != .cancelled

@@ -65,8 +65,8 @@ public final class ErrorTally: CallListener {
     /// Returns the number of errors of each pair in the last minutes, the most frequent first. Pairs without an error in these minutes are
     /// left out.
     ///
-    /// - Parameter minutes: The number of minutes, including the current minute, from 1 to 60. Values outside of this range are limited to
-    ///   it.
+    /// - Parameter minutes: The number of minutes, including the current minute, from 1 to 60. A value outside of this range is clamped to
+    ///   the range.
     public func counts(lastMinutes minutes: Int = 60) -> [(key: Key, count: Int)] {
         let now = minute
         let span = Int64(min(max(minutes, 1), Self.slots))

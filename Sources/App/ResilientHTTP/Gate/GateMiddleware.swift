@@ -4,7 +4,7 @@ public import HTTPTypes
 import Synchronization
 import Timekeeping
 
-/// Delays calls while a server requests a delay, and admits them gradually afterwards (slow start).
+/// Delays calls while a server requests a delay. Afterwards, the middleware admits the delayed calls gradually (slow start).
 ///
 /// A gate delays calls to one host or one endpoint. A 503 closes the gate of the host, and a 429 closes the gate of the endpoint. The gate
 /// stays closed for the delay that the server requests, plus a random part. If the server requests no delay, the gate closes for 0.5 to 8
@@ -198,7 +198,7 @@ public struct GateRules: Hashable, Sendable {
             (self.range, self.longest) = (range, longest)
         }
 
-        /// Returns the same extension with a lower maximum duration; `nil` for no further maximum.
+        /// Returns the same extension with a lower maximum duration; `nil` leaves the maximum unchanged.
         func bounded(by limit: Duration?) -> Stretch {
             limit.map { Stretch(range, longest: min(longest, $0)) } ?? self
         }

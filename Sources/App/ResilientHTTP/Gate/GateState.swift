@@ -65,10 +65,10 @@ struct GateState: Sendable {
     /// Whether the gate has the same state as a new one.
     var isWideOpen: Bool { closedUntil == nil && allowance == nil && unnamedClosures == 0 && pace == nil }
 
-    /// Whether the gate is not closed, and no probe is in flight.
+    /// Returns whether the gate is not closed, and no probe is in flight.
     func isIdle(at now: Duration) -> Bool { !isClosed(at: now) && probes == 0 }
 
-    /// Decides about one request. O(1).
+    /// Admits or delays one request. O(1).
     /// - Parameters:
     ///   - isVital: Whether other calls wait for this request. A vital request is sent as soon as the server's delay has passed.
     ///   - waiters: The number of requests that wait ahead of this request.
@@ -93,7 +93,7 @@ struct GateState: Sendable {
         return .admitted(.free)
     }
 
-    /// The number of waiters that may be admitted.
+    /// Returns the number of waiters that may be admitted now.
     /// - Returns: 0 while the gate is closed; no limit if the gate is fully open or paced.
     func room(at now: Duration) -> Int {
         guard !isClosed(at: now) else { return 0 }
@@ -101,8 +101,8 @@ struct GateState: Sendable {
         return max(0, allowance - probes)
     }
 
-    /// Returns the number of waiters to wake after a change. If the gate closed, all waiters wake, because most of them would wait in vain.
-    /// Otherwise, only the waiters that may be admitted wake.
+    /// Returns the number of waiting calls to resume after a change. If the gate closed, the number includes all waiting calls, so that
+    /// calls that can't be admitted in time fail at once. Otherwise, it includes only the calls that may be admitted.
     /// - Parameters:
     ///   - known: The number of closures before the change.
     ///   - now: The current instant.

@@ -21,7 +21,7 @@ struct GateWaiter {
     var key: GateKey
     var priority: CallPriority
 
-    /// Whether this waiter comes before a new call with a priority.
+    /// Returns whether this waiter comes before a new call that has the given priority.
     func waits(before other: CallPriority, at gate: GateKey) -> Bool { key == gate && priority >= other }
 }
 
@@ -29,7 +29,7 @@ extension WaiterLine<GateWaiter> {
     /// Adds a waiter after all waiters with at least its priority.
     mutating func enter(_ waiter: GateWaiter) -> UInt64 { enter(waiter) { $0.priority >= waiter.priority } }
 
-    /// Wakes the first waiters at a gate. Each woken waiter tries again to be admitted.
+    /// Resumes the first waiters at a gate. Each resumed waiter tries again to be admitted.
     mutating func wakeFirst(_ count: Int, at key: GateKey) -> [Wake] { wakeFirst(count) { $0.key == key } }
 }
 
@@ -40,8 +40,8 @@ extension WaiterLine<GateWaiter> {
 ///
 /// A call passes two gates: the gate of its host and the gate of its endpoint. One decision under the lock takes a pass from both gates or
 /// from none. An endpoint's gate is stored only while it is not fully open. Usually no gate is closed, and two atomic reads replace the
-/// lock. If a woken waiter isn't admitted, it must wake the next waiter, because otherwise no other waiter would wake. Continuations are
-/// resumed outside the lock.
+/// lock. If a resumed waiter isn't admitted, it must resume the next waiter, because no other code does so. Continuations are resumed
+/// outside the lock.
 final class GateTable: Sendable {
     /// The maximum number of stored endpoint gates. At the maximum, idle gates are removed. If no gate is idle, new endpoints have no gate.
     static let capacity = 1_024
@@ -99,7 +99,7 @@ final class GateTable: Sendable {
         /// The number of host gates that are not fully open.
         var narrowHosts: Int { hosts.count { !$0.gate.isWideOpen } }
 
-        /// The index of a host's gate.
+        /// Returns the index of a host's gate.
         func place(of origin: String) -> Int? { hosts.firstIndex { $0.origin == origin } }
     }
 
@@ -148,7 +148,7 @@ final class GateTable: Sendable {
         return try await admit(context, after: first, latest: latest)
     }
 
-    /// Waits until the call is admitted or refused. Each time the call wakes, it is decided again.
+    /// Waits until the call is admitted or refused. Each time the call is resumed, the table decides about the call again.
     private func admit(_ context: CallContext, after first: Step, latest: Patience) async throws -> Passes {
         var step = first
         var isNoted = false
@@ -185,7 +185,7 @@ final class GateTable: Sendable {
         }
     }
 
-    /// Decides about a call under the lock. The passes are only taken if both gates admit the call.
+    /// Admits, delays or refuses a call under the lock. The passes are only taken if both gates admit the call.
     private func step(_ context: CallContext, at now: Duration, latest: Patience) -> Step {
         state.withLock { state in
             let isVital = context.policy.isVital

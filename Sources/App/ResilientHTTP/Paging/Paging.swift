@@ -2,7 +2,7 @@ public import ErrorContract
 public import Foundation
 public import HTTPTypes
 
-/// The rule that derives the address of the next page from a page.
+/// A rule that derives the address of the next page from the present page.
 ///
 /// ```swift
 /// for try await orders: [Order] in api.pages("/orders", by: .link) { show(orders) }
@@ -23,8 +23,8 @@ public struct Paging<Page: Sendable>: Sendable {
     /// Returns the next address; `nil` after the last page.
     let next: @Sendable (APIResponse<Page>, Address, _ number: Int, APIClient) throws -> Address?
 
-    /// Each page contains the address of the next page in a header `Link` with `rel="next"` (RFC 8288). GitHub and WordPress use such
-    /// pages.
+    /// A rule for responses with the address of the next page in a header `Link` with `rel="next"` (RFC 8288). GitHub and WordPress send
+    /// this header.
     ///
     /// Only the path and the query of the link are used, so the client never sends the session's token to another server. A link to another
     /// host ends the sequence with an error.
@@ -37,7 +37,7 @@ public struct Paging<Page: Sendable>: Sendable {
         }
     }
 
-    /// Each page contains the cursor of the next page.
+    /// Returns a rule for pages that contain a cursor: a text that the request for the next page sends back.
     /// - Parameters:
     ///   - parameter: The name of the query item with the cursor.
     ///   - next: Returns the cursor of the next page; `nil` or an empty string after the last page.
@@ -49,7 +49,7 @@ public struct Paging<Page: Sendable>: Sendable {
         }
     }
 
-    /// Pages have numbers.
+    /// Returns a rule for pages that have numbers. Each request contains the number of a page in a query item, such as `page=2`.
     /// - Parameters:
     ///   - parameter: The name of the query item with the number.
     ///   - first: The number of the first page.
@@ -66,7 +66,7 @@ public struct Paging<Page: Sendable>: Sendable {
         }
     }
 
-    /// Pages begin at an offset and have a size.
+    /// Returns a rule for pages of a fixed size. Each request contains the offset of a page's first item, such as `offset=40&limit=20`.
     /// - Parameters:
     ///   - parameter: The name of the query item with the offset.
     ///   - limit: The name of the query item with the size; `nil` if the server determines the size.
@@ -90,7 +90,8 @@ public struct Paging<Page: Sendable>: Sendable {
 }
 
 extension Paging where Page: Collection {
-    /// Pages are lists that begin at an offset. A list with fewer items than `size` is the last page.
+    /// Returns a rule for pages that are lists of a fixed size. Each request contains the offset of a list's first item. A list with fewer
+    /// items than `size` is the last page.
     /// - Parameters:
     ///   - parameter: The name of the query item with the offset.
     ///   - limit: The name of the query item with the size; `nil` if the server determines the size.
@@ -100,7 +101,7 @@ extension Paging where Page: Collection {
         offset(parameter, limit: limit, size: size) { $0.count }
     }
 
-    /// Pages are lists that have numbers. An empty list is the last page.
+    /// Returns a rule for pages that are lists and have numbers. An empty list is the last page.
     /// - Parameters:
     ///   - parameter: The name of the query item with the number.
     ///   - first: The number of the first page.
@@ -165,7 +166,7 @@ extension Substring {
 /// for try await order in pages.items(\.results) { show(order) }
 /// ```
 public struct PageSequence<Page: Decodable & Sendable>: AsyncSequence, Sendable {
-    /// A page.
+    /// The type of a page.
     public typealias Element = Page
     /// The error of a page. An error ends the sequence.
     public typealias Failure = APIError
@@ -230,7 +231,7 @@ extension PageSequence {
 
 /// The items of all pages of a list as one sequence. The sequence requests a page when the reader reaches its items.
 public struct PageItems<Page: Decodable & Sendable, Item: Sendable>: AsyncSequence, Sendable {
-    /// An item.
+    /// The type of an item.
     public typealias Element = Item
     /// The error of a page. An error ends the sequence.
     public typealias Failure = APIError

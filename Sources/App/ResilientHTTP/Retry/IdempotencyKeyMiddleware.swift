@@ -67,7 +67,7 @@ public struct IdempotencyKeyMiddleware: ClientMiddleware {
 }
 
 extension APIError {
-    /// Whether the call ends without a response although the server may have performed the request.
+    /// Returns whether the call ends without a response although the server may have performed the request.
     fileprivate func hidesLostResponse(of context: CallContext) -> Bool {
         status == nil && kind != .cancelled && kind != .decoding && context.record.mayHaveTakenEffect
     }

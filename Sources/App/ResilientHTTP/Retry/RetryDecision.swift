@@ -15,7 +15,7 @@ struct FailedAttempt {
     var error: APIError
     /// The number of earlier retries of the call.
     var retries: Int
-    /// Whether a repetition has no further effect on the server.
+    /// Whether it is safe to send the request again, because a second request has no further effect on the server.
     var isSafeToRepeat: Bool
     /// Whether the body can be sent again.
     var isReplayable = true
@@ -68,7 +68,7 @@ extension RetryPolicy {
         return .wait(wait, reason)
     }
 
-    /// Whether the same request may succeed later.
+    /// Returns whether the same request may succeed later.
     private func isWorthRepeating(_ error: APIError) -> Bool {
         switch error.retry {
         // The session already handles these errors.

@@ -101,7 +101,7 @@ public struct RetryMiddleware: ClientMiddleware {
         return try await monitor.waitUntilOnline(until: context.deadline, on: clock)
     }
 
-    /// Decides about a retry, and counts the failure in the budget.
+    /// Decides whether the call is retried, and counts the failure in the budget.
     private func decide(
         _ error: APIError,
         retries: Int,
@@ -127,8 +127,8 @@ public struct RetryMiddleware: ClientMiddleware {
 }
 
 extension HTTPRequest {
-    /// Whether sending the request twice has the same effect as sending it once. The method (RFC 9110 §9.2.2) or an idempotency key
-    /// decides.
+    /// Whether sending the request twice has the same effect as sending it once. This is true for some methods (RFC 9110 §9.2.2), and for
+    /// any request with an idempotency key.
     public var isSafeToRepeat: Bool {
         switch method {
         case .get, .head, .options, .put, .delete: true

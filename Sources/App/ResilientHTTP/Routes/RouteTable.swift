@@ -7,21 +7,22 @@ public import HTTPTypes
 /// let routes = RouteTable(["/orders/{id}", "/orders/recent"])
 /// ```
 ///
-/// Outside of registered routes, segments that are probably ids become `{id}`. Register a route if this replacement is wrong: if a word in
-/// the route resembles an id, or if an id resembles a word. The table is a value without locks.
+/// Outside of registered routes, segments that are probably ids become `{id}`. This replacement can be wrong if a word resembles an id, or
+/// if an id resembles a word. In these cases, register the route. The table is a value without locks.
 public struct RouteTable: Sendable {
     /// A template and its segments.
     private struct Route: Sendable {
         var template: RouteTemplate
         var segments: [Substring]
 
-        /// Whether each segment is a parameter or equals the path's segment. The route and the path must have the same number of segments.
+        /// Returns whether each segment is a parameter or equals the path's segment. The route and the path must have the same number of
+        /// segments.
         func matches(_ path: ArraySlice<Substring>) -> Bool {
             zip(segments, path).allSatisfy { RouteTemplate.isParameter($0) || $0 == $1 }
         }
 
-        /// Whether this route is more specific than another route: at the first difference from the left, this route has a literal segment,
-        /// and the other route has a parameter.
+        /// Returns whether this route is more specific than another route: at the first difference from the left, this route has a literal
+        /// segment, and the other route has a parameter.
         func isMoreParticular(than other: Route) -> Bool {
             for (own, others) in zip(segments, other.segments)
             where RouteTemplate.isParameter(own) != RouteTemplate.isParameter(others) {
@@ -55,8 +56,8 @@ public struct RouteTable: Sendable {
         routes[route.segments.count] = (others + [route]).sorted { $0.isMoreParticular(than: $1) }
     }
 
-    /// Returns the endpoint of a request. If no registered route matches, the endpoint is the path with its ids replaced. O(length of the
-    /// path) and O(routes with the same number of segments).
+    /// Returns the endpoint of a request. If no registered route matches, the endpoint is the path with its ids replaced. The time is
+    /// proportional to the length of the path plus the number of routes with the same number of segments.
     /// - Parameter request: A request whose path includes the base path. The query is ignored.
     public func endpoint(of request: HTTPRequest) -> Endpoint {
         if routes.isEmpty, base.isEmpty { return Endpoint(request.method, PathFolding.template(of: request.path ?? "/")) }
@@ -92,7 +93,7 @@ enum PathFolding {
         return folded.map { RouteTemplate(folded: $0) } ?? template(of: segments(of: path)[...])
     }
 
-    /// Returns a path without query and escapes, with its ids replaced. O(n).
+    /// Returns a path without query and escapes, with its ids replaced. O(length of the path).
     private static func folded(_ path: UnsafeBufferPointer<UInt8>) -> String {
         // An id may be one character, and `{id}` is longer. The two bytes of a slash and a character become five bytes.
         String(unsafeUninitializedCapacity: path.count * 5 / 2 + 16) { text in
@@ -128,8 +129,8 @@ enum PathFolding {
         return RouteTemplate(segments: segments.count > maximumSegments ? folded + ["{rest}"] : folded)
     }
 
-    /// Whether a segment is an id rather than a word. Ids are: digits, a UUID, sixteen or more hexadecimal digits, a long mixture of
-    /// letters and digits, an address with `@`, and a segment that is too long or unusual for a word.
+    /// Returns whether a segment is an id rather than a word. Ids are: digits, a UUID, sixteen or more hexadecimal digits, a long mixture
+    /// of letters and digits, an address with `@`, and a segment that is too long or unusual for a word.
     static func isIdentifier(_ bytes: some Collection<UInt8>) -> Bool {
         let count = bytes.count
         guard count <= longestWord else { return true }

@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// The name of a request in quotas, logs and events: its method and the template of its route. The name contains no id, no query and no
+/// Identifies a request in quotas, logs and events by its method and the template of its route. An endpoint contains no id, no query and no
 /// host.
 public struct Endpoint: Hashable, Sendable {
     /// The method.
@@ -61,10 +61,10 @@ public struct RouteTemplate: Hashable, Sendable {
     /// The segments, without slashes.
     var segments: [Substring] { text.utf8.split(separator: UInt8(ascii: "/")).map { Substring($0) } }
 
-    /// Whether a segment is a placeholder.
+    /// Returns whether a segment is a placeholder.
     static func isParameter(_ segment: Substring) -> Bool { segment.utf8.first == UInt8(ascii: "{") }
 
-    /// Whether bytes are a literal segment of visible ASCII characters, or a whole placeholder such as `{id}`.
+    /// Returns whether bytes are a literal segment of visible ASCII characters, or a whole placeholder such as `{id}`.
     private static func isSegment(_ bytes: [UInt8]) -> Bool {
         guard !bytes.isEmpty, bytes.allSatisfy({ (0x21...0x7E).contains($0) && !"?#".utf8.contains($0) }) else { return false }
         guard bytes.contains(where: { "{}".utf8.contains($0) }) else { return true }

@@ -72,7 +72,7 @@ public struct AuthorizeMiddleware: ClientMiddleware {
         throw error.named(context)
     }
 
-    /// The credentials to send; `nil` if no user is signed in. Credentials that are about to expire are refreshed first.
+    /// Returns the credentials to send; `nil` if no user is signed in. Credentials that are about to expire are refreshed first.
     private func current(_ context: CallContext) async throws -> SessionState.Held? {
         guard let held = try await session.held() else { return nil }
         guard session.isEnding(held) else { return held }

@@ -55,7 +55,7 @@ extension Credentials: Hashable {
         return credentials
     }
 
-    /// The FNV-1a hash of a text, in hexadecimal digits.
+    /// Returns the FNV-1a hash of a text, in hexadecimal digits.
     private static func fingerprint(_ text: String) -> String {
         let hash = text.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
         return String(hash, radix: 16)

@@ -133,7 +133,7 @@ private struct SecretFile: SecretStore {
 }
 
 extension POSIXError {
-    /// The error of a call that failed; `EIO` for a file that is too large.
+    /// Creates the error for a file operation that failed. A file that is too large gets the code `EIO`.
     init(_ failure: FileFailure) {
         self.init(POSIXErrorCode(rawValue: failure.code) ?? .EIO)
     }

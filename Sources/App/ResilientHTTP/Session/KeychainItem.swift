@@ -26,7 +26,7 @@ struct KeychainItem: Sendable {
         self.functions = functions
     }
 
-    /// The item's data, or `nil` if there is no item.
+    /// Returns the item's data; `nil` if there is no item.
     func read() async throws(Failure) -> Data? {
         let query = attributes.query
         let (status, data) = await onQueue { $0.copyMatching(query) }
@@ -66,7 +66,7 @@ struct KeychainItem: Sendable {
 }
 
 extension KeychainItem {
-    /// The credentials in the item; `nil` if there is no item, or if the item contains other data.
+    /// Returns the credentials in the item; `nil` if there is no item, or if the item contains other data.
     func credentials() async throws(Failure) -> Credentials? {
         guard let data = try await read() else { return nil }
         return try? JSONDecoder().decode(Credentials.self, from: data)

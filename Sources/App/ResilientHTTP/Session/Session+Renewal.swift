@@ -302,14 +302,14 @@ extension APIError {
 }
 
 extension Credentials? {
-    /// Whether both values contain the same tokens, or both are `nil`. Expiry and identifiers are not compared.
+    /// Returns whether both values contain the same tokens, or whether both are `nil`. Expiry and identifiers are not compared.
     func hasTokens(of other: Credentials?) -> Bool {
         self?.accessToken == other?.accessToken && self?.refreshToken == other?.refreshToken
     }
 }
 
 extension Credentials {
-    /// The credentials of a refresh. Values that are missing in the response are taken from the earlier credentials.
+    /// Returns the credentials that result from a refresh. Values that are missing in the response are taken from the earlier credentials.
     fileprivate func continuing(_ before: Credentials?) -> Credentials {
         var credentials = identified(as: before?.sessionID)
         credentials.refreshToken = refreshToken ?? before?.refreshToken

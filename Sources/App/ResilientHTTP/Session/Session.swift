@@ -186,7 +186,7 @@ public final class Session: Sendable {
         }
     }
 
-    /// Registers a closure that runs when another account may be signed in, or none.
+    /// Registers a closure that runs when another account may be signed in, or when no account is signed in any more.
     /// - Parameters:
     ///   - object: The object that registers the closure. The closure runs as long as the object exists. A new closure of the same object
     ///     replaces the earlier closure.
@@ -245,7 +245,7 @@ extension Session {
         return state.withLock(\.held)
     }
 
-    /// Whether calls that began in one session may use the tokens of another session.
+    /// Returns whether calls that began in one session may use the tokens of another session.
     func mayContinue(_ session: String?, as other: String?) -> Bool { state.withLock { $0.mayContinue(session, as: other) } }
 
     /// Returns whether a token expires so soon that the token should be replaced before its use. `false` if there is no refresh token or no
@@ -394,7 +394,7 @@ struct SessionState {
     /// Returns whether calls that began in one session may continue with the present credentials.
     func mayContinue(_ session: String?) -> Bool { mayContinue(session, as: credentials?.sessionID) }
 
-    /// Whether calls that began in one session may use the tokens of another session.
+    /// Returns whether calls that began in one session may use the tokens of another session.
     func mayContinue(_ session: String?, as other: String?) -> Bool {
         guard let session, let other, session != other else { return true }
         return continuation.map { $0 == (session, other) } ?? false

@@ -81,7 +81,7 @@ extension APIClient {
         }
     }
 
-    /// Returns the retry policy of the options. If the options have none, returns the policy of the download's endpoint.
+    /// Returns the retry policy of the options. If the options have none, the method returns the policy of the download's endpoint.
     private func retryPolicy(for path: String, options: CallOptions) -> RetryPolicy {
         let request = HTTPRequest(method: .get, scheme: nil, authority: nil, path: baseURL.path(percentEncoded: true) + path)
         return options.retry ?? policies[routes.endpoint(of: request)].retry ?? RetryPolicy()
@@ -171,7 +171,8 @@ private struct Download: Sendable {
         wasSent: true
     )
 
-    /// Handles the response that the requested range is beyond the end. Either the file is complete, or it belongs to another version.
+    /// Handles a 416: the requested range begins after the end of the resource. Either the partial file is complete, or it belongs to
+    /// another version.
     private func outOfRange(
         _ file: PartialFile,
         _ error: APIError,
@@ -193,7 +194,7 @@ private struct Download: Sendable {
     }
 }
 
-/// `Content-Range: bytes 5-9/10`, `bytes 5-9/*` or `bytes */10` (RFC 9110 §14.4).
+/// The value of the header `Content-Range`, such as `bytes 5-9/10`, `bytes 5-9/*` or `bytes */10` (RFC 9110 §14.4).
 struct ContentRange: Hashable {
     /// The first byte; `nil` if the range was not satisfiable.
     var first: Int64?
@@ -215,7 +216,7 @@ struct ContentRange: Hashable {
 }
 
 extension HTTPResponse {
-    /// The strong validator of this version of the resource, for `If-Range` (RFC 9110 §8.8). The validator is a strong `ETag`, or a
+    /// Returns the strong validator of this version of the resource, for `If-Range` (RFC 9110 §8.8). The validator is a strong `ETag`, or a
     /// `Last-Modified` at least a second before the `Date`. A compressed body has no validator, because its ranges differ from the ranges
     /// of the file.
     func strongValidator(now: Date) -> String? {

@@ -12,7 +12,8 @@ public import Foundation
 /// let value: Profile = try await api.upload(.post, "/profile", form.body)
 /// ```
 ///
-/// A form is a value, so you can append further parts to a copy. Parts are sent in the order in which they were appended.
+/// A form is a value type, so appending a part to a copy doesn't change the original. Parts are sent in the order in which they were
+/// appended.
 public struct MultipartForm: Sendable {
     /// The content of a part.
     private enum Content: Sendable {

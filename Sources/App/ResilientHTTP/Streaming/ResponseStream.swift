@@ -9,10 +9,10 @@ public import HTTPTypes
 /// ```
 ///
 /// Only one reader can read the stream, and only once. The connection closes if the stream is released before its end, or if its reader is
-/// canceled. A slow reader slows the server down, so the memory use is limited. To read other units, use ``bytes`` or ``lines``. To store a
-/// file, use ``APIClient/download(_:query:to:headers:options:idleTimeout:context:progress:)``.
+/// canceled. A slow reader slows the server down, so the memory use is limited. To read single bytes or lines instead of chunks, use
+/// ``bytes`` or ``lines``. To store a file, use ``APIClient/download(_:query:to:headers:options:idleTimeout:context:progress:)``.
 public struct ResponseStream: AsyncSequence, Sendable {
-    /// A chunk of the body.
+    /// The type of the elements: a chunk of the body.
     public typealias Element = [UInt8]
     /// The error of a body that ends early, of the kind `network`, `timeout` or `cancelled`.
     public typealias Failure = APIError
@@ -100,7 +100,7 @@ extension APIClient {
 extension ResponseStream {
     /// The body of a response as single bytes. Most bytes come from a chunk in memory, so reading a byte rarely suspends.
     public struct Bytes: AsyncSequence, Sendable {
-        /// A byte.
+        /// The type of the elements: a byte.
         public typealias Element = UInt8
         /// The error of a body that ends early.
         public typealias Failure = APIError
@@ -135,7 +135,7 @@ extension ResponseStream {
     /// `URLSession.AsyncBytes.lines`. Unlike `URLSession`, this type returns an empty line as an empty string. Invalid UTF-8 is replaced by
     /// U+FFFD. If a line exceeds 16 MiB, the sequence throws an error of the kind `decoding`.
     public struct Lines: AsyncSequence, Sendable {
-        /// A line.
+        /// The type of the elements: a line.
         public typealias Element = String
         /// The error of a body that ends early.
         public typealias Failure = APIError

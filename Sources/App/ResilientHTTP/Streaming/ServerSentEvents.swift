@@ -18,7 +18,7 @@ import Timekeeping
 /// Each iterator has its own connections. If the server doesn't support `Last-Event-ID`, events may be lost or repeated between two
 /// connections. To continue after a restart of the app, store ``ServerSentEvent/id``. To close the connection, cancel the task that reads.
 public struct ServerSentEvents: AsyncSequence, Sendable {
-    /// An event.
+    /// The type of the elements: an event.
     public typealias Element = ServerSentEvent
     /// The error that ended the sequence.
     public typealias Failure = APIError
@@ -42,7 +42,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             (self.delay, self.cap, self.maximumFailures) = (delay, cap, maximumFailures)
         }
 
-        /// Returns the delay before a connection. A pure function.
+        /// Returns the delay before a connection. The function is pure.
         ///
         /// - Parameters:
         ///   - failures: The number of consecutive failed connections.

@@ -4,7 +4,8 @@ public import HTTPTypes
 import RateLimiting
 import Timekeeping
 
-/// Admits calls by the decisions of a ``Throttler``, and reports the results of the calls to it. A throttler limits the rate of calls.
+/// Limits the rate of calls. A ``Throttler`` decides when each call may be sent, and the middleware reports the result of each call to the
+/// throttler.
 ///
 /// If a call exceeds a quota, the call waits if it can be sent within the permitted waiting time and before its deadline. Otherwise, the
 /// call fails at once with an `APIError` of the kind `throttled`. The `retryAfter` of this error is the delay.
@@ -16,7 +17,7 @@ import Timekeeping
 /// In the standard order, the middleware is inside the retries, so each attempt counts against the quotas, as on the server. If the quotas
 /// need not survive a restart and no call should wait, use the parameter `throttle` of `APIClient` instead.
 public struct ThrottleMiddleware: ClientMiddleware {
-    /// Decides about calls, and learns limits from responses.
+    /// The throttler, which admits or refuses calls and learns limits from responses.
     private let throttler: Throttler
     private let longestWait: Duration
     private let user: @Sendable () -> String?

@@ -15,7 +15,8 @@ public struct ThrottlePolicy: Hashable, Sendable {
     public private(set) var others: [RateLimitPolicy]
     /// The additional delay for callers that are refused repeatedly; `nil` for no additional delay.
     public var penalty: RefusalPenalty?
-    /// The number of consecutive refusals at one endpoint after which the app should inform the user, once.
+    /// The number of consecutive refusals at one endpoint after which the app should inform the user. Each series of refusals is reported
+    /// once.
     public var refusalsWorthReporting = 5
     /// The maximum number of callers that wait at one endpoint.
     public var maximumWaiters = 100
@@ -86,7 +87,7 @@ public enum ThrottleDecision: Hashable, Sendable {
     }
 }
 
-/// The current state of one endpoint, such as for a display in the app.
+/// The current state of one endpoint's quotas, for example to show it in the app.
 public struct ThrottleStatus: Hashable, Sendable {
     /// The endpoint.
     public var endpoint: Endpoint
@@ -122,9 +123,9 @@ public struct ThrottleRefusal: Hashable, Sendable {
     public var endpoint: Endpoint
     /// The reason and the delay.
     public var hold: Hold
-    /// The number of calls in the window of the quota with the fewest calls left.
+    /// The number of counted calls of the quota with the fewest calls left.
     public var count: Int
-    /// The maximum number of calls in that window.
+    /// The maximum number of calls of that quota.
     public var limit: Int
     /// The number of consecutive refusals at this endpoint, including this one.
     public var inARow: Int

@@ -115,7 +115,7 @@ public final class ThrottleFile: ThrottleStore {
         }
     }
 
-    /// The path of a user's file.
+    /// Returns the path of a user's file.
     func path(of user: String?) -> String {
         folder.appending(path: "throttle-\(user.map { String(PrivateFile.digest($0), radix: 16) } ?? "nobody").json").path
     }

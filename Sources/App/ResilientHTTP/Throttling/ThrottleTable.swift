@@ -19,7 +19,7 @@ struct ThrottleTable: Sendable {
 
     /// The quotas by endpoint.
     let policy: ThrottlePolicy
-    /// For users whose saved counts could not be read: the time at which their quotas count as used up.
+    /// The users whose saved counts could not be read, with the time at which their quotas count as used up.
     var spent: [String?: Int64] = [:]
     /// The number of slots at which the table is full.
     private let capacity: Int
@@ -85,7 +85,8 @@ extension ThrottleTable {
     /// The state of one user and endpoint: the limit, and the callers that wait until they may send.
     ///
     /// Callers are admitted in the order of their arrival. Only the first waiter sleeps until an instant. The other waiters sleep until
-    /// they are woken. Call ``wakeChanged(at:)`` after each change of the limit, because a change may admit waiters earlier or later.
+    /// another call resumes them. Call ``wakeChanged(at:)`` after each change of the limit, because a change may admit waiters earlier or
+    /// later.
     struct Slot: Sendable {
         var limit: AdaptiveLimit
         /// The waiting callers, each with the latest instant for its admission.
@@ -105,7 +106,7 @@ extension ThrottleTable {
             case sleep(until: Int64?)
         }
 
-        /// Decides about a new call. The call is admitted, refused, or waits after the other callers.
+        /// Admits or refuses a new call, or adds it to the line after the other callers.
         /// - Parameters:
         ///   - key: The key under which the call is counted.
         ///   - latest: The latest instant for the admission of the call, in nanoseconds since the start of the throttler.
@@ -127,7 +128,7 @@ extension ThrottleTable {
             return .inLine(key, id: line.enter(latest), latest: latest)
         }
 
-        /// Decides about a waiting call. The second value must be resumed outside the lock.
+        /// Admits or refuses a waiting call, or lets it wait further. The caller must resume the second value outside the lock.
         /// - Parameters:
         ///   - key: The key under which the call is counted.
         ///   - id: The number of the waiting call.
@@ -156,8 +157,8 @@ extension ThrottleTable {
             return (.sleep(until: place == 0 ? turn : nil), nil)
         }
 
-        /// Wakes the waiters that must decide again. If the first waiter may proceed earlier, only this waiter is woken. Otherwise, the
-        /// waiters that would now be admitted too late are also woken. O(1), or O(waiters) in the second case.
+        /// Resumes the waiters whose decision must be repeated. If the first waiter may proceed earlier, only this waiter is resumed, in
+        /// O(1). Otherwise, the waiters that would now be admitted too late are also resumed, in O(waiters).
         mutating func wakeChanged(at now: Int64) -> [WaiterLine<Int64>.Wake] {
             guard !line.isEmpty else { return [] }
             let turn = now + (limit.hold(at: now)?.wait.wholeNanoseconds ?? 0)

@@ -30,7 +30,7 @@ extension Throttler {
         }
     }
 
-    /// Ends a call, learns from its result, and wakes waiting calls. Call this function once for each admitted call.
+    /// Ends a call, learns from its result, and resumes waiting calls. Call this function once for each admitted call.
     /// - Parameters:
     ///   - call: The call, as ``admit(_:user:waitingUpTo:)`` returned it.
     ///   - end: The result of the call, with the limits that the server reported.
@@ -47,7 +47,7 @@ extension Throttler {
         for wake in woken ?? [] { wake.resume() }
     }
 
-    /// Decides about a new call, after the user's counts were loaded.
+    /// Admits or refuses a new call, or lets it wait. The user's counts are loaded first.
     /// - Parameters:
     ///   - key: The user and the endpoint of the call.
     ///   - longest: The maximum waiting time.
@@ -74,8 +74,8 @@ extension Throttler {
         }
     }
 
-    /// Waits until the call is admitted, or until the admission would be too late. Each time the caller wakes, it decides again under the
-    /// lock. A canceled caller leaves the line and wakes the next caller.
+    /// Waits until the call is admitted, or until the admission would be too late. Each time the caller is resumed, the decision is
+    /// repeated under the lock. A canceled caller leaves the line, and the next caller is resumed.
     private func turn(of id: UInt64, at key: ThrottleKey, latest: Int64) async throws -> Call {
         while true {
             let (step, next) = state.withLock { state in
@@ -104,7 +104,7 @@ extension Throttler {
         }
     }
 
-    /// Sleeps until an instant, if there is one, or until the caller is woken.
+    /// Sleeps until an instant, if there is one, or until another call resumes the caller.
     private func sleep(_ id: UInt64, at key: ThrottleKey, until instant: Int64?) async throws {
         let park: @Sendable (WaiterLine<Int64>.Wake) -> Bool = { [self] wake in
             state.withLock { state in state.table.update(key) { $0.line.park(id, wake) } ?? false }

@@ -20,7 +20,7 @@ extension Throttler {
         state.withLock { $0.table.snapshot(of: user, at: nanoseconds, time: snapshotTime()) }
     }
 
-    /// Adds saved usage to the current usage of a user. Calls since the start also count. O(endpoints).
+    /// Adds saved usage to the current usage of a user. The calls since the start of the process stay counted. O(endpoints).
     /// - Parameters:
     ///   - snapshot: The saved usage. A snapshot of another version is ignored. Usage that is older than its quota's window is not counted.
     ///   - user: The user; `nil` for calls without a user.
@@ -55,7 +55,7 @@ extension Throttler {
         try await reset(user) { _ in true }
     }
 
-    /// Removes the state of the keys that a closure selects, wakes their waiters, and saves the rest.
+    /// Removes the state of the keys that a closure selects, resumes their waiters, and saves the rest.
     private func reset(_ user: String?, where isMeant: (ThrottleKey) -> Bool) async throws {
         try await load(user: user)
         let woken = state.withLock { state in

@@ -8,8 +8,8 @@ import Timekeeping
 /// Limits the rate of an app's calls by the app's own quotas and by the limits of the server. Calls are counted exactly, per user and
 /// endpoint. The counts can survive a restart.
 ///
-/// Add a ``ThrottleMiddleware`` with this throttler to the client. The other members are for displays in the app, and for calls that are
-/// not made by the client. A decision takes O(log n) in the number of calls that still count.
+/// Add a ``ThrottleMiddleware`` with this throttler to the client. Use the other members to show the usage in the app, and for calls that
+/// the client doesn't make. A decision takes O(log n), where n is the number of calls that still count.
 ///
 /// ```swift
 /// let throttler = Throttler(policy: policy, store: ThrottleFile(folder: folder))
@@ -84,8 +84,8 @@ public final class Throttler: Sendable {
     /// - Parameter request: A request whose path includes the base path.
     public func endpoint(of request: HTTPRequest) -> Endpoint { routes.endpoint(of: request) }
 
-    /// Decides about a call that is not sent through `APIClient`. An admitted call is counted at once, even if the app then doesn't make
-    /// the call. The method doesn't wait until a quota admits the call.
+    /// Admits or refuses a call that is not sent through `APIClient`. An admitted call is counted at once, even if the app then doesn't
+    /// make the call. The method doesn't wait until a quota admits the call.
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint of the call.
@@ -125,8 +125,8 @@ public final class Throttler: Sendable {
         }.sorted { $0.endpoint.description < $1.endpoint.description }
     }
 
-    /// Returns a stream of the refusals from now on, of all users and endpoints. A slow consumer loses the oldest refusals. Each call
-    /// returns another stream. The stream ends when the throttler is released.
+    /// Returns a stream of all future refusals, for all users and endpoints. A slow consumer loses the oldest refusals. Each call returns a
+    /// new stream. The stream ends when the throttler is released.
     ///
     /// - Parameter size: The number of refusals that are buffered for a slow consumer; at least 1.
     public func refusals(buffering size: Int = 100) -> AsyncStream<ThrottleRefusal> {
@@ -174,7 +174,7 @@ final class RefusalStreams: Sendable {
 
     var count: Int { listeners.withLock { $0.all.count } }
 
-    /// Creates a stream of the refusals from now on. When its reader ends, the stream is removed.
+    /// Creates a stream of all future refusals. When its reader ends, the stream is removed.
     func listen(buffering size: Int) -> AsyncStream<ThrottleRefusal> {
         let (stream, listener) = AsyncStream<ThrottleRefusal>.makeStream(bufferingPolicy: .bufferingNewest(size))
         let id = listeners.withLock { listeners in

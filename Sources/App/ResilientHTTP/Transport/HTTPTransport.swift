@@ -80,7 +80,7 @@ extension HTTPTransport {
 /// Only GET and HEAD requests are redirected. For any other request, the caller must decide whether the request may be sent twice.
 /// `Authorization` and `Cookie` are only sent to the same origin (RFC 9110 §15.4).
 public enum Redirection {
-    /// The maximum number of redirects of one request. The next redirect is returned as the response.
+    /// The maximum number of redirects that a transport follows for one request. The transport returns the next redirect as the response.
     public static let most = 10
 
     /// Returns the request that follows a redirect. A transport whose engine doesn't follow redirects itself calls this function after each
@@ -112,7 +112,7 @@ public enum Redirection {
         return next
     }
 
-    /// The scheme, the host and the port. A missing port is replaced by the default port.
+    /// Returns the origin of a request: the scheme, the host and the port. A missing port is replaced by the default port.
     private static func origin(_ request: HTTPRequest) -> String {
         let (scheme, authority) = (request.scheme?.lowercased() ?? "", request.authority?.lowercased() ?? "")
         let hasPort = authority.split(separator: "]", omittingEmptySubsequences: false).last?.contains(":") == true

@@ -33,8 +33,8 @@ public struct RequestBody: Sendable {
     public var content: Content
     /// The value of `Content-Type`.
     public var contentType: String
-    /// Whether the body must not be sent twice, or can't be sent twice. For example, a one-time code must not be sent twice. A stream that
-    /// can be read only once can't be sent twice. A call with such a body is never retried.
+    /// Whether the body may be sent only once. Examples are a one-time code, and a stream that can be read only once. A call with such a
+    /// body is never retried.
     public var isOneShot: Bool
     /// A closure that is called as the transport takes the bytes, on any thread. If the body is sent again, the progress starts again at 0.
     public var progress: (@Sendable (TransferProgress) -> Void)?
@@ -227,7 +227,7 @@ public final class FileChunks: Sendable {
         return data.flatMap { $0.isEmpty ? nil : [UInt8]($0) }
     }
 
-    /// The size of a file; `nil` if it can't be read.
+    /// Returns the size of a file; `nil` if it can't be read.
     static func length(of url: URL) -> Int64? {
         let attributes = try? FileManager.default.attributesOfItem(atPath: url.path(percentEncoded: false))
         return (attributes?[.size] as? NSNumber)?.int64Value

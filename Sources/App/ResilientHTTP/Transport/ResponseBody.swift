@@ -1,6 +1,6 @@
 /// The body of a response, in chunks as they arrive.
 public struct ResponseBody: AsyncSequence, Sendable {
-    /// A chunk.
+    /// The type of the elements: a chunk.
     public typealias Element = [UInt8]
 
     private enum Source: Sendable {

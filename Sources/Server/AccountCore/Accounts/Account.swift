@@ -2,7 +2,7 @@ public import AccountContract
 public import ErrorContract
 public import Foundation
 
-/// The account of a user. A value: changing it has no effect before a store writes it.
+/// The account of a user. An account is a value, so a change takes effect only when a store writes it.
 public struct Account: Hashable, Sendable, Identifiable {
     /// The id of an account.
     public struct ID: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
@@ -19,11 +19,11 @@ public struct Account: Hashable, Sendable, Identifiable {
         public var description: String { rawValue.text }
     }
 
-    /// Whether the account can be used.
+    /// The state of an account, which decides whether the user can sign in.
     public enum State: String, Hashable, Sendable, CaseIterable {
-        /// In use.
+        /// The account is in use.
         case active
-        /// No longer in use; the user can't sign in, and a reset doesn't change that.
+        /// The account is no longer in use. The user can't sign in, and can't reset the password.
         case inactive
         /// Disabled by the operator. Only the operator can activate it again.
         case suspended
@@ -39,7 +39,7 @@ public struct Account: Hashable, Sendable, Identifiable {
     public let id: ID
     /// The address that identifies the account and receives its emails.
     public var email: EmailAddress
-    /// The first name, with which emails address the user.
+    /// The first name of the user, for the greeting in emails.
     public var firstName: FirstName
     /// The hash of the password, as a PHC string, or in the format of the system that the account was imported from.
     public var passwordHash: String
@@ -47,8 +47,8 @@ public struct Account: Hashable, Sendable, Identifiable {
     public var state: State
     /// The language of the account's emails.
     public var language: Language
-    /// A number that increases when all earlier access tokens must become invalid: with each password reset and each change of the state.
-    /// An access token contains the epoch that the account had when the token was issued.
+    /// A number that a store increases to make all earlier access tokens invalid. It increases with each password reset and each change of
+    /// the state. An access token contains the epoch that the account had when the token was issued.
     ///
     /// A store increases the epoch in the transaction of the change. A session is opened only if the epoch is still the same as when the
     /// password was checked.

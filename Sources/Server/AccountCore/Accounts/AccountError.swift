@@ -1,8 +1,8 @@
 import AccountContract
 public import ErrorContract
 
-/// A refusal of the account domain. It is part of the normal operation: unlike a ``StoreFailure``, it is reported to the client and not
-/// logged.
+/// An error with which a domain service refuses a request. Unlike a ``StoreFailure``, it occurs in normal operation, so the server reports
+/// it to the client and doesn't log it.
 public struct AccountError: Error, Hashable, Sendable {
     /// The code of the refusal in responses.
     public let code: ErrorCode

@@ -1,12 +1,12 @@
 import AccountContract
 package import Foundation
 
-/// The text form of UUIDs in stores. Foundation uses `sscanf` and `printf`, which take twenty times as long.
+/// Formats and parses the text form of UUIDs in stores. Foundation uses `sscanf` and `printf` for this, which take twenty times as long.
 extension UUID {
     /// The text in lowercase.
     package var text: String { UserID(self).rawValue }
 
-    /// Parses a text in either case; `nil` if it is not a UUID.
+    /// Parses a text with lowercase or uppercase letters; `nil` if the text is not a UUID.
     package init?(text: String) {
         var high: UInt64 = 0
         var low: UInt64 = 0

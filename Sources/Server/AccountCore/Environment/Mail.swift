@@ -42,7 +42,7 @@ public struct Mail: Hashable, Sendable {
     }
 }
 
-/// The kind of an email. Each has a template.
+/// The kind of an email. Each kind has a template.
 public enum MailKind: String, Hashable, Sendable, CaseIterable {
     /// The link that sets a new password.
     case passwordReset = "password_reset"

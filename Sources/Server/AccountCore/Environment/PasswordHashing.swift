@@ -12,7 +12,7 @@ public protocol PasswordHashing: Sendable {
     ///   - password: The password.
     ///   - hash: The stored hash. An unknown format never matches.
     func verify(_ password: String, against hash: String) -> Bool
-    /// Whether a hash has weaker parameters than new hashes.
+    /// Returns whether a hash has weaker parameters than new hashes.
     /// If so, ``Authentication`` replaces the hash at the next sign-in with the right password, which is the only time at which the server
     /// knows the password.
     func needsRehash(_ hash: String) -> Bool

@@ -3,7 +3,8 @@ import Observability
 import Scheduling
 public import ServiceLifecycle
 
-/// Periodically adapts the decoys of a gate to the hashes that accounts have; see ``DecoyMix``.
+/// Periodically adapts the decoys of a gate to the hashes that accounts have. A decoy is a hash that the gate verifies for an address
+/// without an account; see ``DecoyMix``.
 public struct DecoyMaintenance<C: Clock>: Service where C.Duration == Duration {
     private let accounts: any AccountRepository
     private let decoys: any DecoyStore
@@ -15,7 +16,7 @@ public struct DecoyMaintenance<C: Clock>: Service where C.Duration == Duration {
     /// Creates the service.
     /// - Parameters:
     ///   - accounts: The store of accounts, whose hashes are counted.
-    ///   - decoys: The store of the spans.
+    ///   - decoys: The store of the spans of ``DecoyMix``.
     ///   - gate: The gate whose decoys are replaced.
     ///   - interval: The time between two renewals.
     ///   - clock: The clock of the interval.

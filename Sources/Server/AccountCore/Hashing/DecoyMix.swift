@@ -5,16 +5,16 @@ import Foundation
 /// exists. Such a hash is a decoy: no password matches it.
 ///
 /// Imported accounts may have hashes that take ten times as long to verify as the server's own. If all addresses without an account had the
-/// same decoy, a slow response would disclose an imported account. So the decoys have different costs. Each cost has the same share of the
-/// addresses without an account as of the accounts.
+/// same decoy, a slow response would disclose an imported account. So the decoys have different costs. For example, if a tenth of the
+/// accounts have hashes of a cost, a tenth of the addresses without an account have a decoy of this cost.
 ///
-/// A keyed hash maps each address to a fixed point in `0..<1`. Each cost has parts of this range, its spans. The rest of the range has the
-/// server's own cost.
+/// A keyed hash maps each address to a fixed point in `0..<1`. A span is a part of this range with one cost. A cost can have several spans.
+/// Points outside all spans have the server's own cost.
 ///
-/// When a user with an imported hash signs in, the server replaces the hash by one with its own cost. Decoys must imitate this: the spans
-/// of the other costs shrink, so the addresses in the freed parts change to the server's own cost. Apart from this change, an address keeps
-/// its cost. If an import adds accounts of a cost, its spans grow into parts that no span has covered before. They grow into freed parts
-/// only if there is no other space.
+/// When a user with an imported hash signs in, the server replaces the hash by one with its own cost. Decoys must imitate this. So the
+/// spans of the other costs shrink, and the addresses in the freed parts get the server's own cost. Apart from this change, an address
+/// keeps its cost. If an import adds accounts of a cost, the spans of this cost grow into parts that no span has covered before. They grow
+/// into freed parts only if there is no other space.
 public struct DecoyMix: Hashable, Sendable {
     /// Disjoint parts of `0..<1`. The rest belongs to the server's own cost.
     public private(set) var spans: [DecoySpan]
@@ -60,7 +60,7 @@ public struct DecoyMix: Hashable, Sendable {
     /// Less than the share of one account.
     private static let leastWidth = 1e-12
 
-    /// The width of all spans of a decoy.
+    /// Returns the width of all spans of a decoy.
     private func width(of decoy: String) -> Double { spans.reduce(0) { $0 + ($1.decoy == decoy ? $1.width : 0) } }
 
     /// Shrinks the spans of a decoy, the newest first.

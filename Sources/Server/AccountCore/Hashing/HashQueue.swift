@@ -2,7 +2,7 @@ import Scheduling
 
 /// The reason for hashing a password. It decides the order of the callers.
 public enum HashingPurpose: Hashable, Sendable {
-    /// The client has not proven any right yet, as in a sign-in or a registration. The networks of these clients take turns.
+    /// The client has not proven any right yet, as in a sign-in or a registration. The queue serves the networks of these clients in turn.
     case attempt
     /// The client has proven a right with a reset token or the correct password. These callers are served before all attempts.
     case entitled
@@ -11,10 +11,10 @@ public enum HashingPurpose: Hashable, Sendable {
 /// Decides for each password hash whether it is computed now, waits or is refused. The type has no side effects: the caller passes the time
 /// and random numbers.
 ///
-/// Networks take turns: 60 attempts from one network delay another network's first attempt by one hash. A network can use at most half of
-/// the queue. If the queue is full and a network with few pending attempts sends another attempt, this attempt displaces the last attempt
-/// of the network with the most pending attempts. The queue holds as many attempts as can be computed within ``longestWait``, because
-/// clients don't wait longer.
+/// The queue serves the networks in turn, one attempt of each. So if one network sends 60 attempts, they delay the first attempt of another
+/// network by one hash. A network can use at most half of the queue. If the queue is full and a network with few pending attempts sends
+/// another attempt, this attempt displaces the last attempt of the network with the most pending attempts. The queue holds as many attempts
+/// as can be computed within ``longestWait``, because clients don't wait longer.
 ///
 /// A refused caller receives a delay, which corresponds to a place in a ``VirtualLine``. Half of the queue is reserved for callers that
 /// return after their delay.
@@ -49,9 +49,9 @@ struct HashQueue<Job> {
     private var line = VirtualLine<String?>()
     private var rate: ServiceRate
     private var lastTicket: UInt64 = 0
-    /// The tickets whose jobs have not been entered yet. `cancelled` contains the tickets that were canceled before their jobs were
-    /// entered.
+    /// The tickets whose jobs have not been entered yet.
     private var pending: Set<UInt64> = []
+    /// The tickets that were canceled before their jobs were entered.
     private var cancelledEarly: Set<UInt64> = []
 
     /// Creates an idle queue.
@@ -67,7 +67,7 @@ struct HashQueue<Job> {
     /// The number of waiting jobs.
     var count: Int { entitled.count + attempts.count }
 
-    /// The number of jobs per second that are computed while all of ``width`` are busy.
+    /// Returns the number of jobs per second that are computed while all of ``width`` are busy.
     func rate(at now: Duration) -> Double { rate.perSecond(at: now) }
 
     /// Returns a number that cancels a job, even before the job is entered.
@@ -160,7 +160,7 @@ struct HashQueue<Job> {
         case of(String?)
     }
 
-    /// The place in which an attempt of a network would wait now.
+    /// Returns the place in which an attempt of a network would wait now.
     private mutating func place(for network: String?, isExpected: Bool, at now: Duration) -> Place {
         let limit = limit(at: now)
         let room = isExpected ? limit : limit - min(limit / 2, line.due(at: now))
@@ -173,7 +173,7 @@ struct HashQueue<Job> {
         return attempts.longest(beside: network).map(Place.of) ?? .nowhere
     }
 
-    /// The number of attempts that may wait: as many as are computed within ``longestWait``, up to the configured limit.
+    /// Returns the number of attempts that may wait: as many as are computed within ``longestWait``, up to the configured limit.
     private func limit(at now: Duration) -> Int {
         min(limit, max(width, Int((rate.perSecond(at: now) * (longestWait / .seconds(1))).rounded(.up))))
     }
@@ -183,7 +183,7 @@ struct HashQueue<Job> {
         Refusal(job: job, delay: delay(for: network, at: now, chance: chance))
     }
 
-    /// The delay after which there will be capacity for a caller.
+    /// Returns the delay after which there will be capacity for a caller.
     private mutating func delay(for network: String?, at now: Duration, chance: Double) -> Duration {
         line.place(for: network, rate: rate.perSecond(at: now), at: now, chance: chance)
     }

@@ -14,8 +14,8 @@ import Timekeeping
 ///
 /// A hash takes about 16 ms of a core. Without a gate, a burst of sign-ins would occupy all threads of the process. If the queue had no
 /// bound, all callers would wait too long. If the queue is full, the gate refuses a caller with the delay after which there will be
-/// capacity for it. Networks take turns, and callers that have proven a right come first; see ``HashingPurpose``. The gate reads the
-/// network of the caller from ``AuditOrigin/current``.
+/// capacity for it. The gate serves callers that have proven a right first, and then the networks of the other callers in turn; see
+/// ``HashingPurpose``. The gate reads the network of the caller from ``AuditOrigin/current``.
 ///
 /// Create one gate per process, with one thread per processor. If a caller is canceled, its job is removed from the queue. If the hash is
 /// already being computed, it is finished and discarded.
@@ -75,8 +75,8 @@ public final class HashingGate: Sendable {
     ///   - password: The password as the user typed it.
     ///   - hash: The stored hash; `nil` if there is no such account.
     ///   - address: The address of the sign-in, which selects the decoy.
-    /// - Throws: ``AccountError`` with the code `SERVER_SERVICE_UNAVAILABLE` if too many callers wait; `CancellationError`. It throws only
-    ///   if the password was not checked.
+    /// - Throws: ``AccountError`` with the code `SERVER_SERVICE_UNAVAILABLE` if too many callers wait; `CancellationError`. If the method
+    ///   throws, the password was not checked.
     public func verify(_ password: Password, against hash: String?, of address: String = "") async throws -> Bool {
         let usable = hash == Account.unusablePassword ? nil : hash
         let checked = usable ?? decoys.withLock { $0.decoy(at: decoyKey.point(of: address)) } ?? decoy
@@ -105,7 +105,7 @@ public final class HashingGate: Sendable {
     /// the given hash has the parameters of new hashes.
     public func decoy(like hash: String) -> String? { hashing.decoy(like: hash) }
 
-    /// Whether a hash has weaker parameters than new hashes.
+    /// Returns whether a hash has weaker parameters than new hashes.
     /// The check reads only the text of the hash. It doesn't compute a hash, so it doesn't need a place in the queue.
     public func needsRehash(_ hash: String) -> Bool { hashing.needsRehash(hash) }
 
@@ -115,10 +115,10 @@ public final class HashingGate: Sendable {
     /// The number of hashes per second that are computed while all threads are busy, measured recently.
     public var rate: Double { queue.state.withLock { $0.rate(at: clock.now) } }
 
-    /// Runs work on a hashing thread when it is its turn.
+    /// Runs work on a hashing thread, when the queue selects it.
     ///
-    /// The ticket is created before the continuation, so that a cancellation between the two steps can name the job. The continuation is
-    /// resumed exactly once: by the computed job, a refusal, a displacement, or the cancellation.
+    /// The ticket is created before the continuation, so that a caller that is canceled between the two steps can identify its job. The
+    /// continuation is resumed exactly once: by the computed job, a refusal, a displacement, or the cancellation.
     private func run<Value: Sendable>(_ purpose: HashingPurpose, _ work: @escaping @Sendable () throws -> Value) async throws
         -> Value
     {

@@ -172,7 +172,7 @@ extension InMemoryState {
         }
     }
 
-    /// Whether another account has an address now, or had it and can restore it.
+    /// Returns whether another account has an address now, or had it and can restore it.
     func isTaken(_ email: EmailAddress, except id: Account.ID?, at now: Date) -> Bool {
         if let owner = addresses[email.normalized], owner != id { return true }
         return formerAddresses.contains { owner, former in
@@ -190,7 +190,7 @@ extension InMemoryState {
         return true
     }
 
-    /// Whether an account is to be removed.
+    /// Returns whether an account must be removed now.
     fileprivate func isDue(_ account: Account, at now: Date, _ unverifiedSince: Date?) -> Bool {
         if let purgeAt = account.purgeAt { return purgeAt <= now }
         guard let cutoff = unverifiedSince, !account.isEmailVerified, account.createdAt < cutoff else { return false }

@@ -20,7 +20,8 @@ import Synchronization
 /// }
 /// ```
 ///
-/// - Complexity: Lookups by id, address and digest are O(1). Claiming an email, locking an account and sweeping are O(n) of what is stored.
+/// - Complexity: Lookups by id, address and digest are O(1). Claiming an email, locking an account and sweeping are O(n) for n stored
+///   entries.
 public final class InMemoryAccountStores: AccountStores {
     private let state = Mutex(InMemoryState())
     private let before: (@Sendable (_ operation: String) async throws -> Void)?

@@ -167,7 +167,7 @@ extension InMemoryState {
         }
     }
 
-    /// The intent in the view of an operator.
+    /// Returns the intent in the view of an operator.
     fileprivate func mail(_ found: InMemoryIntent) -> QueuedMail {
         let subject = found.intent.subject.columns
         let recipient = subject.email ?? subject.account.flatMap { accounts[$0]?.email }
@@ -209,7 +209,8 @@ struct InMemorySentResets: SentResetStore {
                 if sent >= bound.quota { return .accountExceeded }
             }
             if let bound = bounds.overall {
-                // The burst is a part of the quota. It is admitted within the same part of the window.
+                // The burst is a part of the quota. For example, if the burst is a tenth of the quota, it is admitted within a tenth of the
+                // window.
                 let span = bound.window / .seconds(1) * Double(bound.burst) / Double(bound.quota)
                 let sent = others.map(\.sentAt).filter { $0 > now.addingTimeInterval(-span) }.sorted(by: >)
                 if sent.count >= bound.burst { return .later(sent[bound.burst - 1].addingTimeInterval(span)) }

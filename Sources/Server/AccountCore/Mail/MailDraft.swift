@@ -48,7 +48,7 @@ struct MailDrafting: Sendable {
         }
     }
 
-    /// Prepares a notice with the link "this was not me", to the present address of the account.
+    /// Prepares a notice to the present address of the account, with the link "this was not me".
     private func lock(_ kind: MailKind, of id: Account.ID, device: String? = nil, _ intent: MailIntent) async throws -> MailDraft
     {
         guard let account = try await accounts.account(id: id), account.purgeAt == nil else { return .nobody }
@@ -103,8 +103,8 @@ struct MailDrafting: Sendable {
         return account == nil ? .nobody : draft
     }
 
-    /// Prepares the link that changes an address, to the new address. If another account has the address or can restore it, no email is
-    /// sent.
+    /// Prepares an email to a new address, with the link that changes the address of the account. If another account has the address or can
+    /// restore it, no email is sent.
     private func emailChange(of id: Account.ID, to address: EmailAddress, _ intent: MailIntent) async throws -> MailDraft {
         let isAvailable = try await records.isAvailable(address, to: id, at: now())
         let account = try await accounts.account(id: id).flatMap { $0.isUsable ? $0 : nil }
@@ -128,7 +128,8 @@ struct MailDrafting: Sendable {
         return try link(.accountDeleted, to: account.email, account: account, expiresAt: purgeAt, intent)
     }
 
-    /// Renders an email with a link that expires at a time, or after the lifetime of links that confirm something.
+    /// Renders an email with a link. The link expires at the given time or, without one, after the lifetime of links that confirm
+    /// something.
     private func link(
         _ kind: MailKind,
         to recipient: EmailAddress,

@@ -20,7 +20,7 @@ final class MailOutage: Sendable {
         var restEnd: Date?
     }
 
-    /// The number of emails that may be in flight at once: none during a pause, one to probe the server, otherwise `width`.
+    /// Returns the number of emails that may be in flight at once: none during a pause, one to probe the server, otherwise `width`.
     func width(_ width: Int, at now: Date) -> Int {
         state.withLock { state in
             if let end = state.restEnd, now < end { return 0 }
@@ -28,7 +28,7 @@ final class MailOutage: Sendable {
         }
     }
 
-    /// Whether no email may be tried now. Reading this value changes nothing.
+    /// Returns whether deliveries are paused now. The method changes nothing.
     func isPaused(at now: Date) -> Bool { width(1, at: now) == 0 }
 
     /// Ends the pause if an operator requested a retry after it began.
@@ -52,7 +52,8 @@ final class MailOutage: Sendable {
             state.failures += 1
             state.begin = state.begin ?? now
             state.restBegin = now
-            // The pause is as long as the shortest delay of the failed email, so that this email is due when the pause ends.
+            // The delay of the failed email is random. The pause is as long as its shortest value, so that this email is due when the pause
+            // ends.
             state.restEnd = now.addingTimeInterval(backoff.delay(afterFailures: state.failures, chance: 0) / .seconds(1))
             return true
         }

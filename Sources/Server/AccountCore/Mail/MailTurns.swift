@@ -1,5 +1,5 @@
-/// Decides which email of the queue a worker claims next. Due emails and new requests alternate, and the networks of new requests take
-/// turns.
+/// Decides which email of the queue a worker claims next. Due emails and new requests alternate. Among the new requests, the worker takes
+/// one request of each network in turn.
 ///
 /// Each process has its own turns in memory. So with several servers, a network with many requests delays another network by at most one
 /// email per turn and server.

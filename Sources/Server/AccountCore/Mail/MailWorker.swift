@@ -350,7 +350,7 @@ extension MailIntent {
     /// The id as `holdfast mail queue` shows it.
     fileprivate var name: String { id.text }
 
-    /// The metadata of a log line about a failed delivery.
+    /// Returns the metadata of a log line about a failed delivery.
     fileprivate func metadata(reason: String, failures: Int) -> Logger.Metadata {
         ["mail.intent": "\(name)", "mail.kind": "\(subject.kind)", "mail.failures": "\(failures)", "reason": "\(reason)"]
     }

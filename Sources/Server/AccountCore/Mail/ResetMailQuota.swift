@@ -1,15 +1,15 @@
 import Foundation
 import Synchronization
 
-/// Limits the number of emails that clients without an account can cause: reset emails per account, and these together with emails of
-/// registrations and verifications in all.
+/// Limits the number of emails that clients without an account can cause. One limit applies to the reset emails of each account. Another
+/// limit applies to all emails of resets, registrations and verifications together.
 ///
-/// The rate limits of requests alone are not sufficient, because they are in memory. They admit more requests than emails may be sent while
-/// their table is full, after it was lost, or when a network gets its fair share beyond a global limit.
+/// The rate limits of requests alone are not sufficient, because they are in memory. In three cases they admit more requests than emails
+/// may be sent: while their table is full, after it was lost, and when a network gets its fair share beyond a global limit.
 public final class ResetMailQuota: Sendable {
     private let store: any SentResetStore
     private let bounds: @Sendable () -> ResetMailBounds
-    /// The time at which the next of these emails may be sent; `nil` if one may be sent now, as far as is known.
+    /// The time at which the next of these emails may be sent; `nil` if one may be sent now, as far as this process knows.
     private let pauseEnd = Mutex<Date?>(nil)
 
     /// Creates a quota.
@@ -20,7 +20,7 @@ public final class ResetMailQuota: Sendable {
         (self.store, self.bounds) = (store, bounds)
     }
 
-    /// Whether the limit for all accounts is exhausted.
+    /// Returns whether the limit for all accounts is exhausted.
     func isPaused(at now: Date) -> Bool {
         pauseEnd.withLock { end in
             guard let next = end else { return false }

@@ -3,13 +3,14 @@ import Foundation
 
 /// The most common passwords, which attackers guess first.
 ///
-/// The merged lists of Django and zxcvbn, as a Golomb-coded set of hashes (Putze, Sanders, Singler: Cache-, Hash- and Space-Efficient Bloom
-/// Filters, 2009). The lookup finds every common password. It also finds one of 2^18 other passwords by mistake. It ignores case, and it
-/// treats digits and signs that often replace letters, such as `0` for `o`, like these letters.
+/// Contains the merged lists of Django and zxcvbn, as a Golomb-coded set of hashes (Putze, Sanders, Singler: Cache-, Hash- and
+/// Space-Efficient Bloom Filters, 2009). The lookup finds every common password. It also finds one of 2^18 other passwords by mistake. It
+/// ignores case, and it treats digits and signs that often replace letters, such as `0` for `o`, like these letters.
 enum CommonPasswords {
-    /// Whether a password is on the list. O(length + log n); the first call also decodes the list.
+    /// Returns whether a password is on the list. O(m + log n) for m characters and n listed passwords; the first call also decodes the
+    /// list.
     static func contains(_ password: String) -> Bool {
-        // Longer than any on the list.
+        // No password on the list is longer.
         guard password.utf8.count <= 128 else { return false }
         let folded = password.precomposedStringWithCompatibilityMapping.lowercased()
         let plain = spellings(of: folded)
@@ -27,13 +28,13 @@ enum CommonPasswords {
         }
     }
 
-    /// The hash of a password in `0..<count << riceBits`.
+    /// Returns the hash of a password in `0..<count << riceBits`.
     private static func place(of password: String) -> UInt64 {
         let hash = SHA256.hash(data: Data(password.utf8)).prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         return hash.multipliedFullWidth(by: UInt64(count) << UInt64(riceBits)).high
     }
 
-    /// Whether a hash is in the sorted list. Binary search.
+    /// Returns whether a hash is in the sorted list, by binary search.
     private static func has(_ place: UInt64) -> Bool {
         var range = places[...]
         while let middle = range.indices.middle {

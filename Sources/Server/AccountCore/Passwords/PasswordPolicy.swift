@@ -68,7 +68,7 @@ public struct PasswordPolicy: Hashable, Sendable {
         self.requiresLettersAndDigits = requiresLettersAndDigits
     }
 
-    /// Returns all reasons to refuse a password; empty if it is strong enough. O(length).
+    /// Returns all reasons to refuse a password; empty if it is strong enough. O(n) for a password of n characters.
     /// - Parameters:
     ///   - password: The password.
     ///   - email: The account's address, if it is known.

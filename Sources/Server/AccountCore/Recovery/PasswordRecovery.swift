@@ -2,7 +2,7 @@ public import AccountContract
 public import ErrorContract
 public import Foundation
 
-/// Password reset: requests a link, validates its token, and sets the new password.
+/// Resets passwords: queues the email with a link, validates the token of the link, and sets the new password.
 ///
 /// ``request(email:language:)`` only queues an intent, and ``MailWorker`` sends the email later. ``confirm(_:email:newPassword:)`` hashes a
 /// password, which takes tens of milliseconds. The other methods only access the store once.

@@ -121,7 +121,7 @@ public struct AccessTokens: Sendable {
 }
 
 extension LoadedKeys {
-    /// Whether tokens of earlier versions can be valid still. The first key was created when the server was upgraded.
+    /// Returns whether tokens of earlier versions can still be valid. The first key was created when the server was upgraded.
     fileprivate func acceptsLegacy(at time: Date) -> Bool {
         stored.begin.map { time.timeIntervalSince($0) < AccessTokens.legacyTime / .seconds(1) } ?? false
     }

@@ -2,7 +2,7 @@ public import AccountContract
 import ErrorContract
 public import Foundation
 
-/// Sessions of accounts: signs in, refreshes, signs out, and identifies callers. ``Registration`` creates accounts.
+/// Signs users in and out, refreshes sessions, and identifies the callers of requests. ``Registration`` creates accounts.
 ///
 /// Signing in verifies a password hash, which takes tens of milliseconds on the threads of a ``HashingGate``. ``account(accessToken:)``
 /// only verifies a signature and reads the session and its account.
@@ -199,8 +199,8 @@ public struct Authentication: Sendable {
 
     /// Refreshes a session: uses up a refresh token and returns new tokens.
     ///
-    /// A token that was used before ends its session, except within ten seconds of its first use, when the response may have been lost; see
-    /// ``SessionStore/rotate(_:to:at:rules:)``.
+    /// If the token was used before, the method ends the session. But within ten seconds of the first use, it accepts the token again,
+    /// because the first response may have been lost; see ``SessionStore/rotate(_:to:at:rules:)``.
     ///
     /// - Parameter token: The refresh token, as the client sent it.
     /// - Returns: The account and new tokens. The access token has the present epoch of the account.

@@ -20,7 +20,7 @@ public struct DeviceTokens: Sendable {
         public let deviceID: UUID
         fileprivate let epoch: UInt32
 
-        /// Whether the token was issued for an account in its current epoch. Only the lowest 32 bits of the epoch are compared.
+        /// Returns whether the token was issued for an account in its current epoch. Only the lowest 32 bits of the epoch are compared.
         public func belong(to account: Account) -> Bool {
             account.id == accountID && UInt32(truncatingIfNeeded: account.epoch) == epoch
         }
@@ -55,7 +55,7 @@ public struct DeviceTokens: Sendable {
         return token
     }
 
-    /// Whether a token was signed with the present or the previous key. The comparison takes the same time for each signature.
+    /// Returns whether a token was signed with the present or the previous key. The comparison takes the same time for each signature.
     private func isSigned(_ bytes: [UInt8]) -> Bool {
         [key, previous].contains { key in
             key.map { HMAC<SHA256>.isValidAuthenticationCode(bytes[40...], authenticating: bytes[..<40], using: $0) } ?? false

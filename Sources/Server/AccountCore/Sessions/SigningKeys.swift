@@ -8,7 +8,7 @@ import Synchronization
 public import Timekeeping
 import TokenVerifier
 
-/// The keys that sign and verify access tokens in this process, read from their store at most once per second.
+/// Provides the keys that sign and verify access tokens in this process. It reads them from their store at most once per second.
 ///
 /// The first use creates the first key. A key that another process retires with ``retire(_:isLeaked:)`` is refused here within
 /// ``maximumAge``.
@@ -59,7 +59,7 @@ public final class SigningKeys: Sendable {
     /// - Throws: An error of the store.
     public func stored() async throws -> SigningKeySet { try await current().stored }
 
-    /// The public keys as a JSON Web Key Set (RFC 7517), and a tag that changes with them.
+    /// Returns the public keys as a JSON Web Key Set (RFC 7517), and a tag that changes with them.
     public func published() async throws -> (document: [UInt8], tag: String) {
         let keys = try await current()
         return (keys.document, keys.tag)
@@ -204,14 +204,14 @@ struct LoadedKeys: Sendable {
 }
 
 extension SigningKeySecrets {
-    /// Returns whether the keys need another one: none can be decrypted, or the signer only with the previous secret.
+    /// Returns whether a new key must be added: no key can be decrypted, or the signing key can be decrypted only with the previous secret.
     fileprivate func needsKey(_ stored: SigningKeySet, at time: Date) -> Bool {
         var keys = stored
         let unused = SigningKey.Material(id: "", sealed: Data())
         return (try? addKey(unused, to: &keys, at: time)) == nil || keys != stored
     }
 
-    /// Adds a key if the keys need another one.
+    /// Adds a key if one must be added.
     fileprivate func addKey(
         _ material: SigningKey.Material,
         to keys: inout SigningKeySet,

@@ -5,8 +5,8 @@ import Synchronization
 /// A cache of the access tokens whose signature this process has verified or created. The keys are the SHA-256 of the tokens. With the
 /// cache, the signature of a token is verified only once.
 ///
-/// The number of tokens is bounded: when the newer half is full, it replaces the older one. Expired tokens and those of retired keys stay
-/// until then; the reader compares the time and the key.
+/// The cache has two halves. When the newer half is full, it replaces the older half, so the number of tokens is bounded. Expired tokens
+/// and tokens of retired keys stay until their half is replaced. So the reader must compare the time and the key.
 ///
 /// - Complexity: O(1).
 final class VerifiedTokens: Sendable {

@@ -2,8 +2,8 @@ public import AccountContract
 public import ErrorContract
 public import Foundation
 
-/// The changes that emailed links make to an account: verify its address, confirm a new address, restore a former address, and restore a
-/// deleted account.
+/// Changes accounts with emailed links: verifies an address, confirms a new address, restores a former address, or restores a deleted
+/// account.
 ///
 /// A link proves that its recipient has access to a mailbox, but not that the recipient owns the account. So links that give an address to
 /// an account also need the session or the password of the account; see ``AccountProof``.
@@ -96,8 +96,8 @@ public struct AccountLinks: Sendable {
         audit?.note(.emailVerified, of: account.id)
     }
 
-    /// Changes the address of an account to the recipient of a link. All other sessions end, and the former address gets a notice with a
-    /// link that restores the address.
+    /// Changes the address of an account to the address that a link was sent to. All other sessions end, and the former address gets a
+    /// notice with a link that restores the address.
     /// - Parameters:
     ///   - token: The token of the link. It is consumed if the call succeeds.
     ///   - proof: The session or the password of the account. With a session, this session continues.

@@ -5,7 +5,7 @@ import Observability
 import Scheduling
 public import ServiceLifecycle
 
-/// Periodically removes deleted accounts whose time has come, and accounts that were never verified and not used.
+/// Periodically removes deleted accounts whose grace time has ended, and accounts that were never verified and not used.
 ///
 /// The ids of removed accounts are added to a list outside the database, so that ``reapply(_:)`` can remove the accounts again after a
 /// backup was restored.
@@ -61,7 +61,7 @@ public struct AccountPurge<C: Clock>: Service where C.Duration == Duration {
         }.run()
     }
 
-    /// Removes all accounts whose time has come, and completes the list.
+    /// Removes all accounts whose removal is due, and completes the list.
     /// - Returns: The number of removed accounts.
     @discardableResult
     public func purge() async throws -> Int {
@@ -79,7 +79,7 @@ public struct AccountPurge<C: Clock>: Service where C.Duration == Duration {
         return count
     }
 
-    /// Removes accounts again that exist because a backup was restored. Pass the ids from the list of earlier purges.
+    /// Removes accounts that exist again after a backup was restored. Pass the ids from the list of earlier purges.
     /// - Returns: The number of removed accounts.
     public func reapply(_ ids: [Account.ID]) async throws -> Int {
         var count = 0

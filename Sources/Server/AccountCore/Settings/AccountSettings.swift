@@ -2,7 +2,7 @@ public import AccountContract
 public import ErrorContract
 public import Foundation
 
-/// The changes that a signed-in user makes to the account: password, address, name, sessions, deletion, and the export of its data.
+/// Makes the changes that a signed-in user requests: password, address, name, sessions and deletion. It also exports the account's data.
 ///
 /// Changes with which an intruder could take over the account need the password, because an access token may be stolen.
 public struct AccountSettings: Sendable {
@@ -74,8 +74,8 @@ public struct AccountSettings: Sendable {
         return try await authentication.open(changed, on: device)
     }
 
-    /// Queues an email with a link that changes the address, to the new address. The result does not depend on whether another account has
-    /// the address.
+    /// Queues an email to the new address, with a link that changes the address of the account. The result does not depend on whether
+    /// another account has the address.
     ///
     /// The address of the account changes only when the recipient of the email confirms it with ``AccountLinks/confirmEmail(_:by:)``.
     /// - Parameters:
@@ -182,7 +182,7 @@ public struct AccountSettings: Sendable {
         _ body: @escaping @Sendable (inout AccountRecord) throws -> Value
     ) async throws -> Value {
         let changed = try await stores.records.change(caller.account.id, at: now()) { record in
-            // A reset, a lock or a deletion since the check of the access token.
+            // Since the check of the access token, a reset, a lock or a deletion may have ended the session.
             guard record.account.epoch == caller.account.epoch, record.account.isUsable else { throw AccountError.sessionExpired }
             return try body(&record)
         }

@@ -68,8 +68,8 @@ public struct FormerAddress: Hashable, Sendable {
 
 /// An account with its former addresses and links. One transaction reads, changes and writes the whole record.
 ///
-/// The methods of a record are the rules by which links change an account. They change only the value;
-/// ``AccountRecordStore/change(_:at:_:)`` writes the value and applies its ``effects``, in one transaction.
+/// The methods of a record implement the rules by which links change an account. A method changes only the value.
+/// ``AccountRecordStore/change(_:at:_:)`` then writes the value and applies its ``effects``, in one transaction.
 public struct AccountRecord: Hashable, Sendable {
     /// The account.
     public package(set) var account: Account
@@ -170,7 +170,7 @@ extension AccountRecord {
         effects.intents.append(confirmation)
     }
 
-    /// Changes the address to the recipient of a link. All sessions except one end, and the former address gets a notice.
+    /// Changes the address to the address that a link was sent to. All sessions except one end, and the former address gets a notice.
     /// - Parameter session: The session that confirms the change; `nil` if the password confirms it.
     mutating func changeEmail(by digest: TokenDigest, keeping session: StoredSession.ID?, at now: Date, queueTime: Date)
         throws(AccountError)

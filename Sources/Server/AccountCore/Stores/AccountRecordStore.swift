@@ -13,13 +13,13 @@ public protocol AccountRecordStore: Sendable {
     /// Removes a link that no user has received.
     /// The worker calls it if the email with the link could not be delivered. An unknown digest is ignored.
     func discard(_ digest: TokenDigest) async throws
-    /// Returns the unexpired link of a digest, and the record of its account. Changes nothing.
+    /// Returns the link of a digest, and the record of its account, if the link has not expired. Changes nothing.
     /// - Parameters:
     ///   - digest: The digest of the presented token.
-    ///   - now: The time at which the link must be unexpired.
+    ///   - now: The present time. A link that has expired by then isn't returned.
     /// - Returns: `nil` if the digest is unknown or expired. The record is `nil` for a link that creates an account.
     func find(_ digest: TokenDigest, at now: Date) async throws -> (link: StoredLink, record: AccountRecord?)?
-    /// Whether an account can get an address: no other account has it, and no other one had it and can still restore it.
+    /// Returns whether an account can get an address: no other account has the address now, and no other account can restore it.
     /// - Parameters:
     ///   - email: The address.
     ///   - account: The account; `nil` for a new one.
@@ -61,11 +61,11 @@ public protocol AccountRecordStore: Sendable {
     ///   - now: The time of the sign-in. It is stored only for the first sign-in of a family.
     /// - Returns: Whether the account has signed in before, but never from a device of this family.
     func noteDevice(family: String, of id: Account.ID, at now: Date) async throws -> Bool
-    /// Returns what is stored about an account besides its record, its sessions, its devices, its reset links and its events.
+    /// Returns the data that is stored about an account besides its record, its sessions, its devices, its reset links and its events.
     func remainder(of account: Account) async throws -> AccountRemainder
     /// Returns the families of the devices that have signed in, with the time of the first sign-in, in the order of the families.
     func devices(of id: Account.ID) async throws -> [(family: String, firstSeenAt: Date)]
-    /// Returns accounts to remove: deleted accounts whose time has come, and accounts that were never verified and not used.
+    /// Returns accounts to remove: deleted accounts whose grace time has ended, and accounts that were never verified and not used.
     /// - Parameters:
     ///   - now: The time.
     ///   - unverifiedSince: Unverified accounts are returned if they were created before this time and had no session since; `nil` for
@@ -96,12 +96,12 @@ public protocol AccountRecordStore: Sendable {
     /// Overwrites the bytes of removed rows, as far as the database can. A store without files does nothing.
     func scrub() async throws
     /// Removes expired links and former addresses. The work per call is bounded.
-    /// - Returns: Whether there may be more to remove.
+    /// - Returns: Whether there may be more expired links or addresses. If so, call the method again.
     @discardableResult
     func sweep(at now: Date) async throws -> Bool
 }
 
-/// What is stored about an account besides its record, its sessions, its devices, its reset links and its events.
+/// The data that is stored about an account besides its record, its sessions, its devices, its reset links and its events.
 public struct AccountRemainder: Hashable, Sendable {
     /// An email that was not delivered yet.
     public struct QueuedEmail: Hashable, Sendable {

@@ -2,9 +2,9 @@ public import Observability
 
 /// All stores of one database.
 ///
-/// Each service of the domain takes the single stores that it needs; a server takes all of them as one value of this type. To store
-/// accounts in another database, write a type that conforms to this protocol, and check it with `AccountStoreCheck.all` of
-/// `AccountStoreTesting`. ``InMemoryAccountStores`` is the shortest example.
+/// Each service of the domain takes only the stores that it needs. A server takes all stores as one value of this type. To store accounts
+/// in another database, write a type that conforms to this protocol, and check it with `AccountStoreCheck.all` of `AccountStoreTesting`.
+/// ``InMemoryAccountStores`` is the shortest example.
 ///
 /// Several methods change more than one store in one transaction: ``ResetTokenStore/confirm(_:passwordHash:confirmation:at:)``,
 /// ``AccountLockTokenStore/lock(_:at:)``, ``AccountRepository/setState(_:of:)``, ``SessionStore/open(_:refresh:epoch:)`` and

@@ -117,7 +117,7 @@ public protocol AuditStore: Sendable {
     /// - Parameters:
     ///   - before: The time from which events are kept; see ``AuditRetention/age``.
     ///   - limit: The largest number of events of one kind per account; see ``AuditRetention/perKind``.
-    /// - Returns: Whether there may be more to remove.
+    /// - Returns: Whether there may be more events to remove.
     @discardableResult
     func sweep(before: Date, limit: Int) async throws -> Bool
 }

@@ -10,7 +10,8 @@ public import Foundation
 public protocol MailIntentQueue: Sendable {
     /// Adds an intent, due immediately. When this method returns, the intent survives a crash.
     ///
-    /// A store in the database of the rate limits also commits the usage of the request that adds the intent: see `CommittedUsage`.
+    /// If the store is in the same database as the rate limits, it also commits the usage of the request that adds the intent; see
+    /// `CommittedUsage`.
     /// - Parameter intent: The intent, with a new random id.
     /// - Throws: ``StoreFailure``. If its `isOutcomeUnknown` is `true`, the intent may have been added.
     func enqueue(_ intent: MailIntent) async throws
@@ -59,13 +60,13 @@ public protocol MailIntentQueue: Sendable {
     ///   - end: The time at which it is removed.
     ///   - reason: The failure, without addresses.
     func abandon(_ intent: MailIntent, leaseEnd: Date, until end: Date, reason: String) async throws
-    /// Removes abandoned intents whose time has come.
+    /// Removes abandoned intents when the time that ``abandon(_:leaseEnd:until:reason:)`` has set for their removal has passed.
     func sweep(at now: Date) async throws
     /// Returns the time at which an operator last requested a retry of all or some emails; `nil` if this never happened.
     func lastRetry() async throws -> Date?
-    /// Returns the number of pending intents, without abandoned ones. O(intents).
+    /// Returns the number of pending intents, without abandoned ones. O(n) for n intents.
     func count() async throws -> Int
-    /// Returns the time at which the oldest due intent was added; `nil` if none is due. O(intents).
+    /// Returns the time at which the oldest due intent was added; `nil` if none is due. O(n) for n intents.
     ///
     /// Use it for a metric or an alert: the age of this time is the delay of emails.
     func oldest(at now: Date) async throws -> Date?
@@ -138,9 +139,9 @@ public struct QueuedMail: Hashable, Sendable, Identifiable {
     }
 }
 
-/// The maintenance of the queue by an operator.
+/// Lists and retries the emails of a queue, for commands of an operator.
 public protocol MailQueueInspection: Sendable {
-    /// The emails, oldest first. Rows that can't be read are left out.
+    /// Returns the emails, oldest first. Rows that can't be read are left out.
     ///
     /// The result contains addresses, so don't log it. Show ``QueuedMail/maskedRecipient`` unless the operator needs the whole address.
     /// - Parameter limit: The largest number of emails.

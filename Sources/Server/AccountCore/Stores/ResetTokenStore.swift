@@ -40,7 +40,7 @@ public protocol ResetTokenStore: Sendable {
     ///   - passwordHash: The hash of the new password. The caller has computed it before this call, so the transaction is short.
     ///   - confirmation: The intent of the email that confirms the new password. Its id identifies the call if a store repeats its
     ///     transaction.
-    ///   - now: The time at which the token must be unexpired.
+    ///   - now: The present time. A token that has expired by then isn't valid.
     /// - Returns: Whether the token was valid. If several callers in any number of processes use a token at the same time, exactly one of
     ///   them gets `true`.
     func confirm(
@@ -50,7 +50,7 @@ public protocol ResetTokenStore: Sendable {
         at now: Date
     ) async throws -> Bool
     /// Removes expired tokens. The work per call is bounded.
-    /// - Returns: Whether there may be more to remove.
+    /// - Returns: Whether there may be more expired tokens. If so, call the method again.
     @discardableResult
     func sweep(at now: Date) async throws -> Bool
 }
@@ -91,7 +91,7 @@ public protocol AccountLockTokenStore: Sendable {
     /// - Returns: Whether the token was valid. If several callers use a token at the same time, exactly one of them gets `true`.
     func lock(_ digest: TokenDigest, at now: Date) async throws -> Bool
     /// Removes expired tokens. The work per call is bounded.
-    /// - Returns: Whether there may be more to remove.
+    /// - Returns: Whether there may be more expired tokens. If so, call the method again.
     @discardableResult
     func sweep(at now: Date) async throws -> Bool
 }

@@ -19,16 +19,17 @@ public protocol SentResetStore: Sendable {
     /// The email then no longer counts for the limits. If the record doesn't exist, nothing happens.
     func cancel(_ intent: MailIntent.ID) async throws
     /// Removes records that are no longer needed. The work per call is bounded.
-    /// - Returns: Whether there may be more to remove.
+    /// - Returns: Whether there may be more rows to remove.
     @discardableResult
     func sweep(at now: Date) async throws -> Bool
 }
 
 /// The largest numbers of emails that clients without an account can request.
 public struct ResetMailBounds: Hashable, Sendable {
-    /// Of reset emails for one account; `nil` for no limit.
+    /// The largest number of reset emails for one account; `nil` for no limit.
     public var perAccount: RateLimitPolicy?
-    /// Of all such emails; `nil` for no limit. If the policy is paced, it is paced here, too: at most its burst at once.
+    /// The largest number of all such emails; `nil` for no limit. If the policy is paced, the emails are paced, too: at most its burst is
+    /// sent at once.
     public var overall: RateLimitPolicy?
 
     /// Creates limits; `nil` is no limit.
@@ -37,7 +38,7 @@ public struct ResetMailBounds: Hashable, Sendable {
     }
 }
 
-/// Whether an email may be sent.
+/// The decision whether an email may be sent.
 public enum ResetMailDecision: Hashable, Sendable {
     /// The email may be sent, and is recorded.
     case reserved

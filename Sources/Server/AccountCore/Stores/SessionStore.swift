@@ -51,8 +51,8 @@ public protocol SessionStore: Sendable {
     ///   - account: The account.
     ///   - id: The session that continues, which is usually that of the caller.
     func endAll(of account: Account.ID, except id: StoredSession.ID) async throws
-    /// Whether a session exists. The limits of its age are only checked by ``rotate(_:to:at:rules:)``: an access token expires long before
-    /// them.
+    /// Returns whether a session exists. The method doesn't check the age of the session, because an access token expires long before the
+    /// session does. Only ``rotate(_:to:at:rules:)`` checks the age.
     func isAlive(_ id: StoredSession.ID) async throws -> Bool
     /// Removes expired sessions, and used tokens that would have expired by now. Removed tokens are refused as unknown. The work per call
     /// is bounded.
@@ -60,7 +60,7 @@ public protocol SessionStore: Sendable {
     ///   - now: The steady time.
     ///   - rules: The limits of sessions. The same rules as for ``rotate(_:to:at:rules:)`` are needed: with shorter limits, the sweep would
     ///     remove sessions that can still be refreshed.
-    /// - Returns: Whether there may be more to remove.
+    /// - Returns: Whether there may be more sessions or tokens to remove.
     @discardableResult
     func sweep(at now: Date, rules: SessionRules) async throws -> Bool
 }

@@ -170,7 +170,7 @@ public enum SigningKeyRefusal: Error, Hashable, Sendable {
     case pending(SigningKey)
     /// There is no such key.
     case unknown
-    /// The key's tokens are refused since a time.
+    /// The key's tokens have been refused since this time.
     case retired(Date)
 }
 

@@ -192,8 +192,8 @@ struct ImportedFlag: Hashable, Sendable, Decodable {
         }
     }
 
-    /// Yes or no, in any case of letters; `nil` if the value means neither. Besides JSON's Booleans, `t`, `1`, `yes` and `y` are a yes, and
-    /// `f`, `0`, `no` and `n` are a no.
+    /// Yes or no; `nil` if the value means neither. Besides JSON's Booleans, `t`, `1`, `yes` and `y` are a yes, and `f`, `0`, `no` and `n`
+    /// are a no. Uppercase and lowercase letters are equal.
     var isSet: Bool? {
         switch text.lowercased() {
         case "true", "t", "1", "yes", "y": true

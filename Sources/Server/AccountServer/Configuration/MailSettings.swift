@@ -66,7 +66,7 @@ extension MailSettings {
         self = .smtp(smtp)
     }
 
-    /// The address of a sender; `nil` if it is invalid.
+    /// Returns the address of a sender; `nil` if it is invalid.
     ///
     /// - Parameter sender: The sender, as `Name <address>` or an address.
     private static func address(of sender: String) -> EmailAddress? {

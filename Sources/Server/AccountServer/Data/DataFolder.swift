@@ -23,7 +23,7 @@ package struct DataFolder: Sendable {
     /// The list of removed accounts.
     package var purgeList: PurgeListFile { PurgeListFile(url.appending(path: PurgeListFile.name)) }
 
-    /// The database of a folder.
+    /// Returns the database of a folder.
     package static func database(in folder: URL) -> URL { folder.appending(path: "holdfast.sqlite3") }
 
     /// Opens the folder, and creates it with the permissions 0700 if it is missing.
@@ -69,7 +69,7 @@ package struct DataFolder: Sendable {
         return SymmetricKey(data: bytes)
     }
 
-    /// The file of the secret.
+    /// Returns the file of the secret.
     private static func secretFile(in folder: URL) -> URL { folder.appending(path: "secret") }
 
     /// Creates a file with the permissions 0600 if it is missing. Two processes can call this method at the same time.
@@ -94,7 +94,7 @@ package struct DataFolder: Sendable {
 }
 
 extension DataFolder {
-    /// The file that names the installation whose database belongs in the folder.
+    /// Returns the file that names the installation whose database belongs in the folder.
     package static func installationFile(in folder: URL) -> URL { folder.appending(path: "installation-id") }
 
     /// Checks that the folder has a database. Call this method before anything is created in the folder.

@@ -118,8 +118,8 @@ package struct PostgresDeployment: Sendable {
         }
     }
 
-    /// Renews the registration of the server and reads the database's clock, every second. While a secret is replaced, adds the new keys of
-    /// all addresses.
+    /// Returns the services that renew the registration and read the database's clock, every second. While a secret is replaced, another
+    /// service adds the new keys of all addresses.
     func services(logger: Logger) -> [any Service] {
         let presence = PresenceService(deployment: self, logger: logger)
         guard emailKeys.isRotating else { return [presence] }
@@ -136,7 +136,7 @@ package struct PostgresDeployment: Sendable {
     /// Removes the registration, so that other servers send the emails that this server has claimed.
     fileprivate func leave() async throws { try await presence?.leave() }
 
-    /// The random name that the deployment got when its tables were created.
+    /// Returns the random name that the deployment got when its tables were created.
     func installation() async throws -> String { try await PostgresSchema.installation(database) }
 
     /// Removes the registration and closes the connections. Errors are ignored: the registration expires by itself.

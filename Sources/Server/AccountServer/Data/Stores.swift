@@ -59,7 +59,6 @@ package struct Stores: AccountStores {
     ///   - version: The version of the server that will use the data; `nil` for a command.
     ///   - logger: Reports migrations and failures of connections.
     ///   - metrics: The factory of the metrics of connections.
-    /// - Parameter version: The version of the server that will use the data; `nil` for a command.
     /// - Throws: An error of the file system or of the database.
     package static func open(
         _ configuration: AccountServerConfiguration,
@@ -127,7 +126,7 @@ package struct Stores: AccountStores {
     /// - Throws: ``UnreadableSecret``; an error of the file system.
     package func keys(secret: HiddenText?) throws -> ServerKeys { try folder.keys(secret: secret) }
 
-    /// The keys that sign access tokens, for a process that is not a server.
+    /// Returns the keys that sign access tokens, for a process that is not a server.
     package func signingKeys(_ configuration: AccountServerConfiguration, logger: Logger) throws -> SigningKeys {
         let previous = try configuration.previousSecret.map { try keys(secret: $0) }
         return SigningKeys(
@@ -242,7 +241,7 @@ extension Stores {
         )
     }
 
-    /// The idempotency keys.
+    /// Returns the store of idempotency keys.
     ///
     /// - Parameter bounds: The capacity.
     package func idempotency(_ bounds: IdempotencyBounds) -> any IdempotencyStore {
@@ -263,7 +262,7 @@ extension Stores {
         }
     }
 
-    /// The services that run while a server uses the data.
+    /// Returns the services that run while a server uses the data.
     package func services(logger: Logger) -> [any Service] {
         deployment?.services(logger: logger) ?? []
     }
@@ -274,7 +273,7 @@ extension Stores {
         return [("database", folder.database.path), ("wal", folder.database.path + "-wal")]
     }
 
-    /// The random name that the data got when it was created.
+    /// Returns the random name that the data got when it was created.
     package func installation() async throws -> String {
         switch place {
         case .sqlite(let database): try database.installation()
@@ -312,7 +311,7 @@ package protocol PersistentRateLimitStore: RateLimitStore, Service {
     func close() async throws
 }
 
-/// A time that continues after a restart and that steps of the wall clock do not change.
+/// A clock whose time continues after a restart and doesn't jump when the wall clock is set.
 package protocol PersistentTime: Sendable {
     /// The current time.
     var now: @Sendable () -> Date { get }

@@ -88,7 +88,7 @@ public struct CertificateFingerprint: Hashable, Sendable, CustomStringConvertibl
     /// 32 bytes as pairs of capital hexadecimal digits, separated by colons, as Android compares them.
     public let description: String
 
-    /// Parses a fingerprint in the format of `keytool`, with or without colons, in any case.
+    /// Parses a fingerprint in the format of `keytool`, with or without colons. The digits can have uppercase or lowercase letters.
     /// - Parameter text: 64 hexadecimal digits, or 32 pairs of digits that are separated by colons.
     /// - Throws: ``AppLinksError`` with the code ``AppLinksError/Code/badFingerprint``.
     public init(_ text: String) throws(AppLinksError) {

@@ -140,7 +140,7 @@ public struct AppLinksError: Error, Hashable, Sendable, CustomStringConvertible 
         self.message = message
     }
 
-    /// Whether the codes are equal. The messages are not compared.
+    /// Returns whether the codes are equal. The messages are not compared.
     public static func == (left: Self, right: Self) -> Bool { left.code == right.code }
 
     /// Hashes the code.

@@ -69,7 +69,7 @@ public enum AssociationLint {
         }
     }
 
-    /// The line and the column of a byte, from 1.
+    /// Returns the line and the column of a byte, from 1.
     private static func place(of offset: Int, in json: ArraySlice<UInt8>) -> String {
         let before = json.prefix(offset)
         let line = before.count { $0 == 0x0A } + 1

@@ -14,7 +14,7 @@ enum RuleLint {
         } + unreachable(document.entries)
     }
 
-    /// The path of a rule in the file.
+    /// Returns the path of a rule in the file.
     private static func place(_ entry: AssociationEntry, _ rule: LinkRule) -> String {
         "applinks.details[\(entry.index)].\(entry.format == .paths ? "paths" : "components")[\(rule.index)]"
     }

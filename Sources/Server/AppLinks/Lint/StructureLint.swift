@@ -75,7 +75,7 @@ struct KeyShape {
         case query = "a string or an object of strings"
         case listOrObject = "an array of objects"
 
-        /// Whether a value has the type. The system ignores a value of another type.
+        /// Returns whether a value has the type. The system ignores a value of another type.
         func takes(_ value: JSONValue) -> Bool {
             switch self {
             case .text: value.stringValue != nil

@@ -44,13 +44,13 @@ struct PathPattern: Hashable, Sendable {
     /// The error in the pattern; `nil` if there is none.
     var flaw: WildcardPattern.Flaw? { pattern.flaw }
 
-    /// Whether the path of a link matches the pattern.
+    /// Returns whether the path of a link matches the pattern.
     func matches(_ facets: LinkFacets) -> Bool {
         if pattern.matches(facets.path) || parent?.matches(facets.path) == true { return true }
         return !isRooted && pattern.matches(facets.rootedPath)
     }
 
-    /// Whether this pattern certainly matches everything that `other` matches. `false` means that the relation is unknown.
+    /// Returns whether this pattern certainly matches everything that `other` matches. `false` means that the relation is unknown.
     func covers(_ other: PathPattern) -> Bool {
         if self == other || takesEverything { return true }
         guard isRooted, other.isRooted else { return false }
@@ -100,7 +100,7 @@ enum QueryPattern: Hashable, Sendable {
         patterns.lazy.compactMap(\.flaw).first
     }
 
-    /// Whether the query matches the pattern. If an item is repeated, all its values must match (Apple, WWDC 2019, session 717).
+    /// Returns whether the query matches the pattern. If an item is repeated, all its values must match (Apple, WWDC 2019, session 717).
     func matches(_ facets: LinkFacets) -> Bool {
         firstMiss(in: facets) == nil
     }
@@ -117,7 +117,7 @@ enum QueryPattern: Hashable, Sendable {
     /// Whether the pattern matches every query.
     var takesEverything: Bool { patterns.allSatisfy { $0 == .everything } }
 
-    /// Whether this pattern certainly matches everything that `other` matches. `false` means that the relation is unknown.
+    /// Returns whether this pattern certainly matches everything that `other` matches. `false` means that the relation is unknown.
     func covers(_ other: QueryPattern) -> Bool {
         switch (self, other) {
         case (.whole(let pattern), .whole(let others)): pattern.covers(others)

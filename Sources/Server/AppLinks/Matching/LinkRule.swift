@@ -29,8 +29,8 @@ struct LinkRule: Hashable, Sendable {
         return fragment.matches(facets.fragment) ? nil : "#"
     }
 
-    /// Whether this rule certainly matches everything that `other` matches. A later `other` is then never reached. The result is `false` if
-    /// the two rules have different settings.
+    /// Returns whether this rule certainly matches everything that `other` matches. A later `other` is then never reached. The result is
+    /// `false` if the two rules have different settings.
     func covers(_ other: LinkRule) -> Bool {
         if path.takesEverything, query.takesEverything, fragment == .everything { return true }
         guard decodes == other.decodes, folds == other.folds else { return false }

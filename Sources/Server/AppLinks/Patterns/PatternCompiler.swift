@@ -77,7 +77,7 @@ struct PatternCompiler {
         tokens.append(token)
     }
 
-    /// The token of a character outside of variables.
+    /// Returns the token of a character outside of variables.
     private static func plain(_ scalar: Unicode.Scalar, folds: Bool) -> WildcardPattern.Token {
         switch scalar {
         case "*": .anyRun
@@ -86,12 +86,12 @@ struct PatternCompiler {
         }
     }
 
-    /// The number of steps of a token. A variable has as many steps as all its values together; any other token has one.
+    /// Returns the number of steps of a token. A variable has as many steps as all its values together; any other token has one.
     private static func cost(_ token: WildcardPattern.Token) -> Int {
         if case .variable(let values) = token { values.reduce(1) { $0 + $1.count + 1 } } else { 1 }
     }
 
-    /// The token of a variable; `nil` if the variable is undefined. The values of a variable are compiled once.
+    /// Returns the token of a variable; `nil` if the variable is undefined. The values of a variable are compiled once.
     private mutating func variable(_ name: String, folds: Bool) -> WildcardPattern.Token? {
         if let characters = CharacterClass(variable: name) { return .oneOf(folds ? characters.foldingCase : characters) }
         let reference = Reference(name: name, folds: folds)
@@ -174,7 +174,7 @@ enum CharacterClass: String, Hashable, Sendable, CaseIterable {
     /// The class of the variable if case is ignored and the text is in lowercase.
     var foldingCase: CharacterClass { self == .upper || self == .lower ? .folded : self }
 
-    /// Whether a character belongs to the class.
+    /// Returns whether a character belongs to the class.
     func contains(_ scalar: UInt32) -> Bool {
         guard let byte = UInt8(exactly: scalar) else { return false }
         return switch self {

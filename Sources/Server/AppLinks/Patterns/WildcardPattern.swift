@@ -48,7 +48,7 @@ struct WildcardPattern: Hashable, Sendable {
         self.flaw = flaw
     }
 
-    /// Whether the pattern matches the whole text. A pattern with a flaw matches nothing.
+    /// Returns whether the pattern matches the whole text. A pattern with a flaw matches nothing.
     /// - Complexity: O(pattern · text / 64), where a variable counts with all its values.
     func matches(_ text: MatchText) -> Bool {
         guard flaw == nil else { return false }
@@ -82,15 +82,15 @@ struct WildcardPattern: Hashable, Sendable {
 }
 
 extension WildcardPattern {
-    /// Whether a literal character of the pattern satisfies a condition.
+    /// Returns whether a literal character of the pattern satisfies a condition.
     func hasLiteral(where condition: (UInt32) -> Bool) -> Bool {
         tokens.contains { token in
             if case .literal(let scalar) = token { condition(scalar) } else { false }
         }
     }
 
-    /// Whether this pattern certainly matches everything that `other` matches. `false` means that the relation is unknown, because only
-    /// equal patterns and patterns that end in `*` are recognized.
+    /// Returns whether this pattern certainly matches everything that `other` matches. `false` means that the relation is unknown, because
+    /// only equal patterns and patterns that end in `*` are recognized.
     func covers(_ other: WildcardPattern) -> Bool {
         if other.flaw != nil { return true }
         if flaw != nil { return false }

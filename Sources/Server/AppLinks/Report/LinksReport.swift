@@ -157,7 +157,7 @@ extension LinksReport {
 }
 
 extension LinkMatch {
-    /// The result of a link as lines of text.
+    /// Returns the result of a link as lines of text.
     fileprivate func lines(listed: Int) -> [String] {
         switch outcome {
         case .opens(let rule): return ["opens     \(link)", "  \(rule.apps.joined(separator: ", ")) by \(rule.place)"]

@@ -135,7 +135,7 @@ struct SMTPQueue {
         return waiting.remove(at: index).waiter
     }
 
-    /// Whether an email in flight was canceled.
+    /// Returns whether an email in flight was canceled.
     func isCancelled(_ id: UInt64) -> Bool { cancelled.contains(id) }
 
     /// Removes the next email from the queue for an idle thread. The thread is then busy.

@@ -84,7 +84,7 @@ struct CallReport {
         return text
     }
 
-    /// Whether a terminal would interpret a character instead of showing the character.
+    /// Returns whether a terminal would interpret a character instead of showing the character.
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         scalar.value < 0x20 && !["\n", "\r", "\t"].contains(scalar) || (0x7F...0x9F).contains(scalar.value)
     }

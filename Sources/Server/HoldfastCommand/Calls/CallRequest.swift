@@ -24,7 +24,7 @@ struct CallRequest {
 
     /// Validates the options of a call. Nothing is sent. A body is read from its file.
     /// - Parameters:
-    ///   - method: The method, in any case.
+    ///   - method: The method, in uppercase or lowercase letters.
     ///   - url: The address with `http` or `https`, without a user.
     ///   - lines: The headers, as `Name: value`.
     ///   - data: The body, or `@` and the path of a file.

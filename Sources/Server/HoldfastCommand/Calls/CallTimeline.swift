@@ -35,7 +35,7 @@ struct TimelineLine: Sendable {
     /// The event with its values.
     let kind: CallEvent.Kind
 
-    /// The line as text for a terminal.
+    /// Returns the line as text for a terminal.
     func text(in style: TextStyle) -> String { Self.text(elapsed, words(in: style), in: style) }
 
     /// Returns a line that begins with the time of an event.

@@ -157,7 +157,7 @@ struct QueueLine: Sendable {
         return letter.error
     }
 
-    /// The line as text for a terminal.
+    /// Returns the line as text for a terminal.
     func text(in style: TextStyle) -> String {
         TimelineLine.text(elapsed, (event.request.map { "request \($0): " } ?? "") + words(in: style), in: style)
     }

@@ -103,7 +103,7 @@ struct DemoStory: Sendable {
         let subject: String
         let link: String?
 
-        /// Whether the email has a reset link. The email that verifies an address has another link.
+        /// Returns whether the email has a reset link. The email that verifies an address has another link.
         func isReset(on host: String) -> Bool {
             link.flatMap(URL.init(string:)).flatMap { try? ResetLink($0, hosts: [host]) } != nil
         }

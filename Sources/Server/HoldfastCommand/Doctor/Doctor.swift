@@ -154,7 +154,7 @@ struct Finding: Hashable, Sendable {
         return .object(members)
     }
 
-    /// The finding as text: one line, and a second line with the fix.
+    /// Returns the finding as text: one line, and a second line with the fix.
     func lines(_ style: TextStyle) -> [String] {
         let mark =
             switch verdict {

@@ -51,7 +51,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         accounts = try await AccountServer(configuration, logger: logger, metrics: metrics, hashing: hashing, time: time)
     }
 
-    /// The number of connections that the limit of open files allows. 256 files are reserved for the other work of the server.
+    /// Returns the number of connections that the limit of open files allows. 256 files are reserved for the other work of the server.
     private static func connectionCapacity(_ logger: Logger) -> Int {
         let open = OpenFiles.raiseLimit()
         if open < 4_352 { logger.notice("Few open files: connections limited", metadata: ["limit": "\(max(64, open - 256))"]) }
@@ -77,7 +77,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         return application
     }
 
-    /// The application at `OPS_LISTEN`, without TLS. It starts first and ends last.
+    /// Returns the application at `OPS_LISTEN`, without TLS. It starts first and ends last.
     private func opsApplication() throws -> (any Service)? {
         guard let ops = configuration.ops, let opsConnections else { return nil }
         let router = ContractRouter(

@@ -121,7 +121,7 @@ struct LogLine {
         }
     }
 
-    /// Whether a character could control a terminal or change the direction of text.
+    /// Returns whether a character could control a terminal or change the direction of text.
     private static func isOdd(_ scalar: Unicode.Scalar) -> Bool {
         if scalar.isASCII { return scalar.value < 0x20 || scalar.value == 0x7F }
         return [.control, .format, .lineSeparator, .paragraphSeparator].contains(scalar.properties.generalCategory)

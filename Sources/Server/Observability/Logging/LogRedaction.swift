@@ -63,7 +63,7 @@ public enum LogRedaction {
         return String(decoding: masked, as: UTF8.self)
     }
 
-    /// Whether the text may contain a secret and must be searched. For most texts, this is false.
+    /// Returns whether the text may contain a secret and must be searched. For most texts, this is false.
     private static func mayHoldSecret(_ text: String) -> Bool {
         var text = text
         return text.withUTF8 { bytes in
@@ -83,8 +83,8 @@ public enum LogRedaction {
         }
     }
 
-    /// Whether the value of this key is always hidden. This is the case if the last part of the key is one of the secret words. The last
-    /// part begins after a dot or an underscore. Case doesn't matter.
+    /// Returns whether the value of this key is always hidden. This is the case if the last part of the key is one of the secret words. The
+    /// last part begins after a dot or an underscore. Case doesn't matter.
     static func isSecret(key: String) -> Bool {
         var key = key
         return key.withUTF8 { key in
@@ -97,12 +97,12 @@ public enum LogRedaction {
         "password", "secret", "authorization", "cookie", "token", "email", "address",
     ]
 
-    /// The end of the word that begins at an index.
+    /// Returns the end of the word that begins at an index.
     private static func endOfRun(_ bytes: [UInt8], _ start: Int) -> Int {
         bytes[start...].firstIndex { !$0.isWord } ?? bytes.count
     }
 
-    /// The length of an at sign, plain or escaped.
+    /// Returns the length of an at sign, plain or escaped.
     private static func signLength(_ bytes: [UInt8], _ index: Int) -> Int? {
         if bytes[index] == UInt8(ascii: "@") { return 1 }
         guard bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count else { return nil }
@@ -135,7 +135,7 @@ public enum LogRedaction {
         return begin > word.upperBound && end - begin >= 8 ? begin..<end : nil
     }
 
-    /// Whether a word equals a lowercase name, ignoring case.
+    /// Returns whether a word equals a lowercase name, ignoring case.
     private static func equals(_ word: some Collection<UInt8>, _ name: StaticString) -> Bool {
         guard word.count == name.utf8CodeUnitCount else { return false }
         return name.withUTF8Buffer { zip(word, $0).allSatisfy { $0 | 0x20 == $1 } }

@@ -92,14 +92,14 @@ public enum ProcessReadings {
         return readings
     }
 
-    /// The processor time of the process in seconds.
+    /// Returns the processor time of the process in seconds.
     private static func processorTime() -> Double? {
         var time = timespec()
         guard clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) == 0 else { return nil }
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    /// The soft limit of open descriptors.
+    /// Returns the soft limit of open descriptors.
     private static func mostDescriptors() -> Double? {
         var limit = rlimit()
         #if os(Linux)

@@ -9,7 +9,7 @@ package enum AccountLinkOperation: String, AccountOperations {
     ///
     /// - `requestVerification` sends a link that verifies an address.
     /// - `verifyEmail` verifies an address.
-    /// - `confirmEmail` changes the address of the account to the recipient of the link.
+    /// - `confirmEmail` changes the address of the account to the address that the link was sent to.
     /// - `undoEmail` restores a former address.
     /// - `keepAccount` restores a deleted account.
     case requestVerification, verifyEmail, confirmEmail, undoEmail, keepAccount

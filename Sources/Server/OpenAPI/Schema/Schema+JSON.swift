@@ -26,7 +26,7 @@ extension Schema {
         }
     }
 
-    /// The keywords of an object. Other members are allowed, because later versions may add members.
+    /// Returns the keywords of an object. Other members are allowed, because later versions may add members.
     private static func members(of fields: [Field]) -> JSONObject {
         var members: JSONObject = ["type": "object"]
         if !fields.isEmpty { members["properties"] = .object(JSONObject(fields.map { ($0.name, $0.json) })) }

@@ -148,7 +148,7 @@ private struct ExampleScalar: SingleValueDecodingContainer {
     let decoder: RecordingDecoder
     var codingPath: [any CodingKey] { [] }
 
-    /// Whether the example is `null`.
+    /// Returns whether the example is `null`.
     func decodeNil() -> Bool { decoder.value == .null }
     /// Returns the example as a scalar.
     /// - Throws: ``RecordingDecoder/Mismatch`` if the example can't be represented as the requested type.
@@ -164,9 +164,9 @@ private struct RecordingObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     /// The keys of the example that the type knows.
     var allKeys: [Key] { object.members.compactMap { Key(stringValue: $0.key) } }
 
-    /// Whether the example has the member. The call records nothing.
+    /// Returns whether the example has the member. The call records nothing.
     func contains(_ key: Key) -> Bool { object[key.stringValue] != nil }
-    /// Whether the member of the example is `null`. The call records nothing.
+    /// Returns whether the member of the example is `null`. The call records nothing.
     func decodeNil(forKey key: Key) -> Bool { object[key.stringValue] == .null }
 
     /// Reads a required member, and records it as required.

@@ -5,7 +5,7 @@ import Mustache
 /// The page on which a developer composes a response, tries it, and sees how a client handles it.
 ///
 /// The parameters and scenarios come from `ErrorLabContract`, so the page always matches the routes of the lab. It is one file without
-/// third-party resources; without JavaScript, the scenarios are links.
+/// third-party resources. Without JavaScript, the scenarios are links.
 ///
 /// `ErrorLabRoutes` of `ErrorLab` serves it. Its script runs the requests in the browser, so it shows the real behavior of a browser with
 /// broken responses.

@@ -61,7 +61,7 @@ public struct HomePage: Sendable {
     /// - Parameter nonce: The nonce that was passed to ``html(nonce:language:)``.
     public static func policy(nonce: String) -> String { PagePolicy.text(nonce: nonce) }
 
-    /// The links of the development page.
+    /// Returns the links of the development page.
     private func links(in language: Language) -> [TemplateValues] {
         [
             (HomeTexts.reference, "/docs"), (MailboxTexts.heading, "/dev/mailbox"), (HomeTexts.lab, "/dev/lab"),

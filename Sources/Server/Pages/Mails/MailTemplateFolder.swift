@@ -80,7 +80,7 @@ public struct MailTemplateFolder: Sendable {
         textName(for: kind, language).flatMap { text[$0]?.render(content) }
     }
 
-    /// The names of templates for an email, the most specific one first.
+    /// Returns the names of templates for an email, the most specific one first.
     private static func names(_ kind: MailKind, _ language: Language) -> [String] {
         let name = kind.templateName
         return [name + "." + language.rawValue, name, "mail." + language.rawValue, "mail"]

@@ -13,9 +13,9 @@ import Mustache
 /// )
 /// ```
 ///
-/// The texts of users are protected in three ways: HTML is escaped; values with another writing direction are isolated; and an invisible
-/// joiner follows each dot in a name, so that no mail program turns a name into a link. Rendering does no I/O and can be done by several
-/// tasks at the same time.
+/// Rendering protects recipients against texts of users in three ways. It escapes HTML. It isolates values with another writing direction.
+/// It adds an invisible joiner after each dot in a name, so that no mail program turns a name into a link. Rendering does no I/O and can be
+/// done by several tasks at the same time.
 ///
 /// Each template in a ``MailTemplateFolder`` replaces one standard template. `MailTexts` contains the texts of the standard templates, and
 /// `MailWording` their order.

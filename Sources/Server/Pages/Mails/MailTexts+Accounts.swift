@@ -112,7 +112,7 @@ extension MailTexts {
         de: "Wenn du das nicht angefordert hast, kannst du diese E-Mail einfach ignorieren. Es wird kein Konto erstellt."
     )
 
-    /// The subject of the response to a registration with an address that has an account.
+    /// The subject of the email for a registration with an address that already has an account.
     static let existsSubject = LocalizedText(
         en: "You already have an account - {app}",
         es: "Ya tienes una cuenta - {app}",
@@ -121,7 +121,7 @@ extension MailTexts {
         fr: "Vous avez déjà un compte - {app}",
         de: "Du hast bereits ein Konto - {app}"
     )
-    /// The preview of that email.
+    /// The preview of the email for a registration with an address that already has an account.
     static let existsPreview = LocalizedText(
         en: "Sign in, or reset your password",
         es: "Inicia sesión o restablece tu contraseña",
@@ -130,7 +130,7 @@ extension MailTexts {
         fr: "Connectez-vous ou réinitialisez votre mot de passe",
         de: "Melde dich an oder setze dein Passwort zurück"
     )
-    /// The second paragraph of that email.
+    /// The second paragraph of the email for a registration with an address that already has an account.
     static let existsAlready = LocalizedText(
         en: "You already have an account with this address. You can sign in with your password.",
         es: "Ya tienes una cuenta con esta dirección. Puedes iniciar sesión con tu contraseña.",
@@ -139,7 +139,7 @@ extension MailTexts {
         fr: "Vous avez déjà un compte avec cette adresse. Vous pouvez vous connecter avec votre mot de passe.",
         de: "Du hast mit dieser Adresse bereits ein Konto. Du kannst dich mit deinem Passwort anmelden."
     )
-    /// The paragraph above the button of that email.
+    /// The paragraph above the button of the email for a registration with an address that already has an account.
     static let existsClick = LocalizedText(
         en: "If you have forgotten your password, click the button below to reset it securely:",
         es: "Si olvidaste tu contraseña, haz clic en el botón de abajo para restablecerla de forma segura:",
@@ -258,7 +258,7 @@ extension MailTexts {
         fr: "Rétablir l’adresse",
         de: "Adresse wiederherstellen"
     )
-    /// The paragraph below that button. `{count}` is the number of days.
+    /// The paragraph below the button that restores a former address. `{count}` is the number of days.
     static let undoExpiry = LocalizedText(
         en: PluralForms(
             one: "This link works for {count} day after the change of the address.",
@@ -406,7 +406,7 @@ extension MailTexts {
         fr: "Une connexion à votre compte {app} a eu lieu sur un nouvel appareil\u{A0}: {device}.",
         de: "In deinem Konto bei {app} gab es eine Anmeldung auf einem neuen Gerät: {device}."
     )
-    /// The same paragraph for an unknown device.
+    /// The first paragraph of the notice of a new device whose family is unknown.
     static let newDeviceUnknown = LocalizedText(
         en: "Your {app} account was signed in to on a new device.",
         es: "Se inició sesión en tu cuenta de {app} desde un nuevo dispositivo.",

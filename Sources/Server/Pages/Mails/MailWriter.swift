@@ -28,7 +28,8 @@ struct MailWriter {
     func label(_ text: LocalizedText) -> String { text.text(in: language) }
 
     /// Returns a text for both parts of an email.
-    /// - Returns: `plain`, with invisible marks that isolate the values, for the text part; and `runs`, with markup, for the HTML part.
+    /// - Returns: Two forms of the text. `plain`, for the text part, has invisible marks that isolate the values. `runs`, for the HTML
+    ///   part, has markup instead.
     func line(_ text: LocalizedText) -> TemplateValues {
         let runs = filled(text).runs(in: language)
         return ["plain": runs.isolated, "runs": runs.map(\.values)]
@@ -70,7 +71,7 @@ extension String {
     /// The dots that separate the labels of a domain name, in all scripts.
     private static let dots: Set<Unicode.Scalar> = [".", "\u{3002}", "\u{FF0E}", "\u{FF61}"]
 
-    /// Whether a character can be part of a label of a domain name: a letter or a number of any script.
+    /// Returns whether a character can be part of a label of a domain name: a letter or a number of any script.
     private static func isOfWord(_ scalar: Unicode.Scalar) -> Bool {
         scalar.properties.isAlphabetic || scalar.properties.numericType != nil
     }

@@ -30,7 +30,7 @@ public struct RecoveryPage: Hashable, Sendable {
         case requestProblem(email: String, LocalizedText)
         /// The question "this was not me", before the account is locked.
         case lock(token: ResetToken, name: String)
-        /// The same, opened with the token after `#`.
+        /// The question "this was not me" if the request has no token. The token may be after `#`.
         case lockUndecided
         /// The account is locked.
         case locked

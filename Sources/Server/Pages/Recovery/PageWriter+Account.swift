@@ -2,7 +2,7 @@ import AccountContract
 import ErrorContract
 
 extension PageWriter {
-    /// The title of a page.
+    /// Returns the title of a page.
     func title(of page: AccountPage) -> String {
         switch page {
         case .form(let change, _, _, _), .undecided(let change): say(change.texts.heading)

@@ -13,7 +13,7 @@ struct PageWriter {
     /// The language of the page.
     let language: Language
 
-    /// The title of a page.
+    /// Returns the title of a page.
     func title(of kind: RecoveryPage.Kind) -> String {
         switch kind {
         case .reset, .undecided, .requested, .requestProblem: say(ContractText.resetTitle)
@@ -75,7 +75,7 @@ struct PageWriter {
     /// Returns a text in the language of the page.
     func say(_ text: LocalizedText) -> String { text.text(in: language) }
 
-    /// The values of a notice.
+    /// Returns the values of a notice.
     /// - Parameters:
     ///   - kind: The style: `good`, `bad` or `plain`.
     ///   - texts: The paragraphs.
@@ -168,7 +168,7 @@ struct PageWriter {
         ]
     }
 
-    /// The values of the form that requests a link.
+    /// Returns the values of the form that requests a link.
     /// - Parameters:
     ///   - lead: The introduction; with it, the form is the main content of the page.
     ///   - email: The address that the field has.

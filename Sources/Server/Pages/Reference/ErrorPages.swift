@@ -106,7 +106,7 @@ public struct ErrorPages: Sendable {
         PagePolicy.text(nonce: nonce)
     }
 
-    /// The values of a link to the page of a code.
+    /// Returns the values of a link to the page of a code.
     private func link(_ definition: ErrorDefinition) -> TemplateValues {
         [
             "name": definition.code.rawValue, "address": "\(address)/\(definition.code)", "status": definition.status,
@@ -114,7 +114,7 @@ public struct ErrorPages: Sendable {
         ]
     }
 
-    /// The values that all pages share.
+    /// Returns the values that all pages share.
     private func content(title: String, nonce: String) -> TemplateValues {
         [
             "title": title,

@@ -40,7 +40,7 @@ public struct ErrorReference: Sendable {
 
 /// The meanings of the catalogue's terms, for developers, in English.
 extension ErrorReference {
-    /// The automatic reaction of a client, as a sentence without a subject.
+    /// Returns the automatic reaction of a client, as a sentence without a subject.
     ///
     /// - Parameter retry: The retry class of a code.
     static func meaning(of retry: RetryClass) -> String {
@@ -56,7 +56,7 @@ extension ErrorReference {
         }
     }
 
-    /// The step that a user can take, as a sentence.
+    /// Returns the step that a user can take, as a sentence.
     ///
     /// - Parameter recovery: The recovery of a code.
     static func meaning(of recovery: Recovery) -> String {
@@ -110,7 +110,7 @@ extension ErrorReference {
         (["| \(heading) | |", "|---|---|"] + rows.map { "| `\($0)` | \(Self.escaped($1)) |" }).joined(separator: "\n")
     }
 
-    /// The section of a code.
+    /// Returns the section of a code.
     private func section(_ definition: ErrorDefinition) -> String {
         var parts = [
             "### \(definition.code)",

@@ -12,7 +12,7 @@ struct ReferenceWriter {
     /// The settings of the server.
     private var settings: APISettings { description.settings }
 
-    /// The values of the whole page.
+    /// Returns the values of the whole page.
     func content(nonce: String, css: String, script: String) -> TemplateValues {
         [
             "title": description.title,
@@ -43,7 +43,7 @@ struct ReferenceWriter {
         }
     }
 
-    /// The values of a group of operations.
+    /// Returns the values of a group of operations.
     private func group(_ group: OperationGroup) -> TemplateValues {
         let words = group.title.lowercased().split { !$0.isLetter }
         return [
@@ -52,7 +52,7 @@ struct ReferenceWriter {
         ]
     }
 
-    /// The values of an operation: parameters and members of its body in one list, and its errors by status.
+    /// Returns the values of an operation: parameters and members of its body in one list, and its errors by status.
     private func operation(_ operation: APIOperation) -> TemplateValues {
         let fields = operation.allParameters.map(field) + (operation.request?.schema.schema.fields ?? []).map(field)
         return [
@@ -85,7 +85,7 @@ struct ReferenceWriter {
         ]
     }
 
-    /// The values of a member.
+    /// Returns the values of a member.
     private func field(_ field: Field) -> TemplateValues {
         let about = field.schema.explained.followed(by: field.purpose)
         return [
@@ -96,7 +96,7 @@ struct ReferenceWriter {
         ]
     }
 
-    /// The values of a response that is not an error.
+    /// Returns the values of a response that is not an error.
     private func answer(_ answer: DescribedResponse) -> TemplateValues {
         let members = answer.contents.flatMap(\.schema.fields).map(field)
         let kinds = answer.contents.map(\.mediaType).filter { $0 != "application/json" }
@@ -110,7 +110,7 @@ struct ReferenceWriter {
         ]
     }
 
-    /// The values of an error code.
+    /// Returns the values of an error code.
     private func code(_ definition: ErrorDefinition) -> TemplateValues {
         [
             "status": definition.status, "code": definition.code.rawValue,
@@ -148,7 +148,7 @@ struct CurlCommand: CustomStringConvertible {
         return token == nil ? filled : filled + "?token=\(AccountExamples.token)"
     }
 
-    /// The arguments of a body as a form.
+    /// Returns the arguments of a body as a form.
     private func form(_ example: JSONObject) -> [String] {
         example.members.map { "--data-urlencode " + quoted("\($0)=\($1.stringValue ?? text($1))") }
     }

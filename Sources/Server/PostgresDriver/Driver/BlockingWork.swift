@@ -39,7 +39,7 @@ final class BlockingWork: Sendable {
 
 /// Resolves host names.
 enum HostAddresses {
-    /// Whether a name is already an IP address.
+    /// Returns whether a name is already an IP address.
     static func isAddress(_ name: String) -> Bool {
         var (four, six) = (in_addr(), in6_addr())
         return inet_pton(AF_INET, name, &four) == 1 || inet_pton(AF_INET6, name, &six) == 1

@@ -107,7 +107,7 @@ extension DriverLoop {
         return zip(owners, descriptors.dropFirst()).filter { $1.revents != 0 }.map(\.0)
     }
 
-    /// The timeout for `poll`; -1 without a deadline. It is rounded up, so that the deadline has passed when `poll` returns.
+    /// Returns the timeout for `poll`; -1 without a deadline. It is rounded up, so that the deadline has passed when `poll` returns.
     private func milliseconds(until deadline: Duration?) -> Int32 {
         guard let deadline else { return -1 }
         return Int32(clamping: max(0, (deadline - clock.now).wholeMilliseconds + 1))
@@ -260,8 +260,8 @@ extension DriverLoop {
         if !isSubmitted { tryNextAddress(connection, after: "too many names to resolve") }
     }
 
-    /// The time by which an attempt with one address must succeed. A host that did not respond before gets at most a second, if there are
-    /// other hosts.
+    /// Returns the time by which an attempt with one address must succeed. A host that did not respond before gets at most a second, if
+    /// there are other hosts.
     private func connectDeadline(_ connection: DriverConnection) -> Duration {
         let isSilent = settings.hosts.count > 1 && silentHosts.contains(connection.host)
         return clock.now + (isSilent ? min(settings.connectTimeout, Self.silentHostTimeout) : settings.connectTimeout)

@@ -8,7 +8,7 @@
 /// - A connection that is returned in a usable state is reused until its lifetime ends. The lifetime is jittered.
 ///
 /// The pool leases the idle connection that was returned last. So the other idle connections reach their idle limit and are closed, and the
-/// number of connections shrinks when the load does. Each event takes at most O(connections), and there are at most 64 connections.
+/// number of connections shrinks when the load does. Each event takes at most O(n) for n connections, of which there are at most 64.
 struct ConnectionPool {
     /// The number of a connection. Numbers are not reused.
     typealias ConnectionID = Int
@@ -226,7 +226,7 @@ struct ConnectionPool {
         idle.removeAll { $0 == id }
     }
 
-    /// The delay before the next attempt. It doubles with each failure. Up to half of it is subtracted at random.
+    /// Returns the delay before the next attempt. It doubles with each failure. Up to half of it is subtracted at random.
     private mutating func delay() -> Duration {
         let doubled = limits.firstDelay * (1 << min(failures - 1, 20))
         return min(doubled, limits.longestDelay) * Double.random(in: 0.5...1, using: &generator)

@@ -41,7 +41,7 @@ struct WaitQueue {
 
     /// Removes the waiters whose deadline has passed.
     /// - Returns: The removed waiters, in order.
-    /// - Complexity: O(1) before the earliest deadline; otherwise O(*n*).
+    /// - Complexity: O(1) before the earliest deadline; otherwise O(n) for n waiters.
     mutating func expire(at now: Duration) -> [ConnectionPool.WaiterID] {
         guard let earliestDeadline, earliestDeadline <= now else { return [] }
         let late = line[first...].filter { deadlines[$0].map { $0 <= now } ?? false }

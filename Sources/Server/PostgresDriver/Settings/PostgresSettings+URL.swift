@@ -147,7 +147,7 @@ extension PostgresSettings {
 }
 
 extension Substring {
-    /// The parts before and after a character. If the index is `nil`, the second part is `nil`, too.
+    /// Returns the parts before and after a character. If the index is `nil`, the second part is `nil`, too.
     fileprivate func cut(at index: Index?) -> (Substring, Substring?) {
         index.map { (self[..<$0], self[self.index(after: $0)...]) } ?? (self, nil)
     }

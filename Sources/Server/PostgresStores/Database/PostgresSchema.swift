@@ -47,7 +47,7 @@ public enum PostgresSchema {
         return try await !made(database).isSubset(of: steps.map(\.name))
     }
 
-    /// Whether the database has none of the tables, because no server has ever migrated it.
+    /// Returns whether the database has none of the tables, because no server has ever migrated it.
     /// - Parameter database: The database.
     /// - Throws: `StoreFailure`.
     public static func isNew(_ database: PostgresDatabase) async throws -> Bool {
@@ -294,7 +294,8 @@ extension PostgresSchema {
         """,
     ]
 
-    /// The sealed keys of access tokens, and the shared value that a change of the keys locks.
+    /// The sealed keys of access tokens, and a row of `shared_value`, the table of values that all servers share. Each change of the keys
+    /// locks this row.
     private static let signingKeys: [PostgresStatement] = [
         """
         CREATE TABLE IF NOT EXISTS signing_key (

@@ -101,7 +101,7 @@ extension TokenDigest {
 }
 
 extension StoreFailure {
-    /// The error of a row that does not match the definition of its table. A retry doesn't resolve it.
+    /// Returns the error of a row that does not match the definition of its table. A retry doesn't resolve it.
     static func corruptRow(of table: String) -> StoreFailure {
         StoreFailure(isBusy: false, message: "a row of the table \(table) can't be read")
     }

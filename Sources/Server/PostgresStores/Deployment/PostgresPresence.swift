@@ -51,8 +51,8 @@ public struct PostgresPresence: Sendable {
     /// The longest interval at which a server should renew its row, a fifth of the time for which the row is valid.
     public static let interval: Duration = .seconds(2)
 
-    /// Registers the server. A server that must be alone is registered only if no other server is registered, and no server is registered
-    /// while another one must be alone.
+    /// Registers the server. A server that must be alone is registered only if no other server is registered. While it is registered, no
+    /// other server is registered.
     ///
     /// A lock serializes the decisions of all servers, so two servers that must be alone can't both register. The method also removes rows
     /// that were not renewed for a day.
@@ -71,7 +71,7 @@ public struct PostgresPresence: Sendable {
             )
             guard conflicts.rows.isEmpty else { return false }
             try await renew(transaction)
-            // Rows of servers that stopped long ago.
+            // Removes the rows of servers that stopped long ago.
             try await transaction.execute(
                 "DELETE FROM server WHERE renewed_at < extract(epoch FROM clock_timestamp())::double precision - 86400"
             )

@@ -1,13 +1,14 @@
 import Foundation
 
-/// A lock under which one process at a time prepares a database file.
+/// Provides a lock, so that only one process at a time prepares a database file.
 ///
 /// If two connections switch a new file to WAL at the same time, SQLite refuses one of them regardless of its busy timeout. Also, two
 /// processes that migrate a new file at the same time would both find it empty.
 enum OpeningLock {
     /// Runs a closure under the lock of a file beside the database. The operating system releases the lock if the process dies.
     /// - Parameter path: The path of the database; the lock has the suffix `-lock` and stays on the disk.
-    /// - Throws: The errors of the closure. Blocks the thread until other processes have released the lock.
+    /// - Throws: The errors of the closure.
+    /// - Note: The method blocks the thread until other processes have released the lock.
     static func hold<Result>(for path: String, _ body: () throws -> Result) rethrows -> Result {
         let file = open(path + "-lock", O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
         // If the lock file can't be created, the database can't be created either, and SQLite reports the reason.

@@ -81,7 +81,8 @@ final class GroupCommit: Sendable {
         }
     }
 
-    /// Commits one batch per turn of the writer's queue, so that other users of the writer get a turn between two batches.
+    /// Commits one batch and then enqueues itself on the writer's queue again, so that other users of the writer can run between two
+    /// batches.
     private func serve() {
         pool.asyncWriteWithoutTransaction { [self] database in
             if commitBatch(in: database) { serve() }

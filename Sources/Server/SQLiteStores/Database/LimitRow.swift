@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import RateLimiting
 
-/// A row with the usage of one key of a limit. The row includes all admissions up to the time ``covers``; later admissions of the key are
+/// A row with the usage of one key of a limit. The row includes all admissions up to the time ``covers``. Later admissions of the key are
 /// in the journal.
 struct LimitRow: Sendable {
     /// The primary key: a policy's name and the digest of a key.

@@ -2,8 +2,8 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// Connections for lookups of a few rows on the calling thread. Such a lookup takes some microseconds, less than a switch to another
-/// thread.
+/// Connections for lookups of a few rows on the calling thread. Such a lookup takes some microseconds, which is less than the time of a
+/// switch to another thread.
 ///
 /// A connection is created when all are in use, so no caller waits. There are at most as many connections as threads that read at the same
 /// time.
@@ -15,10 +15,10 @@ final class LookupConnections: Sendable {
     /// The connections that are not in use; `nil` after the database was closed.
     private let idle = Mutex<[DatabaseQueue]?>([])
 
-    /// Creates the pool without connections.
+    /// Creates a pool that has no connections yet.
     /// - Parameters:
     ///   - path: The path of an existing database.
-    ///   - configuration: The configuration, which is changed to read-only.
+    ///   - configuration: The configuration of the connections. The pool uses a copy of it that is read-only.
     init(path: String, configuration: Configuration) {
         var configuration = configuration
         configuration.readonly = true
@@ -30,7 +30,7 @@ final class LookupConnections: Sendable {
     /// Blocks the calling thread, so it is only for lookups through an index. Longer reads use `SQLiteDatabase.read`.
     /// - Parameter body: The read. It must execute one statement, because there is no transaction around it.
     /// - Throws: GRDB's `DatabaseError`; errors of the closure are rethrown.
-    /// - Complexity: A connection is opened if all are in use, which takes about a millisecond.
+    /// - Complexity: The lookup of an index. If all connections are in use, the method opens another one, which takes about a millisecond.
     func read<Value>(_ body: (Database) throws -> Value) throws -> Value {
         let taken = try idle.withLock { idle in
             guard idle != nil else { throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "the database is closed") }
@@ -67,7 +67,7 @@ extension Database {
     /// - Parameters:
     ///   - key: The column that identifies a row.
     ///   - condition: The condition for the rows, with one `?` for the argument.
-    /// - Returns: Whether there may be more to delete.
+    /// - Returns: Whether the table may have more rows to delete.
     func sweep(_ table: String, by key: String, where condition: String, _ argument: Date) throws -> Bool {
         try execute(
             sql: "DELETE FROM \(table) WHERE \(key) IN (SELECT \(key) FROM \(table) WHERE \(condition) LIMIT 500)",

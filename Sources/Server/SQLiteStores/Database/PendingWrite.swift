@@ -164,7 +164,7 @@ struct WriteLine {
     /// Removes and returns the writes of the next transaction. If there are none, the result is empty and the service ends; the next write
     /// must start it again.
     ///
-    /// O(pending writes) if there are more than ``batchLimit``.
+    /// O(n) for n pending writes if there are more than ``batchLimit``.
     mutating func nextBatch() -> [any PendingWrite] {
         isServed = !waiting.isEmpty
         guard waiting.count > Self.batchLimit else {

@@ -182,7 +182,8 @@ public final class SQLiteDatabase: Sendable {
 
     /// Closes the file after the pending writes, and checkpoints the write-ahead log into it, so that the file alone is a complete copy.
     ///
-    /// A process that still reads an earlier state can prevent the checkpoint; nothing is lost then.
+    /// A process that still reads an earlier state can prevent the checkpoint. Nothing is lost in this case, because the write-ahead log
+    /// stays.
     ///
     /// Blocks the thread. Later calls of other methods throw.
     /// - Throws: GRDB's `DatabaseError` if a connection is still in use.

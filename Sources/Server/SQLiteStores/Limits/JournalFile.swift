@@ -158,7 +158,7 @@ extension JournalFile {
         return false
     }
 
-    /// The address of a note.
+    /// Returns the address of a note.
     private func place(_ half: Int, _ index: Int) -> UnsafeMutableRawPointer {
         base + Self.headerSize + (half * Self.capacity + index) * Self.noteSize
     }

@@ -10,7 +10,7 @@ import Synchronization
 extension SQLiteRateLimitStore: Service {
     /// Saves twice a second until the service group shuts down, then saves all remaining changes.
     ///
-    /// A failed save is logged, and the next save includes its changes; until then, the journal has the admissions. If another process uses
+    /// A failed save is logged, and the next save includes its changes. Until then, the journal has the admissions. If another process uses
     /// the journal, this method saves nothing and only waits for the shutdown.
     public func run() async throws {
         guard journal != nil else {

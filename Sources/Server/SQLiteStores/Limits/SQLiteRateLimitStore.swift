@@ -4,9 +4,9 @@ import Observability
 public import RateLimiting
 import Synchronization
 
-/// Rate limits that are counted in memory and stored in SQLite, so that a restart does not reset them.
+/// Counts rate limits in memory and stores them in SQLite, so that a restart does not reset them.
 ///
-/// Use it for one server per data folder. If several servers share their limits, use `ValkeyRateLimitStore` of `ValkeyStores`; if limits
+/// Use it for one server per data folder. If several servers share their limits, use `ValkeyRateLimitStore` of `ValkeyStores`. If limits
 /// may start empty after a restart, use `JointRateLimiter` of `RateLimiting`, which needs no files.
 ///
 /// Decisions don't wait for the disk. Changes are saved twice a second. A journal records the admissions since then, in a memory-mapped

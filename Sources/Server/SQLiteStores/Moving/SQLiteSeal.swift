@@ -2,7 +2,7 @@ import AccountCore
 public import Foundation
 package import GRDB
 
-/// Triggers that refuse all changes of a database whose data was copied to another one.
+/// Seals a database whose data was copied to another one: triggers refuse all changes of its tables.
 ///
 /// Servers on a sealed database still serve requests that only read. Writes fail with a `StoreFailure` whose `isBusy` is `true`, so that
 /// clients retry them. A new server doesn't start on a sealed database. Rate limits and the time can still be saved.
@@ -10,7 +10,7 @@ package import GRDB
 /// The triggers are part of the file, so the seal holds for all processes and survives a restart. `holdfast` seals the database at the end
 /// of a copy to PostgreSQL, in the transaction that reads the last changes.
 public enum SQLiteSeal {
-    /// The sealed tables: all that are copied.
+    /// The tables that the seal protects, which are all tables that are copied.
     package static let tables = [
         "account", "session", "refresh_token", "reset_token", "freeze_token", "mail_intent", "audit_event", "idempotency_key",
         "sent_reset", "decoy_span", "mail_retry", "signing_key", "account_link", "former_address", "account_device",
@@ -44,7 +44,7 @@ public enum SQLiteSeal {
         try close(database)
     }
 
-    /// Whether the database is sealed. Checks for one of the triggers.
+    /// Returns whether the database is sealed. Checks for one of the triggers.
     package static func isClosed(_ database: Database) throws -> Bool {
         try Bool.fetchOne(
             database,
@@ -53,7 +53,7 @@ public enum SQLiteSeal {
         ) ?? false
     }
 
-    /// Whether a database file is sealed.
+    /// Returns whether a database file is sealed.
     /// - Returns: `false` also if there is no database.
     /// - Throws: `StoreFailure` if it can't be read.
     public static func isClosed(_ file: URL) throws -> Bool {
@@ -74,6 +74,6 @@ public enum SQLiteSeal {
         tables.flatMap { table in ["INSERT", "UPDATE", "DELETE"].map { (table, $0) } }
     }
 
-    /// The name of a trigger.
+    /// Returns the name of a trigger.
     private static func name(_ table: String, _ change: String) -> String { "moved_\(table)_\(change.lowercased())" }
 }

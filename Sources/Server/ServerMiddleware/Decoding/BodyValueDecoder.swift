@@ -111,7 +111,7 @@ private struct BodyArrayContainer: UnkeyedDecodingContainer {
 }
 
 extension BodyPlace {
-    /// Whether the value is not `null`, or the type can represent `null`.
+    /// Returns whether the value is not `null`, or the type can represent `null`.
     fileprivate func fits<Value>(_ type: Value.Type) -> Bool {
         value != .null || type == JSONValue.self || type is any ExpressibleByNilLiteral.Type
     }

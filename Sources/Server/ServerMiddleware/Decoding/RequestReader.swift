@@ -98,7 +98,7 @@ public struct RequestReader: RequestDecoder, Sendable {
             }
         }
 
-        /// Whether a Content-Type field has a media type. Case, parameters and white space are ignored.
+        /// Returns whether a Content-Type field has a media type. Case, parameters and white space are ignored.
         private static func names(_ field: String, _ type: StaticString) -> Bool {
             type.withUTF8Buffer { type in
                 var place = 0

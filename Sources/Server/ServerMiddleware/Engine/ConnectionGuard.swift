@@ -171,7 +171,7 @@ extension ConnectionGuard {
         context.close(promise: nil)
     }
 
-    /// The number of bytes that the client has not read. Bytes in the kernel's buffer are not counted.
+    /// Returns the number of bytes that the client has not read. Bytes in the kernel's buffer are not counted.
     private func bufferedBytes(_ context: ChannelHandlerContext) -> Int {
         (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
     }
@@ -236,8 +236,8 @@ extension ConnectionGuard {
         schedule(context, in: min(connections.limits.cadence, deadline.map { $0 - now } ?? connections.limits.cadence))
     }
 
-    /// The time at which the connection closes if nothing happens, and the reason. The time is `nil` while the server is processing a
-    /// request.
+    /// Returns the time at which the connection closes if nothing happens, and the reason. The time is `nil` while the server is processing
+    /// a request.
     private func deadline(_ context: ChannelHandlerContext, at now: NIODeadline) -> (NIODeadline?, ConnectionEnd?) {
         let buffered = bufferedBytes(context)
         if buffered > 0 {

@@ -144,8 +144,8 @@ struct ConnectionTable<Handle> {
     ///   - activity: The state of the connection, which its event loop changes later.
     ///   - handle: Closes the connection.
     ///   - now: The current time.
-    /// - Complexity: O(1) below the limits. At the capacity, one call is O(connections). Each such call frees 1/64 of the places, so the
-    ///   cost is amortized over many new connections.
+    /// - Complexity: O(1) below the limits. At the capacity, one call is O(n) for n connections. Each such call frees 1/64 of the places,
+    ///   so the cost is amortized over many new connections.
     mutating func open(_ origin: Origin, _ activity: ConnectionActivity, _ handle: Handle, at now: NIODeadline) -> Admission {
         var closing: [(handle: Handle, end: ConnectionEnd)] = []
         if let perClient, !origin.isExempt, let own = clients[origin.client], own.count >= perClient {
@@ -220,13 +220,14 @@ struct ConnectionTable<Handle> {
         return one.size != other.size ? one.size < other.size : Self.isBefore(second, first)
     }
 
-    /// Whether one connection of a network is closed before another one.
+    /// Returns whether one connection of a network is closed before another one.
     private func isFirst(_ one: Candidate, before other: Candidate) -> Bool {
         let (first, second) = (clients[one.origin.client]?.count ?? 0, clients[other.origin.client]?.count ?? 0)
         return first != second ? first > second : Self.isBefore(one, other)
     }
 
-    /// Whether a connection has a lower rank than another connection. If the ranks are equal, whether the connection has waited longer.
+    /// Returns whether a connection has a lower rank than another connection. If the ranks are equal, whether the connection has waited
+    /// longer.
     private static func isBefore(_ one: Candidate, _ other: Candidate) -> Bool {
         one.rank != other.rank ? one.rank < other.rank : one.since < other.since
     }
@@ -236,7 +237,7 @@ struct ConnectionTable<Handle> {
     /// The rank of connections on which a request or a response is in progress.
     private static var inFlightRank: Int { 3 }
 
-    /// The rank of a connection; `nil` if the connection must not be closed, because the server is processing its request.
+    /// Returns the rank of a connection; `nil` if the connection must not be closed, because the server is processing its request.
     private func candidate(_ id: ID, at now: NIODeadline) -> Candidate? {
         guard let entry = entries[id] else { return nil }
         let (phase, since) = entry.activity.current

@@ -13,7 +13,7 @@ public struct RequestHost: Hashable, Sendable {
     /// Whether the host is this machine: `localhost`, an address of `127.0.0.0/8`, or `::1`.
     public var isLoopback: Bool { Self.isLoopback(name) }
 
-    /// Whether a name or an address refers to this machine. The method queries no name server.
+    /// Returns whether a name or an address refers to this machine. The method queries no name server.
     /// - Parameter name: The name or address, without port and brackets.
     public static func isLoopback(_ name: String) -> Bool {
         guard let address = IPAddress(name) else { return name.lowercased() == "localhost" }
@@ -32,14 +32,14 @@ public struct RequestHost: Hashable, Sendable {
         self.name = name.lowercased()
     }
 
-    /// Whether a request has exactly one valid `Host`, as HTTP/1.1 requires. An HTTP/1.0 request can also have no `Host`.
+    /// Returns whether a request has exactly one valid `Host`, as HTTP/1.1 requires. An HTTP/1.0 request can also have no `Host`.
     static func isValid(in head: HTTPRequestHead) -> Bool {
         let hosts = head.headers["host"]
         guard var host = hosts.first else { return head.version != .http1_1 }
         return hosts.count == 1 && host.withUTF8 { name(in: $0) != nil }
     }
 
-    /// The bytes of the name within a valid host.
+    /// Returns the bytes of the name within a valid host.
     private static func name(in bytes: UnsafeBufferPointer<UInt8>) -> Slice<UnsafeBufferPointer<UInt8>>? {
         let isBracketed = bytes.first == UInt8(ascii: "[")
         let end =
@@ -53,7 +53,7 @@ public struct RequestHost: Hashable, Sendable {
         return name
     }
 
-    /// Whether a byte may be in a host name.
+    /// Returns whether a byte may be in a host name.
     private static func isInName(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
@@ -63,7 +63,7 @@ public struct RequestHost: Hashable, Sendable {
         }
     }
 
-    /// Whether a byte may be in an IPv6 address.
+    /// Returns whether a byte may be in an IPv6 address.
     private static func isInAddress(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "A")...UInt8(ascii: "F"), UInt8(ascii: "0")...UInt8(ascii: "9"),

@@ -58,14 +58,14 @@ final class UnparsableRequestResponder: ChannelDuplexHandler, RemovableChannelHa
         context.write(wrapOutboundOut(.body(context.channel.allocator.buffer(bytes: body))), promise: nil)
     }
 
-    /// Whether a response is the empty 400 of the engine. Responses of routes have an error code in a header.
+    /// Returns whether a response is the empty 400 of the engine. Responses of routes have an error code in a header.
     private static func isEngineResponse(_ head: HTTPResponse) -> Bool {
         head.status == .badRequest && head.headerFields[.contentLength] == "0" && head.headerFields[.errorCode] == nil
     }
 }
 
 extension ContractErrorRenderer {
-    /// The response to invalid HTTP. The client's preferred language and format are unknown.
+    /// Returns the response to invalid HTTP. The client's preferred language and format are unknown.
     fileprivate func responseToUnparsable() -> (head: HTTPResponse, body: [UInt8]) {
         let id = NewRequestID.make()
         var (head, body) = responseParts(

@@ -136,7 +136,8 @@ extension ContractError: HTTPResponseError {
         .init(code: ErrorCatalogue.standard.closestDefinition(to: code)?.status ?? 500)
     }
 
-    /// The response if no ``ContractErrorMiddleware`` handles the error. This response has the standard format and the standard texts.
+    /// Returns the response if no ``ContractErrorMiddleware`` handles the error. This response has the standard format and the standard
+    /// texts.
     public func response(from request: Request, context: some RequestContext) -> Response {
         ContractErrorRenderer().response(for: self, to: request, requestID: context.requestID)
     }

@@ -85,7 +85,7 @@ public struct ContractErrorRenderer: Sendable {
         return (HTTPResponse(status: .init(code: payload.status), headerFields: headers), form.body(of: payload).encoded())
     }
 
-    /// The members of the body in one language.
+    /// Returns the members of the body in one language.
     private func payload(for error: ContractError, language: Language, requestID: String) -> ErrorPayload {
         let definition = catalogue.closestDefinition(to: error.code)
         let status = definition?.status ?? 500
@@ -112,13 +112,13 @@ public struct ContractErrorRenderer: Sendable {
         )
     }
 
-    /// The address of the code's page if there are pages; otherwise a URN.
+    /// Returns the address of the code's page if there are pages; otherwise a URN.
     private func type(of code: ErrorCode, definition: ErrorDefinition?) -> String {
         if let pages, let definition { return "\(pages)/\(definition.code)" }
         return "urn:error:\(code)"
     }
 
-    /// The text of the error if it has one. Otherwise, the exact delay of a limit, or the text of the catalogue.
+    /// Returns the text of the error if it has one. Otherwise, the exact delay of a limit, or the text of the catalogue.
     private func message(of error: ContractError, definition: ErrorDefinition?) -> LocalizedText {
         if let message = error.message { return message }
         if definition?.status == 429, let wait = error.retryAfter { return ContractText.limited(wait: wait) }

@@ -67,10 +67,10 @@ public struct ClientIdentity: Hashable, Sendable {
         return client
     }
 
-    /// Whether an address belongs to a trusted proxy.
+    /// Returns whether an address belongs to a trusted proxy.
     private func trusts(_ address: IPAddress) -> Bool { trustedProxies.contains { $0.contains(address) } }
 
-    /// The identity of an address.
+    /// Returns the identity of an address.
     private func folded(_ address: IPAddress) -> ClientAddress { ClientAddress(address, ipv6Prefix: ipv6Prefix) }
 }
 
@@ -105,7 +105,7 @@ public struct ClientAddress: Hashable, Sendable {
         self.address = address
     }
 
-    /// The IPv4 address that an IPv6 address contains.
+    /// Returns the IPv4 address that an IPv6 address contains.
     private static func embedded(in address: IPAddress) -> IPAddress? {
         guard address.version == .v6 else { return nil }
         if address.bits >> 112 == 0x2002 { return IPAddress(v4: UInt32(truncatingIfNeeded: address.bits >> 80)) }

@@ -165,7 +165,7 @@ enum ForwardedHop: Hashable {
         return address
     }
 
-    /// Whether the bytes are empty, or a colon and a port.
+    /// Returns whether the bytes are empty, or a colon and a port.
     private static func isPort(_ bytes: ArraySlice<UInt8>) -> Bool {
         guard let colon = bytes.first else { return true }
         let port = bytes.dropFirst()

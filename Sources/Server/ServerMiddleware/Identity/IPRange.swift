@@ -34,7 +34,7 @@ public struct IPRange: Hashable, Sendable {
         }
     }
 
-    /// Whether an address is in the range. An address of the other IP version is never in the range.
+    /// Returns whether an address is in the range. An address of the other IP version is never in the range.
     /// - Complexity: O(1).
     public func contains(_ address: IPAddress) -> Bool {
         address.version == base.version && address.prefix(prefixLength) == base

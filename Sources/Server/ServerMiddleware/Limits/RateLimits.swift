@@ -142,8 +142,8 @@ extension ContractError {
 
 /// An admitted request.
 ///
-/// Discard the value if the request is charged in any case. To store the work and its usage in one transaction, use ``committing(_:)``; a
-/// crash then can't separate them. If the counted event did not happen, use ``refund(_:)``.
+/// Discard the value if the charge is never refunded. To store the work and its usage in one transaction, use ``committing(_:)``. A crash
+/// then can't separate them. If the counted event did not happen, use ``refund(_:)``.
 public struct RateLimitAdmission: Sendable {
     fileprivate let limits: RateLimits
     fileprivate let claims: [RateLimitClaim]

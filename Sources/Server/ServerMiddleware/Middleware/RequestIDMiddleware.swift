@@ -36,7 +36,7 @@ public struct RequestIDMiddleware<Context: RequestContext>: RouterMiddleware {
         return response
     }
 
-    /// Whether an id has only letters, digits and `._-`, and at most 64 characters. Any other id is replaced, because clients could
+    /// Returns whether an id has only letters, digits and `._-`, and at most 64 characters. Any other id is replaced, because clients could
     /// otherwise forge log lines or send ids of any size.
     private static func isSane(_ id: String) -> Bool {
         (1...64).contains(id.utf8.count)

@@ -6,15 +6,16 @@ public import Hummingbird
 public struct ErrorForms: Hashable, Sendable {
     /// The default format.
     public var usual: ErrorForm
-    /// Formats of paths and of all paths below them, such as `["/v1": .flat]`. If several paths match, the longest path applies.
+    /// The formats for certain paths, such as `["/v1": .flat]`. The format of a path also applies to all paths below it. If several paths
+    /// match, the path with the most segments determines the format.
     ///
     /// The formats also apply to errors without a route: unknown paths and wrong methods.
     public var below: [String: ErrorForm]
 
-    /// Creates the rule.
+    /// Creates a rule with a default format and the formats for certain paths.
     /// - Parameters:
     ///   - usual: The default format.
-    ///   - below: Formats of paths and of all paths below them.
+    ///   - below: The formats for certain paths. The format of a path also applies to all paths below it, such as `/v1/orders` below `/v1`.
     public init(_ usual: ErrorForm = .standard, below: [String: ErrorForm] = [:]) {
         self.usual = usual
         self.below = below
@@ -40,7 +41,7 @@ public struct ErrorForms: Hashable, Sendable {
     private static let problem = "application/problem+json"
     private static let json = "application/json"
 
-    /// The format of the longest configured path with which the given path begins.
+    /// Returns the format of the longest configured path with which the given path begins.
     private func form(below path: String) -> ErrorForm? {
         var longest: (count: Int, form: ErrorForm)?
         for (prefix, form) in below {
@@ -50,7 +51,7 @@ public struct ErrorForms: Hashable, Sendable {
         return longest?.form
     }
 
-    /// The number of segments in `prefix` if the path begins with `prefix`; otherwise `nil`. Empty segments are ignored.
+    /// Returns the number of segments in `prefix` if the path begins with `prefix`; otherwise `nil`. Empty segments are ignored.
     private static func segments(of prefix: String, leading path: String) -> Int? {
         var (prefix, path) = (prefix.utf8[...], path.utf8[...])
         let slash = UInt8(ascii: "/")

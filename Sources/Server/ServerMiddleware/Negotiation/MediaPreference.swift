@@ -40,7 +40,7 @@ public struct MediaPreference: Hashable, Sendable {
         return 0
     }
 
-    /// Whether the header lists a type by name, not only through a wildcard.
+    /// Returns whether the header lists a type by name, not only through a wildcard.
     public func names(_ type: String) -> Bool {
         ranges?.contains { "\($0.type)/\($0.subtype)" == type && $0.quality > 0 } == true
     }
@@ -58,7 +58,7 @@ public struct MediaPreference: Hashable, Sendable {
         return Range(type: halves[0], subtype: halves[1], quality: quality)
     }
 
-    /// Whether a text is a token (RFC 9110 §5.6.2).
+    /// Returns whether a text is a token (RFC 9110 §5.6.2).
     private static func isToken(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && !"\"(),/:;<=>?@[\\]{}".utf8.contains($0) }
     }

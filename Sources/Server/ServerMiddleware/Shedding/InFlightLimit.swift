@@ -134,7 +134,7 @@ struct InFlightLimit<Waiter> {
         return self[priority].line.place(for: client, rate: rate, at: now, chance: chance)
     }
 
-    /// Whether a request of a priority can start now.
+    /// Returns whether a request of a priority can start now.
     private func hasRoom(for priority: RequestPriority) -> Bool {
         guard running < limit else { return false }
         return priority == .essential || self[priority].running < max(1, limit / 2)

@@ -59,7 +59,7 @@ public struct ValkeyAddress: Hashable, Sendable {
         guard user == nil || password != nil else { throw Failure(description: "must contain a password if it contains a user") }
     }
 
-    /// The number in a path; `nil` if the path is not a number.
+    /// Returns the number in a path; `nil` if the path is not a number.
     private static func database(of path: String) -> Int? {
         let number = path.hasPrefix("/") ? path.dropFirst() : path[...]
         if number.isEmpty { return 0 }

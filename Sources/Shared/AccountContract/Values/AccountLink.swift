@@ -125,7 +125,7 @@ extension AccountLink {
     ///
     /// - Parameters:
     ///   - url: The link.
-    ///   - hosts: The hosts of the app's web links, in any case.
+    ///   - hosts: The hosts of the app's web links. Uppercase and lowercase letters are equal.
     ///   - scheme: The app's custom scheme, if it has one.
     /// - Throws: ``Refusal``.
     public init(_ url: URL, hosts: Set<String>, scheme: String? = nil) throws(Refusal) {

@@ -102,8 +102,8 @@ public struct DeviceToken: BoundedText {
     }
 }
 
-/// A password as the user typed it, without any normalization. This type doesn't check the strength of the password; the server's policy
-/// does. Descriptions don't contain the text.
+/// A password as the user typed it, without any normalization. The server's policy checks the strength of the password, and this type
+/// doesn't. Descriptions don't contain the text.
 public struct Password: BoundedText {
     /// The maximum length in UTF-8 bytes, far above the maximum of every policy. Without this bound, a client could send passwords of any
     /// length, and normalizing and hashing them would cost the server much time.
@@ -119,7 +119,7 @@ public struct Password: BoundedText {
     }
 }
 
-/// Validates secrets: not empty, and at most a number of bytes.
+/// Validates the lengths of secrets.
 private enum Secrets {
     /// Returns the text if its length is from 1 to `maximum` UTF-8 bytes.
     /// - Throws: ``TextRefusal/empty`` or ``TextRefusal/tooLong``.
@@ -131,9 +131,9 @@ private enum Secrets {
 }
 
 extension BoundedText where Self: SecretText {
-    /// A text without the secret, because descriptions are often logged.
+    /// A placeholder for the secret, because descriptions are often logged.
     public var description: String { "\(Self.self)(hidden)" }
-    /// A text without the secret.
+    /// A placeholder for the secret.
     public var debugDescription: String { description }
     /// A mirror without members.
     public var customMirror: Mirror { Mirror(self, children: [:]) }

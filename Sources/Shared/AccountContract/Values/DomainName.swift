@@ -2,10 +2,11 @@ import Foundation
 
 /// Internet domain names in the form that is used for lookups.
 enum DomainName {
-    /// Returns the name in lower-case ASCII; `nil` if it is invalid. Labels with other characters than ASCII are converted to punycode. A
+    /// Returns the name in lower-case ASCII; `nil` if it is invalid. Labels with characters outside of ASCII are converted to punycode. A
     /// valid name has at least two labels. Its top-level label has 2 to 63 letters.
     ///
-    /// A name has at most 253 bytes, and a label at most 63. If the function is applied to a result, it returns the same result.
+    /// A name has at most 253 bytes, and a label at most 63. If you pass the result to the function again, the function returns the same
+    /// name.
     static func ascii(_ name: String) -> String? {
         var labels: [String] = []
         for label in folded(name).split(separator: ".", omittingEmptySubsequences: false) {
@@ -38,8 +39,8 @@ enum DomainName {
         return ascii.utf8.count <= 63 ? ascii : nil
     }
 
-    /// Whether a label that begins with `xn--` is canonical punycode. The result is `false` if the decoded label is invalid, or if the
-    /// canonical punycode of the same name is another text.
+    /// Returns whether a label that begins with `xn--` is canonical punycode. The result is `false` if the decoded label is invalid, or if
+    /// the canonical punycode of the same name is another text.
     private static func isPunycode(_ label: String) -> Bool {
         guard let text = Punycode.decode(String(label.dropFirst(4))), text.utf8.contains(where: { $0 >= 0x80 }) else {
             return false

@@ -5,7 +5,7 @@ import Foundation
 ///
 /// After NFKC normalization, the local part consists of the ASCII characters `[A-Za-z0-9._%+-]+`. The domain is in punycode with a
 /// top-level label of 2 to 63 characters. The address has at most 254 bytes. Invisible and bidirectional characters are refused. Two
-/// addresses are equal if they differ only in case.
+/// addresses are equal if they differ only in uppercase and lowercase letters.
 ///
 /// ```swift
 /// let email = try EmailAddress(" Ana@Example.com ")
@@ -41,8 +41,8 @@ public struct EmailAddress: Sendable {
         self.normalized = text.lowercased()
     }
 
-    /// Whether a text is already a normalized address: lower-case ASCII without punycode. This is the case for most texts. All other texts
-    /// take the slow path, whether they are valid or not.
+    /// Returns whether a text is already a normalized address: lower-case ASCII without punycode. This is the case for most texts. All
+    /// other texts take the slow path, whether they are valid or not.
     private static func isPlain(_ text: String) -> Bool {
         var (local, label, labels, count) = (0, 0, 0, 0)
         var isLetters = true
@@ -102,7 +102,7 @@ public struct EmailAddress: Sendable {
         return String(scalars[first...last])
     }
 
-    /// Whether a byte is allowed before the `@`.
+    /// Returns whether a byte is allowed before the `@`.
     private static func isLocal(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
@@ -111,7 +111,7 @@ public struct EmailAddress: Sendable {
         }
     }
 
-    /// Whether a character can be seen: no white space, and no control, format or unassigned character.
+    /// Returns whether a character can be seen: no white space, and no control, format or unassigned character.
     private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
         guard !scalar.properties.isDefaultIgnorableCodePoint, !scalar.properties.isWhitespace else { return false }
         switch scalar.properties.generalCategory {
@@ -144,9 +144,9 @@ extension EmailAddress: Codable {
 }
 
 extension EmailAddress: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// A text without the address, because an address is personal data and must not be logged. Use ``text`` to show the address.
+    /// A placeholder for the address. Descriptions are often logged, and an address is personal data. Use ``text`` to show the address.
     public var description: String { "EmailAddress(hidden)" }
-    /// A text without the address.
+    /// A placeholder for the address.
     public var debugDescription: String { description }
     /// A mirror without members.
     public var customMirror: Mirror { Mirror(self, children: [:]) }

@@ -38,7 +38,7 @@ public struct FirstName: BoundedText {
         rawValue = Self.isLetters(text, atMost: Self.longestStored) ? text : try Self.trimmed(text)
     }
 
-    /// Whether a text consists of ASCII letters. This is the case for most names.
+    /// Returns whether a text consists of ASCII letters. This is the case for most names.
     private static func isLetters(_ text: String, atMost limit: Int) -> Bool {
         (1...limit).contains(text.utf8.count) && text.utf8.allSatisfy { (0x61...0x7A).contains($0 | 0x20) }
     }
@@ -52,7 +52,7 @@ public struct FirstName: BoundedText {
         return trimmed
     }
 
-    /// Whether a character can be part of a new name.
+    /// Returns whether a character can be part of a new name.
     private static func isOfNames(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter: true
@@ -66,21 +66,21 @@ public struct FirstName: BoundedText {
     /// The characters other than letters and marks.
     private static let signs: Set<Unicode.Scalar> = [" ", "'", "’", ".", "-"]
 
-    /// Whether two letters or marks follow a dot, as in a domain name. Initials such as `J.R.` have only one letter after a dot.
+    /// Returns whether two letters or marks follow a dot, as in a domain name. Initials such as `J.R.` have only one letter after a dot.
     private static func isDomain(_ scalars: String.UnicodeScalarView) -> Bool {
         zip(zip(scalars, scalars.dropFirst()), scalars.dropFirst(2)).contains { pair, third in
             pair.0 == "." && !signs.contains(pair.1) && !signs.contains(third)
         }
     }
 
-    /// Whether a text contains the beginning of a web address.
+    /// Returns whether a text contains the beginning of a web address.
     private static func isAddress(_ text: String) -> Bool {
         let folded = text.lowercased()
         return folded.contains("://") || folded.contains("www.")
     }
 
-    /// Whether a character is not a control, invisible or bidirectional formatting character. Such a character could change the order of
-    /// the text in an email.
+    /// Returns whether a character is not a control, invisible or bidirectional formatting character. Such a character could change the
+    /// order of the text in an email.
     private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: false
@@ -89,6 +89,6 @@ public struct FirstName: BoundedText {
         }
     }
 
-    /// The zero-width non-joiner and joiner.
+    /// Returns whether a character is the zero-width non-joiner or the zero-width joiner.
     private static func isJoiner(_ scalar: Unicode.Scalar) -> Bool { scalar == "\u{200C}" || scalar == "\u{200D}" }
 }

@@ -36,7 +36,7 @@ public struct ResetLink: Hashable, Sendable {
     /// Parses a link that opened the app, like ``AccountLink/init(_:hosts:scheme:)``.
     /// - Parameters:
     ///   - url: The link, as the system passed it to the app.
-    ///   - hosts: The hosts of the app's web links, in any case.
+    ///   - hosts: The hosts of the app's web links. Uppercase and lowercase letters are equal.
     ///   - scheme: The custom scheme of the app; `nil` if it has none.
     /// - Throws: ``Refusal``; ``AccountLink/Refusal/otherPage`` for a link with another purpose.
     public init(_ url: URL, hosts: Set<String>, scheme: String? = nil) throws(Refusal) {

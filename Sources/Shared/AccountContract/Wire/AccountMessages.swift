@@ -24,7 +24,7 @@ extension AccountPath {
     public static let keepAccount = "/api/auth/delete-account/undo"
     /// Returns everything that is stored about the account.
     public static let export = "/api/auth/export"
-    /// The page behind an emailed link.
+    /// Returns the page behind an emailed link.
     package static func page(_ purpose: AccountLink.Purpose) -> String { "/" + purpose.page }
     /// The target of the form that verifies an address with a new password.
     package static let verifyPasswordPage = page(.verifyEmail) + "/password"

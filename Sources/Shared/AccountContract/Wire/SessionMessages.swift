@@ -18,8 +18,8 @@ public enum AccountPath {
 public struct RegisterRequest: Codable, Hashable, Sendable {
     /// The address of the account.
     public var email: EmailAddress
-    /// The password as the user typed it. A server with blind registration ignores the password; then the user chooses one after opening
-    /// the link in the email.
+    /// The password as the user typed it. A server with blind registration ignores the password. In this case, the user chooses a password
+    /// after opening the link in the email.
     public var password: Password?
     /// The name with which emails and screens greet the user.
     public var firstName: FirstName

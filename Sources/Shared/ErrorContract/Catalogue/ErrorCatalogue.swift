@@ -18,8 +18,8 @@
 /// ```
 ///
 /// Pass the catalogue to the client (`APIClient`). The client's errors then use the texts and retry classes of the catalogue. A client
-/// doesn't need the codes of a newer server: for an unknown code, it uses the definition of the longest known prefix. If the catalogue has
-/// no such prefix, the client uses the status of the response.
+/// works with a newer server whose codes it doesn't know: for an unknown code, the client uses the definition of the longest known prefix.
+/// If the catalogue has no such prefix, the client uses the status of the response.
 ///
 /// A catalogue is a value type. Its copies share one index, so a copy is cheap and a lookup takes O(1).
 public struct ErrorCatalogue: Sendable {
@@ -41,7 +41,7 @@ public struct ErrorCatalogue: Sendable {
         self.index = Dictionary(uniqueKeysWithValues: definitions.enumerated().map { ($1.code, $0) })
     }
 
-    /// Returns a catalogue with additional codes at the end. Translations are preserved.
+    /// Returns a catalogue with additional codes at the end. The copy has the same translations.
     ///
     /// - Parameter additions: The definitions, with codes that the catalogue doesn't contain.
     /// - Throws: ``DuplicateErrorCode`` if the catalogue already contains a code, or if a code is given twice.
@@ -65,8 +65,8 @@ public struct ErrorCatalogue: Sendable {
 
     /// Returns the definition of a code, or the best definition for an unknown code.
     ///
-    /// For an unknown code, the method removes the last word, up to the underscore, until the catalogue contains the rest. For example,
-    /// `API_KEY_INVALID_REGION` uses the definition of `API_KEY_INVALID`.
+    /// For an unknown code, the method removes the last underscore and the word after it, and repeats this until the catalogue contains the
+    /// rest. For example, `API_KEY_INVALID_REGION` uses the definition of `API_KEY_INVALID`.
     ///
     /// - Parameter code: The code of a response.
     /// - Returns: The definition; `nil` if neither the code nor a prefix is known.
@@ -108,7 +108,7 @@ public struct ErrorCatalogue: Sendable {
     /// The prefixes of the standard families.
     private static let families = Set(standard.definitions.map(\.family.rawValue))
 
-    /// The retry class of a response without a known code.
+    /// Returns the retry class of a response whose code is missing or unknown.
     private static func retryClass(ofStatus status: Int) -> RetryClass {
         switch status {
         case 401: .afterRefreshOrSignIn

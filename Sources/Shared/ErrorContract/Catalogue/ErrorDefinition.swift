@@ -77,7 +77,7 @@ public struct ErrorDefinition: Hashable, Sendable {
 
 /// The action by which the user resolves an error. An app shows it as a button; see ``ErrorPresentation``.
 public enum Recovery: String, Hashable, Sendable, Codable, CaseIterable {
-    /// No action; the user acknowledges the error. The app shows one button.
+    /// There is no action. The user acknowledges the error, for which the app shows one button.
     case dismiss
     /// Correct the input.
     case fixFields = "fix_fields"
@@ -93,7 +93,7 @@ public enum Recovery: String, Hashable, Sendable, Codable, CaseIterable {
     case requestNewLink = "request_new_link"
     /// Contact support.
     case contactSupport = "contact_support"
-    /// Change something in the settings: a key, a connected account.
+    /// Change something in the settings, such as a key or a connected account.
     case openSettings = "open_settings"
     /// Install a newer version of the app.
     case updateApp = "update_app"
@@ -101,19 +101,19 @@ public enum Recovery: String, Hashable, Sendable, Codable, CaseIterable {
 
 /// How a client may retry after an error.
 ///
-/// The class follows from the code, because the status is ambiguous. For example, `API_KEY_INVALID` has the status 401, but it concerns
-/// another credential than the session.
+/// The class follows from the code, because the status is ambiguous. For example, `API_KEY_INVALID` has the status 401, but the code
+/// concerns an API key and not the session.
 ///
 /// In every class, the client only repeats a request that is safe to repeat. Such a request has a safe method, an idempotent method or an
 /// idempotency key. The deadline of the call and the retry budget limit all repetitions together.
 public enum RetryClass: String, Hashable, Sendable, Codable, CaseIterable {
-    /// No retry; the same request would fail again.
+    /// Do not retry, because the same request would fail again.
     case never
     /// Refresh the session once, and retry once. Concurrent calls share the refresh.
     case afterRefresh = "after_refresh"
     /// Refresh the session if a refresh token is available. Otherwise ask the user to sign in. Retry once.
     case afterRefreshOrSignIn = "after_refresh_or_sign_in"
-    /// Never refresh: remove the credentials, ask the user to sign in, and retry once.
+    /// Remove the credentials without a refresh, ask the user to sign in, and retry once.
     case afterSignIn = "after_sign_in"
     /// Wait for the delay in the response, then retry. The client doesn't retry if the delay exceeds the maximum delay or the deadline. If
     /// the response has no delay, the client uses backoff.

@@ -136,10 +136,10 @@ extension APIError {
         return text
     }
 
-    /// Whether a URL error is about the server's certificate or a client certificate: -1206 to -1201.
+    /// Returns whether a URL error is about the server's certificate or a client certificate: -1206 to -1201.
     private static func isUntrusted(_ error: NSError) -> Bool { (-1_206 ... -1_201).contains(error.code) }
 
-    /// The kinds of `URLError.Code`.
+    /// Returns the kind for a code of `URLError`.
     private static func kind(urlErrorCode code: Int) -> Kind {
         switch code {
         // cancelled
@@ -165,7 +165,7 @@ extension APIError {
         }
     }
 
-    /// The kinds of POSIX errors. Errors that don't concern the network have the kind ``Kind/custom``.
+    /// Returns the kind for a POSIX error. An error that doesn't concern the network has the kind ``Kind/custom``.
     private static func kind(_ code: POSIXErrorCode) -> Kind {
         switch code {
         case .ENETDOWN, .ENETUNREACH: .noInternet
@@ -176,7 +176,7 @@ extension APIError {
         }
     }
 
-    /// The kinds of `CocoaError.Code`: a canceled operation, and values that can't be read or written.
+    /// Returns the kind for a code of `CocoaError`, such as for a canceled operation or for a value that can't be read or written.
     private static func kind(cocoaErrorCode code: Int) -> Kind {
         switch code {
         // userCancelled

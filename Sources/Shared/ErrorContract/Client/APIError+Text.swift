@@ -5,8 +5,8 @@ import Timekeeping
 extension APIError {
     /// Whether the error may report the end of the user's session.
     ///
-    /// A 401 to a request without credentials doesn't concern a session. There are two exceptions: codes that the server only sends if the
-    /// body of the request contained a refresh token.
+    /// A 401 to a request without credentials doesn't concern a session. There are two exceptions. The server only sends these two codes if
+    /// the body of the request contained a refresh token.
     var isSessionExpired: Bool {
         guard kind == .unauthorized, recovery == .signIn else { return false }
         return sentCredentials != false || code == .authSessionExpired || code == .authRefreshFailed
@@ -57,7 +57,7 @@ extension APIError {
         return catalogue.text(definition.message, in: language)
     }
 
-    /// The text that asks the user to sign in, without a reason.
+    /// Returns the text that asks the user to sign in, without a reason.
     private static func signInText(in catalogue: ErrorCatalogue) -> LocalizedText {
         (catalogue[.authTokenMissing] ?? ErrorCatalogue.standard[.authTokenMissing])?.message ?? ContractText.unknownError
     }
@@ -95,7 +95,7 @@ extension APIError {
         return sentence + " " + say(ContractText.tryAgain(in: retryAfter))
     }
 
-    /// Whether a text already contains the delay in seconds, minutes or hours. A rate such as "5 per 1 minute" is not a delay.
+    /// Returns whether a text already contains the delay in seconds, minutes or hours. A rate such as "5 per 1 minute" is not a delay.
     private static func tells(_ text: String, wait: Duration, in language: Language, catalogue: ErrorCatalogue) -> Bool {
         let seconds = max(1, wait.wholeSecondsRoundedUp)
         let phrases = [
@@ -115,7 +115,7 @@ extension APIError {
         }
     }
 
-    /// Words before a time. They show that the time is part of a rate, such as "5 per 1 minute".
+    /// The words that mark the following time as part of a rate, such as "per" in "5 per 1 minute".
     private static let rates = ["per ", "/", "/ ", "por ", "cada ", "par ", "pro ", "every "]
 
     /// Returns the text for the kind. It is used if the response contains no text for the user.

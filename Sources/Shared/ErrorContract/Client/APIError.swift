@@ -333,7 +333,7 @@ extension APIError {
 }
 
 extension APIError: Equatable {
-    /// Compares all properties of two errors that a caller can read.
+    /// Returns whether all properties that a caller can read are equal in both errors.
     ///
     /// The underlying errors are equal if both are absent, or if their domain and code as `NSError` are equal. ``language`` and
     /// ``catalogue`` describe the client, not the error, and are not compared.
@@ -350,7 +350,7 @@ extension APIError: Equatable {
             && hasSameFacts(left.underlying, right.underlying)
     }
 
-    /// Whether two errors are both absent, or have the same domain and code.
+    /// Returns whether two underlying errors are both absent, or have the same domain and code.
     private static func hasSameFacts(_ left: (any Error)?, _ right: (any Error)?) -> Bool {
         switch (left, right) {
         case (nil, nil): return true

@@ -23,7 +23,7 @@ extension FieldViolation {
         public static let malformed = Self(rawValue: "malformed")
         /// Another record already has the value.
         public static let taken = Self(rawValue: "taken")
-        /// Two values that must be equal differ.
+        /// The value differs from another value that it must equal.
         public static let mismatch = Self(rawValue: "mismatch")
         /// The password is on a list of common passwords.
         public static let common = Self(rawValue: "common")
@@ -177,12 +177,13 @@ extension FieldViolation {
         ),
     ]
 
-    /// Words for characters. They show that a limit applies to the length of a text, because numbers and lists have limits, too.
+    /// The words for characters. If a text with a limit contains one of them, the limit applies to the length of a text and not to a number
+    /// or a list.
     private static let characters = ["character", "caracter", "caráct", "letras"]
 }
 
 extension FieldViolation {
-    /// The text of this library for the field and the kind of problem; `nil` if the kind is not known.
+    /// Returns the library's text for the field and the kind of problem; `nil` if the kind is unknown.
     func text(in catalogue: ErrorCatalogue) -> LocalizedText? {
         guard let kind else { return nil }
         let own = { (code: ErrorCode) in (catalogue[code] ?? ErrorCatalogue.standard[code])?.message }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A reference by which support finds a failed request: code, request id and time. It contains no data of the user.
+/// Identifies a failed request for the support team by its code, request id and time. The reference contains no data of the user.
 ///
 /// Show ``text(in:catalogue:)`` below the message of an error that asks the user to contact support, and let the user copy ``description``:
 ///
@@ -27,7 +27,7 @@ public struct SupportReference: Hashable, Sendable {
         (self.code, self.requestID, self.time) = (code, requestID, time)
     }
 
-    /// The reference with its label, such as `Support reference: AUTH_USER_SUSPENDED · r9 · 2025-11-04T10:30:00Z`.
+    /// Returns the reference with its label, such as `Support reference: AUTH_USER_SUSPENDED · r9 · 2025-11-04T10:30:00Z`.
     /// - Parameters:
     ///   - language: The language of the text.
     ///   - catalogue: The catalogue with the app's own translations of the label.

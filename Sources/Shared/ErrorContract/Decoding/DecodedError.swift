@@ -6,10 +6,10 @@ public import StrictJSON
 /// It describes only the response. An ``APIError`` also contains facts of the client: the attempts, the retry class and the recovery. Use
 /// this type in a server or a tool that reads the responses of other servers.
 ///
-/// All texts come from another system. The decoder has removed internal content from ``message`` and the texts of ``violations``. It can't
-/// make the texts safe: escape them in HTML, and don't log them.
+/// All texts come from another system. The decoder has removed internal content from ``message`` and the texts of ``violations``. These
+/// texts may still be unsafe, so escape them in HTML, and don't log them.
 public struct DecodedError: Hashable, Sendable {
-    /// The HTTP status of the response. If a response with status 2xx reports a failure, it is the status in the body instead.
+    /// The HTTP status of the response. If a response with status 2xx reports a failure, this property is the status in the body instead.
     public var status: Int
     /// The server's code, if the response contains one.
     public var code: ErrorCode?
@@ -67,7 +67,7 @@ public struct ErrorBodyFamily: RawRepresentable, Hashable, Sendable {
     public static let success = Self(rawValue: "success")
     /// `{"detail":"…"}`, of the contract and of Django REST framework.
     public static let detail = Self(rawValue: "detail")
-    /// JSON of no known format. Code, message, id and problems are read from members with common names.
+    /// JSON in an unknown format. The decoder reads the code, the message, the id and the problems from members with common names.
     public static let otherJSON = Self(rawValue: "other-json")
     /// An empty body.
     public static let empty = Self(rawValue: "empty")

@@ -3,7 +3,7 @@ public import HTTPTypes
 import StrictJSON
 import Timekeeping
 
-/// Decodes an error response into one value. It reads all forms of the contract and the formats of many other servers.
+/// Decodes error responses. The decoder reads all forms of the contract, and the formats of many other servers.
 ///
 /// ```swift
 /// let error = ErrorDecoder().decode(status: 429, headers: response.headerFields, body: bytes, now: Date())
@@ -80,7 +80,7 @@ public struct ErrorDecoder: Sendable {
         (object["error"]?.objectValue?["timestamp"] ?? object["timestamp"])?.stringValue.flatMap { InternetDate.parse($0) }
     }
 
-    /// Whether a text can be a code or an id: short, printable and without spaces, so that it can be logged.
+    /// Returns whether a text can be a code or an id. Such a text is short and printable, and has no spaces, so it can be logged.
     static func isCode(_ text: String) -> Bool {
         (1...128).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }

@@ -13,8 +13,8 @@ public struct Language: RawRepresentable, Hashable, Sendable, Codable {
     /// The tag, in lower case.
     public let rawValue: String
 
-    /// Creates a language from a tag. The initializer converts upper case to lower case. It converts `_` to `-`, so that POSIX names are
-    /// accepted. It also converts renamed language codes: `iw` to `he`, `in` to `id`, `ji` to `yi`.
+    /// Creates a language from a tag. The initializer converts uppercase letters to lowercase letters. It converts `_` to `-`, so that
+    /// POSIX names are accepted. It also replaces renamed language codes: `iw` by `he`, `in` by `id`, `ji` by `yi`.
     /// - Parameter rawValue: The tag. It is not validated. If a tag is unknown, ``LocalizedText/text(in:)`` returns the English text.
     public init(rawValue: String) {
         var tag = rawValue.lowercased()
@@ -29,7 +29,7 @@ public struct Language: RawRepresentable, Hashable, Sendable, Codable {
     }
 
     /// Creates a language from a tag.
-    /// - Parameter tag: The tag, in upper or lower case; see ``init(rawValue:)``.
+    /// - Parameter tag: The tag, in uppercase or lowercase letters, as for ``init(rawValue:)``.
     public init(_ tag: String) {
         self.init(rawValue: tag)
     }
@@ -63,8 +63,8 @@ extension Language {
     /// The language without its region, script and variants: `pt` for `pt-br`.
     var primary: Substring { rawValue.prefix { $0 != "-" } }
 
-    /// The tag without its last subtag, as in the lookup of RFC 4647 §3.4. If the new last subtag has a single character, it is removed,
-    /// too. `nil` if nothing remains.
+    /// The tag without its last subtag, as in the lookup of RFC 4647 §3.4. If the last subtag of the result has a single character, this
+    /// subtag is removed, too. `nil` if nothing remains.
     var parent: Language? {
         guard var end = rawValue.utf8.lastIndex(of: UInt8(ascii: "-")) else { return nil }
         if let before = rawValue[..<end].utf8.lastIndex(of: UInt8(ascii: "-")),
@@ -108,8 +108,8 @@ extension Language {
     /// Whether the language is written from right to left. See ``direction``.
     public var isRightToLeft: Bool { direction == .rightToLeft }
 
-    /// The direction in which the language is written. It follows from the script in the tag, such as `latn`. If the tag has no script, it
-    /// follows from the usual script of the language.
+    /// The direction in which the language is written. The script in the tag, such as `latn`, determines the direction. If the tag has no
+    /// script, the usual script of the language determines it.
     public var direction: TextDirection {
         // Subtags after a single character are extensions or for private use (RFC 5646 §2.2).
         let subtags = rawValue.split(separator: "-").prefix { $0.count != 1 }.dropFirst()
@@ -151,7 +151,8 @@ extension Language {
     /// Returns the plural category of a whole number, by the rules of Unicode CLDR for cardinal numbers.
     ///
     /// The library contains the rules of some languages. All other languages use the English rule, which has the categories one and other.
-    /// In Spanish, French and Portuguese, CLDR has a category for millions. It is not supported, because no text counts in millions.
+    /// In Spanish, French and Portuguese, CLDR has a category for millions. The library doesn't support this category, because no text
+    /// counts in millions.
     ///
     /// - Parameter count: The number. Its sign is ignored.
     public func pluralCategory(of count: Int) -> PluralCategory {
@@ -171,18 +172,18 @@ extension Language {
         }
     }
 
-    /// Whether a number ends in 2, 3 or 4 but not in 12, 13 or 14.
+    /// Returns whether a number ends in 2, 3 or 4 but not in 12, 13 or 14.
     private static func isFew(_ number: UInt) -> Bool {
         (2...4).contains(number % 10) && !(12...14).contains(number % 100)
     }
 
-    /// The rule of Russian, Ukrainian and Belarusian.
+    /// Returns the plural category of a number in Russian, Ukrainian and Belarusian.
     private static func eastSlavic(_ number: UInt) -> PluralCategory {
         if number % 10 == 1, number % 100 != 11 { return .one }
         return isFew(number) ? .few : .many
     }
 
-    /// The rule of Arabic, which uses all six categories.
+    /// Returns the plural category of a number in Arabic, which uses all six categories.
     private static func arabic(_ number: UInt) -> PluralCategory {
         switch (number, number % 100) {
         case (0, _): .zero
@@ -196,7 +197,7 @@ extension Language {
 }
 
 extension Language {
-    /// Returns the language of the device's user. It chooses from the languages in which the app has texts.
+    /// Returns the language in which the app addresses the device's user. The method chooses from the languages in which the app has texts.
     ///
     /// ```swift
     /// let api = APIClient(baseURL: url, language: .preferred())

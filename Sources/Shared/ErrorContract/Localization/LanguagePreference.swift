@@ -10,7 +10,7 @@ public struct LanguagePreference: Hashable, Sendable {
     /// The accepted ranges in lower case, the most preferred range first. Ranges with the same quality have the order of the header.
     private let ranges: [String]
 
-    /// Parses a header. It ignores invalid ranges, ranges with a quality of 0 or above 1, and all ranges after the first 32.
+    /// Parses a header. The initializer ignores invalid ranges, ranges with a quality of 0 or above 1, and all ranges after the first 32.
     ///
     /// - Parameter header: The value of `Accept-Language`; `nil` if the request has no such header.
     public init(acceptLanguage header: String?) {
@@ -50,7 +50,7 @@ public struct LanguagePreference: Hashable, Sendable {
         return fallback
     }
 
-    /// Whether a text is a language range: `*`, or subtags of 1 to 8 letters and digits, at most 35 characters in all.
+    /// Returns whether a text is a language range: `*`, or subtags of 1 to 8 letters and digits, at most 35 characters in all.
     private static func isRange(_ text: Substring) -> Bool {
         text == "*"
             || !text.isEmpty && text.count <= 35

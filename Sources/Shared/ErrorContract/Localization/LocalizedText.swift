@@ -76,8 +76,8 @@ public struct LocalizedText: Hashable, Sendable {
         table = TextTable(english: en, entries: texts)
     }
 
-    /// Returns the text in a language. If it doesn't exist in this language, the tag is shortened from the right, such as `es-mx` to `es`.
-    /// If no text is found, the English text is returned.
+    /// Returns the text in a language. If the text doesn't exist in this language, the method shortens the tag from the right, such as
+    /// `es-mx` to `es`. If no text is found, the method returns the English text.
     ///
     /// The direction of an inserted value may differ from the direction of the text, such as a Latin name in a Hebrew text. Such a value is
     /// enclosed in U+2068 and U+2069. Without these characters, the value could change the order of the words around it. Use ``runs(in:)``
@@ -155,7 +155,7 @@ extension LocalizedText {
         return runs(of: forms, in: spoken, asked: language, saying: translations)
     }
 
-    /// Whether a text exists in a language, so that English isn't used as the fallback.
+    /// Returns whether a text exists in a language, so that English isn't used as the fallback.
     func exists(in language: Language, saying translations: Translations) -> Bool {
         found(for: language, in: translations) != nil
     }
@@ -252,7 +252,7 @@ final class TextTable: Hashable, Sendable {
         entries.first { $0.language == language }?.forms
     }
 
-    /// Whether two tables have the same texts. Copies of one text share a table, so most comparisons only compare the references.
+    /// Returns whether two tables have the same texts. Copies of one text share a table, so most comparisons only compare the references.
     static func == (left: TextTable, right: TextTable) -> Bool {
         left === right || left.english == right.english && left.entries == right.entries
     }
@@ -339,7 +339,7 @@ public struct TextRun: Hashable, Sendable {
         direction = Self.fits(text, surrounding) ? nil : TextDirection(of: text) ?? .leftToRight
     }
 
-    /// Whether a value needs no isolation from the surrounding text. In a left-to-right text, this is a value without right-to-left
+    /// Returns whether a value needs no isolation from the surrounding text. In a left-to-right text, this is a value without right-to-left
     /// letters. In a right-to-left text, it is a value with only right-to-left letters, or a plain number.
     private static func fits(_ value: String, _ surrounding: TextDirection) -> Bool {
         let scalars = value.unicodeScalars

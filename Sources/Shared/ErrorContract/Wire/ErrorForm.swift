@@ -49,7 +49,7 @@ public enum ErrorForm: String, Hashable, Sendable, CaseIterable {
         return ["error": .object(members(of: payload, details: details))]
     }
 
-    /// The flat form. Several problems of one field become a list of texts, without their codes.
+    /// Returns the flat form. Several problems of one field become a list of texts, without their codes.
     private func flatBody(of payload: ErrorPayload) -> JSONValue {
         var details = payload.details
         details["retry_after"] = payload.retryAfterSeconds.map { .integer(Int64($0)) }
@@ -63,7 +63,7 @@ public enum ErrorForm: String, Hashable, Sendable, CaseIterable {
         return .object(members(of: payload, details: details))
     }
 
-    /// The members that the standard and the flat form share.
+    /// Returns the members that the standard and the flat form share.
     private func members(of payload: ErrorPayload, details: JSONObject) -> JSONObject {
         [
             "code": .string(payload.code.rawValue),
@@ -74,8 +74,8 @@ public enum ErrorForm: String, Hashable, Sendable, CaseIterable {
         ]
     }
 
-    /// The success form. If there are no field problems, the message is the only item of `errors`. Its field is `rate_limit` for a rate
-    /// limit, otherwise empty.
+    /// Returns the success form. If there are no field problems, the message is the only item of `errors`. Its field is `rate_limit` for a
+    /// rate limit, otherwise empty.
     private func successBody(of payload: ErrorPayload) -> JSONValue {
         let problems: [JSONValue] = payload.violations.map {
             ["field": .string($0.field), "message": .string($0.message)]
@@ -127,7 +127,7 @@ extension ErrorForm {
         return .object(body)
     }
 
-    /// A problem with a field.
+    /// Returns a problem with a field.
     private func problemItem(_ violation: FieldViolation) -> JSONValue {
         var item: JSONObject = [:]
         item["pointer"] = violation.pointer.map { .string($0) }
@@ -137,7 +137,7 @@ extension ErrorForm {
         return .object(item)
     }
 
-    /// Whether a detail can be a member of a problem (RFC 9457 §3.2). Its name must not be reserved, and must have at least three
+    /// Returns whether a detail can be a member of a problem (RFC 9457 §3.2). Its name must not be reserved, and must have at least three
     /// characters. The first character must be a letter. The others must be letters, digits or underscores.
     private static func isExtensionName(_ name: String) -> Bool {
         name.utf8.count >= 3 && !problemMembers.contains(name)

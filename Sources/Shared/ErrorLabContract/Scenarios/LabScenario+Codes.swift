@@ -1,7 +1,8 @@
 public import ErrorContract
 
 extension LabScenario {
-    /// One scenario for each code of a catalogue. Its name is derived from the code. Codes with status 429 or 503 get a delay of 2 s.
+    /// Returns one scenario for each code of a catalogue. The name of a scenario is derived from its code. Codes with status 429 or 503 get
+    /// a delay of 2 s.
     /// - Parameters:
     ///   - catalogue: The codes. They may include codes of an app.
     ///   - root: The path at which the lab is mounted.
@@ -95,7 +96,8 @@ extension APIError.Kind {
 }
 
 extension LabScenario {
-    /// Three errors in every form: an error with fields, an error with a delay, and an error of a session. The form `detail` has no fields.
+    /// Returns scenarios for three errors in every form: an error with fields, an error with a delay, and an error of a session. The form
+    /// `detail` has no fields.
     /// - Parameters:
     ///   - catalogue: The codes. If it doesn't contain a code, there is no scenario for this code.
     ///   - root: The path at which the lab is mounted.
@@ -120,7 +122,7 @@ extension LabScenario {
         }
     }
 
-    /// The error bodies of other servers, one scenario for each ``LabFamily``.
+    /// Returns one scenario for each ``LabFamily``. Its response has an error body in the format of other servers.
     /// - Parameter root: The path at which the lab is mounted.
     static func families(root: String) -> [LabScenario] {
         LabFamily.all.map { family in

@@ -1,7 +1,7 @@
 import ErrorContract
 
 extension LabScenario {
-    /// Temporary failures. Each path has a placeholder for the session. The server counts the calls of each session.
+    /// Returns scenarios for temporary failures. Each path has a placeholder for the session. The server counts the calls of each session.
     /// - Parameter root: The path at which the lab is mounted.
     static func sequences(root: String) -> [LabScenario] {
         let unavailable = LabFailure(.server, .serverServiceUnavailable, status: 503, retryAfter: 1...1)
@@ -67,8 +67,8 @@ extension LabScenario {
         ]
     }
 
-    /// A rate limit of two requests per minute. The client makes three calls, and the fourth expected result is that of a call after the
-    /// delay of the refusal.
+    /// Returns scenarios for a rate limit of two requests per minute. The client makes three calls, and the fourth expected result is that
+    /// of a call after the delay of the refusal.
     /// - Parameter root: The path at which the lab is mounted.
     static func limits(root: String) -> [LabScenario] {
         [

@@ -63,7 +63,7 @@ public struct AdaptiveLimit: Sendable {
         return Hold(.repeatedRefusals, wait: .nanoseconds(penalty))
     }
 
-    /// Decides about a call. A refused call uses no quota, but the ``RefusalPenalty`` counts it.
+    /// Admits or refuses a call. A refused call uses no quota, but the ``RefusalPenalty`` counts it.
     ///
     /// - Parameter now: Nanoseconds on a monotonic clock.
     /// - Returns: The admitted call, which must end with ``end(_:with:at:using:)``; or the reason and the length of the delay.
@@ -95,7 +95,7 @@ public struct AdaptiveLimit: Sendable {
         self.ledger = ledger
     }
 
-    /// Returns the current usage. O(limits · log calls).
+    /// Returns the current usage. O(limits · log calls), with the same variables as for ``AdaptiveLimit``.
     /// - Parameter now: Nanoseconds on a monotonic clock.
     public func status(at now: Int64) -> AdaptiveStatus {
         let uses = policy.quotas.indices.map { index in
@@ -112,8 +112,8 @@ public struct AdaptiveLimit: Sendable {
         )
     }
 
-    /// Whether the limit has the same state as a new limit. The caller can then remove it. O(limits + log calls), where *calls* is the
-    /// number of stored calls.
+    /// Returns whether the limit has the same state as a new limit. The caller can then remove the limit. O(limits + log calls), with the
+    /// same variables as for ``AdaptiveLimit``.
     ///
     /// Limits that the server reported don't count as state, because the next response reports them again.
     /// - Parameter now: Nanoseconds on a monotonic clock.

@@ -41,7 +41,7 @@ public struct AdaptiveSnapshot: Hashable, Sendable, Codable {
 }
 
 extension AdaptiveLimit {
-    /// Returns the usage and the learned limits, to save them; `nil` if there are none. O(calls).
+    /// Returns the usage and the learned limits, to save them; `nil` if there are none. O(stored calls).
     ///
     /// The observed usage of other clients isn't included. The limit learns this usage again from the first response.
     /// - Parameters:

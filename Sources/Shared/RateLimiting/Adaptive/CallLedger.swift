@@ -65,7 +65,7 @@ struct CallLedger: Sendable {
             + inFlight.values.sorted().map { .init(sent: now - $0, ended: nil) }
     }
 
-    /// Whether no call can still count in a window.
+    /// Returns whether no call can still count in a window.
     func isEmpty(at now: Int64, window: Int64) -> Bool {
         inFlight.isEmpty && firstEnd(after: now - window) == ended.count
     }
@@ -98,7 +98,7 @@ struct CallLedger: Sendable {
         ended.prefix(firstEnd(after: sent - 1)).count { $0.sent > instant - window }
     }
 
-    /// The index of the first call that ended after an instant.
+    /// Returns the index of the first call that ended after an instant.
     private func firstEnd(after instant: Int64) -> Int {
         var (low, high) = (0, ended.count)
         while low < high {

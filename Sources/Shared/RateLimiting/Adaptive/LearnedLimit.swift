@@ -61,8 +61,8 @@ struct LearnedLimit: Sendable {
     /// The number of units per window. If the server has not reported the quota, this is the largest observed number.
     var quota: Int? { reportedQuota ?? (seenQuota > 0 ? seenQuota : nil) }
 
-    /// The length of the window. If the server has not reported the window, this is the longest observed time until a reset. The fallback
-    /// is the minimum of this observed time.
+    /// Returns the length of the window. If the server has not reported the window, this is the longest observed time until a reset. The
+    /// fallback is the minimum of this observed time.
     func window(atLeast fallback: Int64) -> Int64 { reportedWindow ?? max(seenWindow, fallback) }
 
     /// Returns the nanoseconds until a further call certainly fits. O(log stored calls).
@@ -183,7 +183,7 @@ extension LearnedLimit {
 }
 
 extension Duration {
-    /// The duration in nanoseconds, rounded up. The value is from 0 to the limit.
+    /// Returns the duration in nanoseconds, rounded up. The value is from 0 to the limit.
     func wholeNanoseconds(upTo limit: Int64) -> Int64 {
         self >= .nanoseconds(limit) ? limit : max(0, wholeNanosecondsRoundedUp)
     }

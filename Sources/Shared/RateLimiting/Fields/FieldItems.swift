@@ -1,7 +1,7 @@
 import Timekeeping
 
-/// The comma-separated items of a field with their parameters. Parsing is lenient: values may be quoted or not, and names may have any
-/// case.
+/// The comma-separated items of a field with their parameters. Parsing is lenient: values may be quoted or not, and names may have
+/// uppercase and lowercase letters.
 ///
 /// The parser reads bytes rather than characters. Otherwise, a combining mark after a comma would hide the comma.
 struct FieldItem {
@@ -10,7 +10,7 @@ struct FieldItem {
     /// The parameters by their lowercase names.
     var parameters: [String: String] = [:]
 
-    /// The maximum number of items that are read from a field, and the maximum number of bytes.
+    /// The maximum number of items that the parser reads from a field, and the maximum number of bytes.
     private static let (mostItems, mostBytes) = (64, 8_192)
 
     /// Returns the items of a field's lines. Commas and semicolons within quotes don't separate items or parameters. If a parameter is

@@ -25,7 +25,7 @@ public enum RateLimitFields {
             .compactMap { name, value in value.map { (name, $0) } }
     }
 
-    /// Returns the value for policies: `"reset-email";q=3;w=3600`.
+    /// Returns the field value that describes policies, such as `"reset-email";q=3;w=3600`.
     ///
     /// Use it for policies without a decision, such as in documentation. For the policies of a decision, use ``policies(of:)``.
     /// - Parameter policies: The policies, in the order of the field's members. The value is empty if there are none.
@@ -35,7 +35,8 @@ public enum RateLimitFields {
         }
     }
 
-    /// Returns the value for one policy: `"bandwidth";q=65535;qu="content-bytes";w=10;pk=:cHJv:`. The unit is omitted if it is requests.
+    /// Returns the field value that describes one policy, such as `"bandwidth";q=65535;qu="content-bytes";w=10;pk=:cHJv:`. If the unit is
+    /// requests, the value doesn't contain the unit.
     /// - Parameters:
     ///   - policy: The policy.
     ///   - partitionKey: The key that distinguishes this quota from other quotas of the policy; `nil` to omit it. It must not contain a
@@ -46,7 +47,7 @@ public enum RateLimitFields {
         }
     }
 
-    /// Returns the value for the remaining units of one policy: `"reset-email";r=2;t=1200`.
+    /// Returns the field value with the remaining units of one policy, such as `"reset-email";r=2;t=1200`.
     /// - Parameters:
     ///   - policy: The policy.
     ///   - remaining: The number of remaining units; a negative number counts as 0.
@@ -62,14 +63,14 @@ public enum RateLimitFields {
         return FieldText.text(capacity: capacity(policy, partitionKey: partitionKey)) { add(limit, to: &$0) }
     }
 
-    /// Returns the value for the visible policies of a result; `nil` if there are none.
+    /// Returns the field value that describes the visible policies of a result; `nil` if there are none.
     ///
     /// - Parameter result: The result of a decision or of a check.
     public static func policies(of result: RateLimitResult) -> String? {
         list(result) { add($0.policy, partitionKey: $0.partitionKey, to: &$1) }
     }
 
-    /// Returns the value for the remaining units of the visible policies of a result; `nil` if there are none.
+    /// Returns the field value with the remaining units of the visible policies of a result; `nil` if there are none.
     ///
     /// - Parameter result: The result of a decision or of a check.
     public static func limits(of result: RateLimitResult) -> String? {
@@ -78,13 +79,13 @@ public enum RateLimitFields {
 
     /// Returns the value of `Retry-After`; `nil` if the request was admitted, or if it can never be admitted.
     ///
-    /// The value is the longest delay of all refusals. It is never shorter than the `t` of a limit that is used up.
+    /// The value is the longest delay of all refusals. If a limit is used up, the value is at least the parameter `t` of this limit.
     /// - Returns: The delay in whole seconds, rounded up; at least 1.
     public static func retryAfter(of result: RateLimitResult) -> String? {
         result.refusal?.retryAfter.map { String(max(1, $0.wholeSecondsRoundedUp)) }
     }
 
-    /// Returns the list of the visible limits, written by a closure; `nil` if no limit is visible.
+    /// Returns a list with one member per visible limit, which a closure writes; `nil` if no limit is visible.
     private static func list(
         _ result: RateLimitResult,
         _ add: (RateLimitResult.Limit, inout FieldText) -> Void
@@ -159,7 +160,7 @@ struct FieldText: ~Copyable {
         }
     }
 
-    /// The maximum number of bytes of a quoted text: each of its bytes may need a backslash.
+    /// Returns the maximum number of bytes of a quoted text: each of its bytes may need a backslash.
     static func quotedCapacity(_ text: String) -> Int { 2 * text.utf8.count + 2 }
 
     /// The maximum number of digits of a number.

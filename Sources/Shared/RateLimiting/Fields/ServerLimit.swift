@@ -1,7 +1,7 @@
 /// A server's report about one of its limits, as a response contains it.
 ///
-/// ``decode(now:field:)`` makes the value from the fields of a response. Every property is optional, because each server reports a
-/// different selection. Pass the reports to ``AdaptiveLimit/end(_:with:at:using:)``, so that the client slows down before the server
+/// ``decode(now:field:)`` creates values of this type from the fields of a response. Every property is optional, because each server
+/// reports other values. Pass the reports to ``AdaptiveLimit/end(_:with:at:using:)``, so that the client slows down before the server
 /// refuses it.
 public struct ServerLimit: Hashable, Sendable {
     /// The policy's name, if it has one.
@@ -48,7 +48,8 @@ extension ServerLimit {
     /// The method reads draft-ietf-httpapi-ratelimit-headers-10, all earlier drafts, and the formats of vendors. Decoding is lenient. A
     /// value that can't be read counts as absent. A limit is ignored if it has no readable quota, remaining count or reset.
     ///
-    /// A `Retry-After` field takes precedence over each reset of this method. `ErrorContract` reads `Retry-After` in all its formats.
+    /// If the response has a `Retry-After` field, use its delay instead of the reset times that this method returns. `ErrorContract` reads
+    /// `Retry-After` in all its formats.
     ///
     /// - Parameters:
     ///   - now: Seconds since 1970 from the response's `Date` field, or from the local clock if the response has no such field.

@@ -1,4 +1,4 @@
-/// Limits in separate fields: drafts up to 6, and the formats of vendors.
+/// Reads limits from separate fields: from the fields of the drafts up to 6, and from the fields of vendors.
 ///
 /// Use it only if the response has no limits in a newer format.
 struct VendorLimits {
@@ -28,13 +28,14 @@ struct VendorLimits {
         return shopify.map { [$0] } ?? []
     }
 
-    /// Vendors that write the name of a quota before `limit`, `remaining` and `reset`: Linear and Anthropic.
+    /// The prefixes and the names of quotas of Linear and Anthropic, which write the name before `limit`, `remaining` and `reset`.
     private static let quotas = [
         ("x-ratelimit-", ["requests", "complexity", "endpoint-requests"]),
         ("anthropic-ratelimit-", ["requests", "tokens", "input-tokens", "output-tokens"]),
     ]
 
-    /// The fields of GitHub, GitLab, X, Discord, Reddit, Laravel, Okta and others. With a suffix, the fields of OpenAI.
+    /// Reads the limit from the fields of GitHub, GitLab, X, Discord, Reddit, Laravel, Okta and others. With a suffix, reads OpenAI's
+    /// fields.
     private func limit(_ prefix: String, suffix: String, name: String? = nil) -> ServerLimit? {
         func first(_ name: String) -> FieldItem? { FieldItem.items(field(prefix + name + suffix)).first }
         let quotas = FieldItem.items(field(prefix + "limit" + suffix))
@@ -59,7 +60,7 @@ struct VendorLimits {
         return limit
     }
 
-    /// Shopify's bucket, such as `32/40`. The first number is the usage.
+    /// The limit of Shopify's bucket, such as `32/40`. The first number is the usage, and the second number is the quota.
     private var shopify: ServerLimit? {
         for name in ["x-shopify-shop-api-call-limit", "x-shopify-api-call-limit"] {
             let parts = (field(name).first ?? "").split(separator: "/", omittingEmptySubsequences: false)

@@ -8,11 +8,11 @@ struct ResolvedClaim {
     let cost: Int
     /// The part of the table that contains the key.
     let shard: UnsafeMutablePointer<KeyShard>
-    /// The action if the table has no room for a new key.
+    /// The action that the table takes for a new key if the table is full.
     let whenFull: WhenFull
     /// Whether this is the caller's claim, and not the derived claim of a network. Responses show only such claims.
     let isNarrow: Bool
-    /// Whether this claim is only counted if the claim before it is skipped.
+    /// Whether this claim is only counted as a replacement, if the claim before it is skipped.
     let isFallback: Bool
     /// Whether the charge can be refunded.
     let isRefundable: Bool
@@ -88,7 +88,7 @@ struct JointDecision {
         }
     }
 
-    /// Decides while the locks are held.
+    /// Admits or refuses the request while the locks are held.
     ///
     /// - Parameter hasFallbacks: Whether the claims of all networks have been added.
     ///
@@ -117,7 +117,7 @@ struct JointDecision {
         if charges && enforced.place < 0 { charge() }
     }
 
-    /// Whether a network's claim is not needed, because the claim before it is not skipped.
+    /// Returns whether a network's claim is not needed, because the claim before it is not skipped.
     private func isUnusedFallback(_ place: Int) -> Bool { claims[place].isFallback && !claims[place - 1].isSkipped }
 
     /// Uses one instant for all claims: the latest instant of all their shards. All shards record this instant.

@@ -2,10 +2,11 @@ import Synchronization
 import Timekeeping
 
 extension JointRateLimiter {
-    /// Takes the changed keys, to save them. The array is empty if no key has changed.
+    /// Returns the usage of the keys that have changed since they were last returned, so that the caller can save it. The array is empty if
+    /// no key has changed.
     ///
     /// Each key occurs once, with its latest usage, even if the key has changed several times. If rows could not be saved, pass the rows to
-    /// ``returnChanges(_:)``. O(count + locks); each lock is held only for its part of the rows.
+    /// ``returnChanges(_:)``. O(count + locks). The method holds each lock only while it reads the rows of that lock.
     ///
     /// ```swift
     /// let rows = limiter.takeChanges()
@@ -40,9 +41,9 @@ extension JointRateLimiter {
         return Self.stamp(saved, time)
     }
 
-    /// Returns rows that could not be saved. A later call takes them again. O(rows).
+    /// Gives back rows that the caller could not save. A later call of ``takeChanges(upTo:time:)`` returns their keys again. O(rows).
     ///
-    /// The rows only identify the keys: the later call returns the usage of that time. Rows of unknown policies are ignored.
+    /// The rows only identify the keys. The later call returns the usage at the time of that call. Rows of unknown policies are ignored.
     /// - Parameter unsaved: Rows that ``takeChanges(upTo:time:)`` or ``takeChanges(of:time:)`` returned.
     public func returnChanges(_ unsaved: [SavedRateLimit]) {
         for saved in unsaved {
@@ -51,7 +52,7 @@ extension JointRateLimiter {
         }
     }
 
-    /// Takes the usage of the keys of some claims and of their networks, including unchanged keys. O(claims).
+    /// Returns the usage of the keys of some claims and of their networks, including unchanged keys. O(claims).
     ///
     /// Use this method to save the usage immediately, such as in the transaction of the request. ``takeChanges(upTo:time:)`` takes these
     /// keys only if they change again, or if ``returnChanges(_:)`` returns them.

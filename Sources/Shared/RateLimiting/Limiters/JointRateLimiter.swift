@@ -134,7 +134,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
         return RateLimitUsage(limit: memory, tables: tables)
     }
 
-    /// Decides about one request, and counts an admitted request. O(claims).
+    /// Admits or refuses one request, and counts an admitted request. O(claims).
     /// - Parameter claims: The claims of the request. A request without claims is admitted.
     /// - Returns: The state of all claimed limits, and the refusal with the longest delay if an enforced policy refuses the request.
     /// - Precondition: Every claim names a rule of this limiter, and no two claims name the same rule.
@@ -142,9 +142,10 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
         decide(claims, at: clock.now, charges: true)
     }
 
-    /// Decides about one request at an instant that the caller already knows.
+    /// Admits or refuses one request at an instant that the caller already knows.
     ///
-    /// Use it to decide about a request at the time of its receipt. If an earlier call used a later instant, that later instant is used.
+    /// Use it to decide about a request at the time of its receipt. If an earlier call used a later instant, the limiter uses that later
+    /// instant.
     /// - Parameters:
     ///   - claims: The claims of the request.
     ///   - instant: The instant of the request, from the clock of this limiter.
@@ -154,7 +155,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
         decide(claims, at: instant, charges: true)
     }
 
-    /// Decides about one request, and reports each charge. Use this method to write a log of admissions.
+    /// Admits or refuses one request, and reports each charge. Use this method to write a log of admissions.
     ///
     /// - Parameters:
     ///   - claims: The claims of the request.
@@ -167,8 +168,8 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
 
     /// Returns the result that ``admit(_:)`` would return now. Counts nothing. O(claims).
     ///
-    /// Between a check and an admission, other callers can use up the quota. So use ``admit(_:)`` to decide, and this method only to report
-    /// the state of limits.
+    /// Other callers can use up the quota between this check and a later admission. So use this method only to report the state of limits,
+    /// and use ``admit(_:)`` to decide.
     /// - Parameter claims: The claims, as for ``admit(_:)``.
     /// - Precondition: Every claim names a rule of this limiter, and no two claims name the same rule.
     public func check(_ claims: [RateLimitClaim]) -> RateLimitResult {
@@ -183,7 +184,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     /// and the refund, because a GCRA stores no instants. A policy refunds nothing if it has changed its algorithm since the admission, or
     /// has removed the key. O(quota) for each policy.
     /// - Parameters:
-    ///   - charge: The charge of an admission by this limiter. Each policy's part of it is refunded once.
+    ///   - charge: The charge of an admission by this limiter. Each policy refunds its units only once.
     ///   - policies: The names of the policies to refund; `nil` for all refundable policies.
     public func refund(_ charge: RateLimitCharge, under policies: Set<String>? = nil) {
         for case .key(let part) in charge.take(under: policies).map(\.charged) {
@@ -197,8 +198,8 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     /// policy.
     ///
     /// If the new window is longer, admissions older than the old window are not counted. If the algorithm changes from GCRA to the sliding
-    /// window, a key with any usage waits a whole window. O(keys). Only one lock is held at a time, and a decision waits only for its own
-    /// locks.
+    /// window, a key with any usage waits a whole window. O(keys). The change holds only one lock at a time, and a decision waits only for
+    /// the locks of the keys that it claims.
     ///
     /// ```swift
     /// limiter.change(to: RateLimitRule(.requests(2, per: .seconds(900), name: "login-account")))
@@ -249,7 +250,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     /// Returns the nanoseconds since the limiter was created.
     func elapsed() -> Int64 { origin.duration(to: clock.now).wholeNanosecondsRoundedUp }
 
-    /// Decides about one request. If a table is full, the method repeats the decision once with the claims of the client's networks.
+    /// Admits or refuses one request. If a table is full, the method repeats the decision once with the claims of the client's networks.
     /// - Parameters:
     ///   - claims: The claims of the request.
     ///   - instant: The instant of the request.

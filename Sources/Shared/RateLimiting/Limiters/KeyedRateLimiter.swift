@@ -41,7 +41,7 @@ public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendabl
     /// The policy of every key.
     public var policy: RateLimitPolicy { shards.rule.policy }
 
-    /// Decides about one request of a key, and counts an admitted request. O(1), or O(cost) with the sliding window.
+    /// Admits or refuses one request of a key, and counts an admitted request. O(1), or O(cost) with the sliding window.
     /// - Parameters:
     ///   - key: The key under which the request is counted.
     ///   - cost: The number of units that the request takes; `nil` for the cost of the policy.
@@ -51,8 +51,8 @@ public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendabl
         admit(key, at: clock.now, cost: cost)
     }
 
-    /// Decides about one request of a key at an instant that the caller already knows. If an earlier call used a later instant, that later
-    /// instant is used.
+    /// Admits or refuses one request of a key at an instant that the caller already knows. If an earlier call used a later instant, the
+    /// limiter uses that later instant.
     /// - Parameters:
     ///   - key: The key under which the request is counted.
     ///   - instant: The instant of the request, from the clock of this limiter.
@@ -66,7 +66,7 @@ public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendabl
 
     /// Returns the number of units of a key that would be admitted now. Changes nothing. O(log quota).
     ///
-    /// Another caller can use these units before the next call. So use the result only to show it.
+    /// Another caller can use these units before the next call. So use the result only for display.
     /// - Parameter key: The key, which need not have any usage.
     public func remaining(of key: Key) -> Int {
         withTable(of: key) { table, digest, now in

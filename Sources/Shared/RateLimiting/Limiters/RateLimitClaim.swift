@@ -58,7 +58,7 @@ public struct RateLimitClaim: Sendable {
 /// if try await !checkPassword(), let charge = result.charge { limiter.refund(charge) }
 /// ```
 ///
-/// Each policy's part can be refunded only once, even if several tasks try. Units that are not refunded stay counted.
+/// The units of each policy can be refunded only once, even if several tasks try. Units that are not refunded stay counted.
 public final class RateLimitCharge: Sendable {
     /// The charge of one policy.
     package struct Part: Sendable {
@@ -67,7 +67,7 @@ public final class RateLimitCharge: Sendable {
         /// The units that were charged.
         package var charged: Charged
 
-        /// Creates a part.
+        /// Creates the charge of one policy.
         package init(policy: String, charged: Charged) {
             (self.policy, self.charged) = (policy, charged)
         }
@@ -109,7 +109,7 @@ public final class RateLimitCharge: Sendable {
 }
 
 extension RateLimitCharge: Hashable {
-    /// Whether two values are the charge of the same admission. Charges of different admissions are never equal.
+    /// Returns whether two values are the same charge. Charges of different admissions are never equal.
     public static func == (one: RateLimitCharge, other: RateLimitCharge) -> Bool { one === other }
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

@@ -1,12 +1,12 @@
 /// A store that counts usage: in this process, or in a server that several processes share.
 ///
-/// One call decides about a request under all claimed policies: either all policies count the request, or none. This also holds for
-/// concurrent decisions. ``JointRateLimiter`` counts in memory. A store that uses a network must limit its own time, because the request
-/// waits for the store.
+/// One call decides about a request under all claimed policies: either all policies count the request, or no policy counts it. This also
+/// holds for concurrent decisions. ``JointRateLimiter`` counts in memory. A store that uses a network must limit its own time, because the
+/// request waits for the store.
 public protocol RateLimitStore: Sendable {
-    /// Decides about one request, and counts an admitted request.
+    /// Admits or refuses one request, and counts an admitted request.
     ///
-    /// - Parameter claims: The claims of the request. Each of them names another policy. A request without claims is admitted.
+    /// - Parameter claims: The claims of the request. No two claims name the same policy. A request without claims is admitted.
     /// - Returns: Whether the request is admitted, with the state of all claimed limits. An admission also has the charge, with which the
     ///   caller can refund it.
     /// - Throws: An error if the store can't decide. In this case, no policy counts the request.
@@ -18,7 +18,7 @@ public protocol RateLimitStore: Sendable {
     /// - Parameter claims: The claims, as for ``admit(_:)``.
     /// - Throws: An error if the store can't be reached.
     func check(_ claims: [RateLimitClaim]) async throws -> RateLimitResult
-    /// Refunds the units that an admission of this store charged to refundable claims. Each policy's part is refunded once.
+    /// Refunds the units that an admission of this store charged to refundable claims. Each policy refunds its units only once.
     /// - Parameters:
     ///   - charge: The charge that the admission reported.
     ///   - policies: The names of the policies to refund; `nil` for all refundable policies.

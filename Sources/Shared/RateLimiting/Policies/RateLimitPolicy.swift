@@ -12,7 +12,7 @@ public struct RateLimitPolicy: Hashable, Sendable {
     public let window: Duration
     /// The unit of the quota, as responses report it.
     public let unit: QuotaUnit
-    /// The numbers that a decision needs.
+    /// The numbers that a limiter needs to admit or refuse a request.
     let terms: RateLimitTerms
 
     /// The maximum number of units admitted in any window.
@@ -35,7 +35,7 @@ public struct RateLimitPolicy: Hashable, Sendable {
     ///   - algorithm: The algorithm that counts admissions; `nil` for ``RateLimitAlgorithm/automatic(quota:)``.
     ///   - unit: The unit of the quota, as responses report it.
     /// - Precondition: `quota`, `window`, `cost` and the burst are positive. `quota` is at most 2³¹ − 1, and `window` is at most 10 years.
-    ///   The burst is at most `quota`, and `cost` is at most the burst. The burst refills in less than 70 years.
+    ///   The burst is at most `quota`, and `cost` is at most the burst. A used burst is available again after less than 70 years.
     public init(
         name: String,
         quota: Int,
@@ -67,7 +67,7 @@ public struct RateLimitPolicy: Hashable, Sendable {
         )
     }
 
-    /// Returns a policy in a short form: `.requests(3, per: .seconds(3600))`.
+    /// Returns a policy. This short form reads as `.requests(3, per: .seconds(3600))`.
     /// - Parameters:
     ///   - quota: The maximum number of requests in any window, at least 1.
     ///   - window: The length of the window, at most 10 years.
@@ -124,7 +124,8 @@ public enum RateLimitAlgorithm: Hashable, Sendable {
 
 /// The unit that a policy counts (draft-ietf-httpapi-ratelimit-headers-10, section 3.1.2).
 ///
-/// The unit only informs clients: a limiter counts the cost of a claim in any unit. Responses omit ``requests``, which is the default.
+/// The unit only informs clients. A limiter counts the cost of a claim in the same way for all units. Responses omit ``requests``, which is
+/// the default.
 public struct QuotaUnit: RawRepresentable, Hashable, Sendable {
     /// The name in the registry of the draft.
     public let rawValue: String
@@ -143,7 +144,7 @@ public struct QuotaUnit: RawRepresentable, Hashable, Sendable {
     public static let concurrentRequests = QuotaUnit(rawValue: "concurrent-requests")
 }
 
-/// The numbers of a policy that a decision needs. The type has no strings, so a copy is cheap.
+/// The numbers of a policy that a limiter needs to admit or refuse a request. The type has no strings, so a copy is cheap.
 struct RateLimitTerms: Hashable, Sendable {
     /// The maximum number of units in any window.
     let quota: Int
@@ -153,7 +154,8 @@ struct RateLimitTerms: Hashable, Sendable {
     let cost: Int
     /// The length of the window in nanoseconds, rounded up.
     let window: Int64
-    /// The time in nanoseconds in which one unit refills, rounded up. 0 for the sliding window, which doesn't refill evenly.
+    /// The time in nanoseconds after which one more unit becomes available, rounded up. 0 for the sliding window, where units don't become
+    /// available at an even rate.
     let emission: Int64
 
     /// The longest time until a key is unused again, in nanoseconds.

@@ -14,10 +14,11 @@
 public struct WideLimits: Hashable, Sendable {
     /// The condition under which the networks are counted.
     public enum Use: Hashable, Sendable {
-        /// Always. The client and both networks are decided together: either all of them count the request, or none.
+        /// The networks are always counted. One decision covers the client and both networks: either all of them count the request, or
+        /// none.
         case jointly
-        /// Only while the policy's table is full of keys that have used more than half of their quota. In this case, the widest network is
-        /// counted instead of the key.
+        /// The networks are only counted while the policy's table is full of keys that have used more than half of their quota. In this
+        /// case, the widest network is counted instead of the key.
         case asFallback
     }
 

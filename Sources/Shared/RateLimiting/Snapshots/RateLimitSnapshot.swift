@@ -77,7 +77,8 @@ public struct SavedRateLimit: Hashable, Sendable, Codable {
         (self.key, self.state, self.lifetime) = (key, state, lifetime)
     }
 
-    /// Whether the row can be deleted at a time. The result is never `true` too early, even if the wall clock changes during a boot.
+    /// Returns whether the row can be deleted at a time. The result is never `true` too early, even if the wall clock changes during a
+    /// boot.
     /// - Parameter time: The current time, on the clocks with which the usage was saved.
     public func isExpired(at time: SnapshotTime) -> Bool { state.time.nanoseconds(to: time) >= lifetime }
 }

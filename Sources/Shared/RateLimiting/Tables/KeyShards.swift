@@ -56,7 +56,8 @@ final class KeyShards: @unchecked Sendable {
     var rule: RateLimitRule { shards.withTable(\.rule) }
     /// The number of keys with their own window. O(shards).
     var keyCount: Int { usage.keys }
-    /// The usage of all shards together. Each shard is locked for a short time, so the sum isn't one instant's state. O(shards).
+    /// The usage of all shards together. The shards are locked one after another, so the sum may not match the usage at any single instant.
+    /// O(shards).
     var usage: TableUsage { (0..<count).reduce(into: TableUsage()) { $0 += self[$1].withTable(\.usage) } }
     /// The largest number of slots of a table. An insertion moves at most this number of slots.
     var largestTable: Int { (0..<count).reduce(0) { max($0, self[$1].withTable(\.slotCount)) } }
@@ -71,7 +72,7 @@ final class KeyShards: @unchecked Sendable {
         shards + Int(truncatingIfNeeded: key.rawValue &>> 1 & mask)
     }
 
-    /// Decides about one request.
+    /// Admits or refuses one request.
     @usableFromInline
     func admit(_ key: KeyDigest, at now: Int64, cost: Int) -> RateLimitDecision {
         shard(of: key).admit(key.word, at: now, cost: cost)
@@ -101,7 +102,7 @@ struct KeyShard: ~Copyable {
 
 /// The operations use a pointer, because a lock must not move.
 extension UnsafeMutablePointer<KeyShard> {
-    /// Decides about one request.
+    /// Admits or refuses one request.
     @inline(__always)
     func admit(_ digest: UInt64, at now: Int64, cost: Int) -> RateLimitDecision {
         take()

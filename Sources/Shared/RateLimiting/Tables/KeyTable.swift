@@ -39,7 +39,7 @@ enum KeyTable {
         }
     }
 
-    /// Decides about one request, and charges an admitted request. A cost of 0 means the cost of the policy.
+    /// Admits or refuses one request, and charges an admitted request. A cost of 0 means the cost of the policy.
     @inline(__always)
     func admit(_ digest: UInt64, at now: Int64, cost: Int) -> RateLimitDecision {
         switch self {

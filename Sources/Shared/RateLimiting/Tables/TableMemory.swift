@@ -14,8 +14,8 @@ final class MemoryPool: Sendable {
     /// The number of bytes that tables have taken. With concurrent allocations, this number can exceed the size.
     var used: Int { taken.load(ordering: .relaxed) }
 
-    /// Counts bytes that a table took; a negative number counts bytes that it returned. The method never fails, because a table calls
-    /// ``TableMemory/hasRoom(for:)`` first.
+    /// Counts bytes that a table took. A negative number counts bytes that the table returned. The method never fails, because a table
+    /// calls ``TableMemory/hasRoom(for:)`` first.
     func take(_ bytes: Int) { taken.add(bytes, ordering: .relaxed) }
 }
 
@@ -38,7 +38,7 @@ struct TableMemory {
     /// An empty table with the same limit.
     var emptied: TableMemory { TableMemory(pool: pool, reserved: reserved) }
 
-    /// Whether there is room for more bytes.
+    /// Returns whether there is room for more bytes.
     func hasRoom(for bytes: Int) -> Bool {
         guard let pool else { return true }
         return used + bytes <= reserved || pool.used + used + bytes - max(used, reserved) <= pool.size
@@ -50,7 +50,7 @@ struct TableMemory {
         return pool.used >= pool.size
     }
 
-    /// Counts allocated bytes; a negative number counts freed bytes.
+    /// Counts allocated bytes. A negative number counts freed bytes.
     @inline(__always)
     mutating func add(_ bytes: Int) {
         if bytes != 0 { count(bytes) }

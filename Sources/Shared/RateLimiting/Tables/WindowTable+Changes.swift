@@ -113,7 +113,7 @@ extension WindowTable where Window: ~Copyable {
         }
     }
 
-    /// The usage with which new keys start after ``spendAll(of:at:ago:)``.
+    /// Returns the usage with which new keys start after ``spendAll(of:at:ago:)``.
     private func everyone(at now: Int64) -> TableRow {
         let (index, isFound) = find(Self.bucket(0))
         guard isFound else { return TableRow(key: .everyone, usage: Window().savedUsage(at: now, terms: terms), owed: 0) }

@@ -23,7 +23,7 @@ struct TableCharge {
 }
 
 extension WindowTable where Window: ~Copyable {
-    /// Decides about one request, and charges an admitted request. A refusal changes no usage.
+    /// Admits or refuses one request, and charges an admitted request. A refusal changes no usage.
     ///
     /// - Parameters:
     ///   - digest: The digest of the key.
@@ -42,7 +42,7 @@ extension WindowTable where Window: ~Copyable {
         return decision
     }
 
-    /// Decides about a request of a key without a window. An admitted key gets a window, or shares the window of its bucket.
+    /// Admits or refuses a request of a key without a window. An admitted key gets a window, or shares the window of its bucket.
     @inline(never)
     private mutating func admitNewcomer(_ digest: UInt64, at now: Int64, cost: Int) -> RateLimitDecision {
         let decision = ask(digest, at: now, cost: cost)

@@ -85,7 +85,7 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
     /// - Parameter number: From 0 to 15.
     static func bucket(_ number: Int) -> UInt64 { UInt64(number + 1) * 2 }
 
-    /// Whether a word belongs to a key. Other words belong to a bucket or to a free slot.
+    /// Returns whether a word belongs to a key. Other words belong to a bucket or to a free slot.
     static func isKey(_ word: UInt64) -> Bool { word >= KeyDigest.firstOfKeys }
 
     private static func memory(_ count: Int) -> UnsafeMutablePointer<Slot> {

@@ -1,7 +1,7 @@
 /// The state of one limit, independent of its algorithm. The state is a pure value without a clock or a lock.
 ///
-/// Instants are nanoseconds on a monotonic clock. All calls on one value must pass the same terms. The type is noncopyable because a ring
-/// owns memory.
+/// Instants are nanoseconds on a monotonic clock. All calls of methods of the same state must pass the same terms. The type is noncopyable,
+/// because a state can own memory.
 protocol AdmissionWindow: ~Copyable {
     /// Creates the state of an unused limit.
     init()
@@ -27,7 +27,7 @@ protocol AdmissionWindow: ~Copyable {
     func delayOfMore(at now: Int64, terms: RateLimitTerms) -> Int64
     /// Returns the nanoseconds until the state equals a new state.
     func owed(at now: Int64, terms: RateLimitTerms) -> Int64
-    /// Whether the state equals a new state, so that it can be removed.
+    /// Returns whether the state equals a new state, so that the caller can remove it.
     func isFresh(at now: Int64, terms: RateLimitTerms) -> Bool
     /// Returns the usage in the form in which it is saved.
     func savedUsage(at now: Int64, terms: RateLimitTerms) -> SavedUsage
@@ -82,7 +82,7 @@ extension AdmissionWindow where Self: ~Copyable {
         Double(owed(at: now, terms: terms)) / Double(terms.longestUsage)
     }
 
-    /// Decides about one request. A refusal changes nothing.
+    /// Admits or refuses one request. A refusal changes nothing.
     @inline(__always)
     mutating func decide(at now: Int64, terms: RateLimitTerms, cost: Int) -> RateLimitDecision {
         guard cost <= terms.burst else { return .impossible }

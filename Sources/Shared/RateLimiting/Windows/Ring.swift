@@ -148,7 +148,7 @@ extension Ring: AdmissionWindow {
 
     static func firstHeapBytes(terms: RateLimitTerms) -> Int { heapBytes(capacity: min(2, max(1, terms.quota / 2))) }
 
-    /// The header, the instants, and the overhead of the allocator.
+    /// Returns the number of bytes of a buffer on the heap: the header, the instants, and the overhead of the allocator.
     private static func heapBytes(capacity: Int) -> Int { 32 + 8 * capacity }
 
     func usage(at now: Int64, terms: RateLimitTerms) -> Double {

@@ -59,7 +59,7 @@ public struct SlidingWindow: Sendable {
         storage.ring.pointee.remaining(at: now, terms: terms(of: policy))
     }
 
-    /// Whether the window has the same state as a new window. The caller can then remove it. O(1).
+    /// Returns whether the window has the same state as a new window. If so, the caller can remove the window. O(1).
     /// - Parameters:
     ///   - now: Nanoseconds on the clock of ``admit(at:policy:cost:)``.
     ///   - policy: The policy. Its algorithm is ignored.
@@ -78,7 +78,7 @@ public struct SlidingWindow: Sendable {
         _ = storage.ring.pointee.charge(at: now, terms: terms(of: policy), cost: cost)
     }
 
-    /// The instants that still count, oldest first.
+    /// Returns the instants that still count, oldest first.
     func instants(at now: Int64, policy: RateLimitPolicy) -> [Int64] {
         guard case .ages(let ages) = storage.ring.pointee.savedUsage(at: now, terms: terms(of: policy)) else { return [] }
         return ages.map { now - $0 }

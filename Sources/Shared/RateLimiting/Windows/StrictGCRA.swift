@@ -24,8 +24,8 @@ public struct StrictGCRA: Hashable, Sendable {
     /// Decides about one request. An admitted request takes its units at once.
     /// - Parameters:
     ///   - now: Nanoseconds on a monotonic clock.
-    ///   - policy: The policy. Its algorithm must be ``RateLimitAlgorithm/strictGCRA(burst:)``. Pass the same policy in every call on one
-    ///     value.
+    ///   - policy: The policy. Its algorithm must be ``RateLimitAlgorithm/strictGCRA(burst:)``. Pass the same policy in all calls for one
+    ///     state.
     ///   - cost: The number of units that the request takes; `nil` for the cost of the policy. If the cost exceeds the burst, the request
     ///     is never admitted.
     /// - Returns: The decision. An admission reports the remaining units, and a refusal reports the exact delay.

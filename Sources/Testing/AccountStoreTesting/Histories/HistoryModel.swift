@@ -335,20 +335,20 @@ struct HistoryModel {
 
     // MARK: Rules
 
-    /// Whether an email of this kind contains a reset link.
+    /// Returns whether an email of this kind contains a reset link.
     private func isReset(_ kind: String) -> Bool { ["reset", "account_exists"].contains(kind) }
 
-    /// Whether the link of an email is unused and not older than its lifetime in seconds.
+    /// Returns whether the link of an email is unused and not older than its lifetime in seconds.
     private func isFresh(_ mail: Int, _ lifetime: TimeInterval) -> Bool {
         !mails[mail].isUsed && mails[mail].time + lifetime > time
     }
 
-    /// The address of an account, and the former addresses that can still be restored.
+    /// Returns the address of an account, and the former addresses that can still be restored.
     private func addresses(of account: Int) -> [Int] {
         [accounts[account].address] + accounts[account].former.filter { $0.until > time }.map(\.address)
     }
 
-    /// Whether a removal includes an account.
+    /// Returns whether a removal includes an account.
     private func isDue(_ number: Int, includesUnused: Bool) -> Bool {
         let account = accounts[number]
         guard !account.isPurged else { return false }
@@ -356,10 +356,10 @@ struct HistoryModel {
         return includesUnused && !account.isVerified && account.activeAt < time - Self.unusedTime
     }
 
-    /// The account that has an address now.
+    /// Returns the account that has an address now.
     private func current(_ address: Int) -> Int? { accounts.firstIndex { $0.address == address && !$0.isPurged } }
 
-    /// Whether no other account has an address, or had it within the last seven days.
+    /// Returns whether an address is available: no other account has it now, and no other account had it within the last seven days.
     private func isFree(_ address: Int, for account: Int?) -> Bool {
         !accounts.indices.contains { other in
             guard other != account, !accounts[other].isPurged else { return false }
@@ -368,19 +368,19 @@ struct HistoryModel {
         }
     }
 
-    /// Whether a session can be refreshed: it has not ended, and both of its time limits have not passed.
+    /// Returns whether a session can be refreshed: it has not ended, and both of its time limits have not passed.
     private func isAlive(_ session: Int) -> Bool {
         let entry = sessions[session]
         return entry.isAlive && time - entry.refreshedAt <= 30 * Self.day && time - entry.begin <= 90 * Self.day
     }
 
-    /// The account of a session whose access token is valid.
+    /// Returns the account of a session whose access token is valid.
     private func caller(_ session: Int) -> Int? {
         guard sessions[session].isAlive, time - sessions[session].refreshedAt < 900 else { return nil }
         return sessions[session].account
     }
 
-    /// Whether a proof belongs to an account. A new password proves nothing about the present account.
+    /// Returns whether a proof belongs to an account. A new password proves nothing about the present account.
     private func isProof(_ proof: HistoryStep.Proof, of account: Int) -> Bool {
         switch proof {
         case .session(let session): caller(session) == account

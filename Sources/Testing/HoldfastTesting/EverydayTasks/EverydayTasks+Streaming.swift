@@ -132,7 +132,7 @@ extension EverydayTasks {
     /// The body of the resumed download, about 450 kB.
     private static let text = (0..<40_000).map { "line \($0)\n" }.joined()
 
-    /// Serves a text with a tag. The first response breaks off in the middle; later ones serve ranges of the version with the tag.
+    /// Serves a text with a tag. The first response breaks off in the middle. Later responses serve ranges of the version with the tag.
     /// - Parameters:
     ///   - text: The version that the first response contains.
     ///   - other: The version of all later responses, with another tag; `nil` if the text doesn't change.
@@ -215,7 +215,7 @@ extension EverydayTasks {
         }
     }
 
-    /// Checks that the client reconnects after an orderly end and after a reset, and that a 204 ends the events.
+    /// Checks that the client reconnects after the server closes the connection and after a reset. Also checks that a 204 ends the events.
     @Sendable private static func readsEvents(_ transport: any HTTPTransport) async throws {
         let respond: @Sendable (LoopbackServer.Received) -> LoopbackServer.Step = { request in
             let head = TransportCheck.head("200 OK", ["Content-Type: text/event-stream"])

@@ -3,7 +3,8 @@ import Foundation
 import HTTPTypes
 import ResilientHTTP
 
-/// Everyday tasks of an app, run over real sockets by a client with default settings. Every transport must support them.
+/// Tests of a transport with the everyday tasks of an app. A client with default settings runs the tasks over real sockets. Every transport
+/// must support all tasks.
 ///
 /// Run them in addition to ``TransportCheck``:
 ///

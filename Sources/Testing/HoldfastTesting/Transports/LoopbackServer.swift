@@ -70,7 +70,8 @@ public final class LoopbackServer: Sendable {
         public var bodyLength = 0
 
         /// Returns the value of a header field, without surrounding spaces; `nil` if it was not sent.
-        /// - Parameter name: The name, in any case. If the field was sent several times, the first value is returned.
+        /// - Parameter name: The name. Uppercase and lowercase letters are equal.
+        /// - Returns: The first value if the field was sent several times.
         public func header(_ name: String) -> String? {
             let line = head.dropFirst().first { $0.lowercased().hasPrefix(name.lowercased() + ":") }
             return line.map { $0.drop { $0 != ":" }.dropFirst().trimmingCharacters(in: .whitespaces) }
@@ -94,7 +95,7 @@ public final class LoopbackServer: Sendable {
     public let departures: AsyncStream<Void>
     /// The state of the server, shared by all its threads.
     private let state: Mutex<State>
-    /// Whether the bodies of requests are stored; otherwise, only their bytes are counted.
+    /// Whether the bodies of requests are stored. If `false`, the server only counts their bytes.
     private let storesBodies: Bool
     /// The sending ends of ``arrivals`` and ``departures``. The last thread finishes them.
     private let (arrived, departed): (AsyncStream<Void>.Continuation, AsyncStream<Void>.Continuation)

@@ -101,7 +101,7 @@ public final class ActivateModel: AccountLinkModel {
 /// password.
 ///
 /// ``open()`` checks whether there is a session. Without a session, the form has a field for the password. The session may belong to
-/// another account; if the server therefore refuses it, the form then asks for the password.
+/// another account. If the server refuses the session for this reason, the form asks for the password.
 @Observable
 @MainActor
 public class ProvenLinkModel: AccountLinkModel {

@@ -30,9 +30,9 @@ public class FormModel: StandardScreenModel {
         case submitting
         /// An error is shown. → `editing`, `submitting`
         case failed(ErrorPresentation)
-        /// The form can't be submitted, such as after an expired link. A page with the reason replaces the form. Final.
+        /// The form can't be submitted, such as after an expired link. A page with the reason replaces the form. No other state follows.
         case ended(ErrorPresentation)
-        /// The server has performed the change. A page with the message replaces the form. Final.
+        /// The server has performed the change. A page with the message replaces the form. No other state follows.
         case succeeded(message: String)
     }
 
@@ -175,7 +175,8 @@ public class FormModel: StandardScreenModel {
         return await super.perform(action)
     }
 
-    /// Whether the button is enabled. It is also enabled while fields are empty; an alert then reports the missing field.
+    /// Whether the button is enabled. It is also enabled while fields are empty. In that case, a tap shows an alert about the missing
+    /// field.
     public var isSubmitEnabled: Bool {
         switch state {
         case .editing, .failed: true
@@ -278,7 +279,7 @@ extension FormModel {
     /// The text above the fields; `nil` if there is none.
     public var introduction: String? { texts.introduction.map(presenter.text) }
 
-    /// The page that replaces the form after the end; its actions are those of its buttons.
+    /// The page that replaces the form after the form has ended. The actions of the page are the actions of its buttons.
     public var page: ErrorPresentation? {
         switch state {
         case .ended(let presentation): presentation
@@ -309,7 +310,7 @@ extension FormModel {
         isCoolingDown ? presenter.text(ContractText.resetCooldown(seconds: secondsLeft)) : nil
     }
 
-    /// The label of a field.
+    /// Returns the label to show at a field.
     /// - Parameter field: A field of the form.
     /// - Returns: The label in the language of the screen.
     public func label(of field: AccountField) -> String {
@@ -324,8 +325,8 @@ extension FormModel {
         return presenter.text(texts.labels[field] ?? usual)
     }
 
-    /// The address of the account, if the link of a form with a new password contained it: for a read-only field by which password
-    /// managers find the account.
+    /// The address of the account, if the form sets a new password and its link contains the address. A read-only field shows it, so that
+    /// password managers find the account.
     public var username: String? {
         fields.contains(.password) && !fields.contains(.email) ? (self as? AccountLinkModel)?.link?.email?.text : nil
     }

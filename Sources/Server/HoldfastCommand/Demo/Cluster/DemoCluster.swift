@@ -206,7 +206,7 @@ final class DemoCluster: Sendable {
 
     // MARK: - Checking
 
-    /// Whether a part responds: the database responds to a query, and a server to `/health/ready`.
+    /// Returns whether a part responds: the database responds to a query, and a server to `/health/ready`.
     func isReady(_ part: Part) async throws -> Bool {
         guard parts.withLock({ $0[part]?.isRunning }) == true else { throw broken(part, "\(part) ended") }
         switch part {
@@ -218,7 +218,7 @@ final class DemoCluster: Sendable {
         }
     }
 
-    /// The numbers of the servers that are ready.
+    /// Returns the numbers of the servers that are ready.
     func readyServers() async -> Set<Int> {
         await withTaskGroup(of: Int?.self) { checks in
             for number in 1...servers.count {
@@ -228,7 +228,7 @@ final class DemoCluster: Sendable {
         }
     }
 
-    /// Whether all servers have a connection to Redis.
+    /// Returns whether all servers have a connection to Redis.
     func areLimitsShared() async -> Bool {
         for number in 1...servers.count {
             let text = await get("/metrics", number)?.text ?? ""

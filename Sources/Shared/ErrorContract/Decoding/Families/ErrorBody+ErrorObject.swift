@@ -101,8 +101,8 @@ extension ErrorBody {
         return decoded
     }
 
-    /// Whether a code belongs to Azure. This is the case if the error has members that only Azure sends. It is also the case if the code
-    /// isn't in upper snake case, because the contract's codes are.
+    /// Returns whether a code belongs to Azure. This is the case if the error has members that only Azure sends. It is also the case if the
+    /// code isn't in upper snake case, because the contract's codes are.
     private func isAzure(_ inner: JSONObject) -> Bool {
         guard let code = inner["code"]?.stringValue else { return false }
         if inner["innererror"] != nil || inner["innerError"] != nil || inner["target"] != nil { return true }
@@ -149,6 +149,6 @@ extension Substring {
         return String(Substring(bytes))
     }
 
-    /// Whether a byte is ASCII white space.
+    /// Returns whether a byte is ASCII white space.
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
 }

@@ -58,8 +58,8 @@ extension ErrorBody {
         "exception", "trace", "stack", "stackTrace", "debug",
     ]
 
-    /// Whether the body is a problem. With the content type of problems, one member of the standard is sufficient. With another content
-    /// type, the body needs two of them, and the first must be a `title` or a `type` that is a URI.
+    /// Returns whether the body is a problem. With the content type of problems, one member of the standard is sufficient. With another
+    /// content type, the body needs two of them, and the first must be a `title` or a `type` that is a URI.
     private func isProblem(type: String?, title: String?) -> Bool {
         if headers.value(.contentType)?.hasPrefix("application/problem+json") == true {
             return type != nil || title != nil || detail?.stringValue != nil || self["status"]?.intValue != nil

@@ -86,7 +86,7 @@ extension ErrorBody {
         return decoded.violations.isEmpty && decoded.message == nil ? nil : decoded
     }
 
-    /// Whether the problems under a name concern the whole body. The method compares lengths first, which excludes most names.
+    /// Returns whether the problems under a name concern the whole body. The method compares lengths first, which excludes most names.
     private static func isWholeBody(_ field: String) -> Bool {
         switch field.utf8.count {
         case 0: true
@@ -97,7 +97,7 @@ extension ErrorBody {
         }
     }
 
-    /// Whether a key is a name under which some servers wrap the map of problems.
+    /// Returns whether a key is a name under which some servers wrap the map of problems.
     private static func isWrapper(_ key: String) -> Bool {
         switch key.utf8.count {
         case 7: key == "message"

@@ -57,7 +57,8 @@ extension ErrorBody {
         return decoded
     }
 
-    /// Returns the delay that monday.com requests. If it requests no delay, returns the time until its complexity budget is renewed.
+    /// Returns the delay that monday.com requests. If monday.com requests no delay, the method returns the time until the complexity budget
+    /// is renewed.
     private func mondayDelay(_ facts: JSONObject?) -> Duration? {
         let complexity = self["data"]?.objectValue?["complexity"] ?? facts?["complexity"] ?? self["complexity"]
         return RetryAfter.delay(seconds: facts?["retry_in_seconds"])

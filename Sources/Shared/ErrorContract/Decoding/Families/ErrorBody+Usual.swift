@@ -4,8 +4,8 @@ import StrictJSON
 extension ErrorBody {
     /// Adds values that the decoded error lacks, if the body contains them under a common name.
     ///
-    /// It adds a request id to the error of every format. It adds the other values only for the formats in ``loose``. One or two members
-    /// are sufficient to recognize these formats, so the rest of the body is still unread.
+    /// It adds a request id to the error of every format. It adds the other values only for the formats in ``loose``. The decoder
+    /// recognizes these formats by one or two members, so it has not read the rest of the body yet.
     func completed(_ decoded: DecodedError?) -> DecodedError? {
         var read = decoded ?? DecodedError(status: status, family: .otherJSON)
         read.requestID = read.requestID ?? usualRequestID
@@ -61,8 +61,8 @@ extension ErrorBody {
         }
     }
 
-    /// Whether a text under a key is the name of an error. Under keys such as `name` and `id`, many bodies have a name that is not an
-    /// error's name.
+    /// Returns whether a text under a key is the name of an error. Under keys such as `name` and `id`, many bodies have a name that is not
+    /// an error's name.
     private static func isName(_ text: String, under key: String) -> Bool {
         guard ErrorDecoder.isCode(text), text != "error" else { return false }
         return switch key {

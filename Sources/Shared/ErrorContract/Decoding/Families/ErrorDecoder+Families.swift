@@ -74,7 +74,7 @@ extension HTTPFields {
     /// The fields that the decoder reads. They are filtered once, because the decoder searches for many fields and most of them are absent.
     var facts: HTTPFields { HTTPFields(lazy.filter { Self.tells($0.name) }) }
 
-    /// Whether the decoder reads a field. It compares the Bloom marks first, which excludes most names without hashing them.
+    /// Returns whether the decoder reads a field. It compares the Bloom marks first, which excludes most names without hashing them.
     private static func tells(_ name: HTTPField.Name) -> Bool {
         marks & JSONObject.mark(of: name.canonicalName) != 0 && telling.contains(name)
     }
@@ -128,7 +128,7 @@ extension HTTPFields {
 
 /// Searches for ASCII texts in bytes, without converting them to characters.
 extension UnsafeBufferPointer<UInt8> {
-    /// Whether the bytes at an index equal a text.
+    /// Returns whether the bytes at an index equal a text.
     ///
     /// - Parameters:
     ///   - text: An ASCII text; in lower case if `ignoringCase` is set.

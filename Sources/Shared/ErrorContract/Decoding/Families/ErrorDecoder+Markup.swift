@@ -58,7 +58,7 @@ extension ErrorDecoder {
         }
     }
 
-    /// Whether the page is `<html><body><h1>503`, with any whitespace.
+    /// Returns whether the page is `<html><body><h1>503`, with any whitespace.
     private static func isHAProxy(_ page: UnsafeBufferPointer<UInt8>, status: Int) -> Bool {
         let start = page.prefix(64).filter { $0 > 0x20 }
         return start.withUnsafeBufferPointer { bytes in
@@ -68,12 +68,12 @@ extension ErrorDecoder {
         }
     }
 
-    /// Whether Cloudflare's edge forwarded or sent the response.
+    /// Returns whether Cloudflare's edge forwarded or sent the response.
     private static func isCloudflare(_ headers: HTTPFields) -> Bool {
         headers.value(.server)?.lowercased() == "cloudflare" || headers.value(.cloudflareRay) != nil
     }
 
-    /// Whether a page doesn't come from the API. This is the case for each page with a successful status. It is also the case for
+    /// Returns whether a page doesn't come from the API. This is the case for each page with a successful status. It is also the case for
     /// Cloudflare's challenge, for the sign-in page of a captive portal, and for similar pages.
     private static func isChallenge(_ marks: PageMarks, status: Int, headers: HTTPFields) -> Bool {
         switch status {

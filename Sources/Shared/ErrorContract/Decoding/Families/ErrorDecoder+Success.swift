@@ -58,13 +58,13 @@ extension ErrorDecoder {
     /// The members that may report a failure.
     private static let verdicts: Set<String> = ["success", "valid", "ok", "error", "errors", "data"]
 
-    /// Whether the members report a failure.
+    /// Returns whether the members report a failure.
     private static func refuses(_ outline: JSONObject) -> Bool {
         let hasError = outline["error"]?.stringValue != nil
         return outline["success"] == false || hasError && (outline["valid"] == false || outline["ok"] == false)
     }
 
-    /// Whether the errors may be GraphQL's. If the response also contains data, it is a partial success.
+    /// Returns whether the errors may be GraphQL's. If the response also contains data, it is a partial success.
     private static func mayBeGraphQL(_ outline: JSONObject) -> Bool {
         outline["errors"]?.arrayValue != nil && (outline["data"] ?? .null) == .null
     }

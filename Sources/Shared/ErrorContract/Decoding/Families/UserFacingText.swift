@@ -1,11 +1,11 @@
 /// Distinguishes texts for users from internal texts of a server, such as pages, stack traces and database errors.
 ///
-/// It is a heuristic. If it is in doubt, it hides the text, because the library has its own text for each error.
+/// The check is a heuristic. A doubtful text is hidden, because the library has a text for each error.
 enum UserFacingText {
     /// The maximum length of a text that is shown, in bytes.
     static let longest = 2_048
 
-    /// Whether a text contains markup, a stack trace, a database error or control characters.
+    /// Returns whether a text contains markup, a stack trace, a database error or control characters.
     /// - Complexity: O(length of the text).
     static func isInternal(_ text: String) -> Bool {
         var copy = text
@@ -17,13 +17,13 @@ enum UserFacingText {
         }
     }
 
-    /// Whether an internal text may begin with a byte. This check excludes most bytes.
+    /// Returns whether an internal text may begin with a byte. This check excludes most bytes.
     private static func isSuspect(_ byte: UInt8) -> Bool {
         byte < 0x20 || byte == UInt8(ascii: "<") || byte == UInt8(ascii: "#") || byte == UInt8(ascii: "g")
             || byte == UInt8(ascii: "E") || byte == UInt8(ascii: "S") || byte == UInt8(ascii: "T")
     }
 
-    /// Whether an internal text begins at an index.
+    /// Returns whether an internal text begins at an index.
     private static func isInternal(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Bool {
         switch bytes[index] {
         case UInt8(ascii: "<"):
