@@ -27,8 +27,8 @@ package struct FairQueue<Key: Hashable & Sendable, Element> {
         count += 1
     }
 
-    /// Removes the first element of the key that is next. This key is then served after all other keys. O(k + n) for k keys, of which the
-    /// removed one has n elements.
+    /// Removes the first element of the key that is next. This key is then served after all other keys. O(k + n) for k
+    /// keys and n elements of this key.
     /// - Returns: The element; `nil` if the queue is empty.
     package mutating func popFirst() -> Element? {
         guard let key = turns.first, var line = elements[key], !line.isEmpty else { return nil }
