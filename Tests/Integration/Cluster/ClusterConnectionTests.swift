@@ -89,7 +89,7 @@ import Testing
     /// Returns the number of transactions that a server has given up.
     private func failedTransactions(at url: URL) async throws -> Int {
         let lines = try await RawHTTP.send("GET", "/metrics", to: url).text.split(separator: "\n")
-        let outcomes = lines.filter { $0.hasPrefix("postgres_transactions_total{") }
+        let outcomes = lines.filter { $0.hasPrefix("holdfast_postgres_transactions_total{") }
         #expect(outcomes.contains { $0.contains("committed") })
         return outcomes.filter { $0.contains("failed") || $0.contains("unknown") }
             .compactMap { $0.split(separator: " ").last.flatMap { Int($0) } }.reduce(0, +)
