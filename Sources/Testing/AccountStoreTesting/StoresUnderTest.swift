@@ -102,7 +102,7 @@ extension AccountStores {
     }
 }
 
-/// A session with its first refresh token, opened at the start of a test's time.
+/// A session with its first refresh token. The session is created at `Date.after(0)`, the fixed date at which the time of each test starts.
 ///
 /// ```swift
 /// let opened = try await OpenedSession(stores, account: account)

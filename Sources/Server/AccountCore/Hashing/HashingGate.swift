@@ -74,7 +74,7 @@ public final class HashingGate: Sendable {
     /// - Parameters:
     ///   - password: The password as the user typed it.
     ///   - hash: The stored hash; `nil` if there is no such account.
-    ///   - address: The address of the sign-in, which selects the decoy.
+    ///   - address: The normalized email address of the sign-in. The method uses it only to select the decoy.
     /// - Throws: ``AccountError`` with the code `SERVER_SERVICE_UNAVAILABLE` if too many callers wait; `CancellationError`. If the method
     ///   throws, the password was not checked.
     public func verify(_ password: Password, against hash: String?, of address: String = "") async throws -> Bool {

@@ -2,10 +2,11 @@ import ErrorContract
 import Foundation
 import StrictJSON
 
-/// A type whose JSON schema can't be derived by decoding an example, such as a text with a grammar.
+/// A type that declares its own JSON schema, because an example doesn't show its rules. For example, an email address is a text with a
+/// grammar.
 ///
-/// If such a type doesn't conform to this protocol, it is recorded as an object or a text without rules. Wire types of objects don't need
-/// the conformance.
+/// If such a type doesn't conform to this protocol, it is recorded as an object or a text without rules. A wire type that is a
+/// JSON object doesn't need the conformance, because its members are recorded while its example is decoded.
 protocol DescribedValue {
     /// The schema of all values of the type.
     static var schema: Schema { get }
