@@ -63,7 +63,8 @@ extension QueueError: APIErrorConvertible {
     /// Returns the error for a call that could neither be sent nor stored. For ``invalidRequest(_:)``, the result is the associated
     /// error. For ``noIdentity``, the result has the code of a missing token. Otherwise, the result has the kind `custom` and the code
     /// `OFFLINE_QUEUE_FULL` or `OFFLINE_QUEUE_UNAVAILABLE`, with a text for the user in six languages.
-    /// - Parameter context: The operation of the app that failed, such as `user_login`. The result contains it, except for ``invalidRequest(_:)``.
+    /// - Parameter context: The operation of the app that failed, such as `user_login`. The result contains it, except for
+    ///   ``invalidRequest(_:)``.
     public func apiError(context: String?) -> APIError {
         if case .invalidRequest(let error) = self { return error }
         var error = APIError(.custom, context: context, underlying: self)

@@ -18,7 +18,8 @@ public enum RateLimitFields {
     public static let retryAfterName = "Retry-After"
 
     /// Returns the fields of a result. They contain the visible policies and their remaining units: those of the limits whose
-    /// ``RateLimitResult/Limit/isVisible`` is true. If the result is a refusal with a delay, the fields include `Retry-After`. The array is empty if there are no visible limits and no delay.
+    /// ``RateLimitResult/Limit/isVisible`` is true. If the result is a refusal with a delay, the fields include `Retry-After`. The array is
+    /// empty if there are no visible limits and no delay.
     /// - Parameter result: The result of a decision or of a check.
     public static func fields(of result: RateLimitResult) -> [(name: String, value: String)] {
         [(policyName, policies(of: result)), (limitName, limits(of: result)), (retryAfterName, retryAfter(of: result))]
