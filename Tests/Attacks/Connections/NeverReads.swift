@@ -17,7 +17,7 @@ public struct NeverReads: Attack {
         var report = AttackReport()
         let page = try await server.call("GET", "/docs").body.count
         let pages = size.pick(small: 3, full: 20)
-        // A client that reads slowly gets all responses.
+        // A client that reads slowly gets all responses. It has its own network: among the users of one network, the server may close it.
         async let slowReader = Self.read(pages, from: server.url)
         let connections = HeldConnections(to: try server.url)
         let clients = size.pick(small: 4, full: 42)
@@ -62,7 +62,7 @@ public struct NeverReads: Attack {
     private static func read(_ pages: Int, from url: URL) async throws -> Int {
         let connection = HeldConnections(to: url)
         let requests = String(repeating: request, count: pages - 1) + "GET /docs HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
-        try connection.open(1, from: "127.0.0.2", receiveBuffer: 4_096, sending: requests)
+        try connection.open(1, from: AttackedServer.loopback(249), receiveBuffer: 4_096, sending: requests)
         var total = 0
         while true {
             let count = connection.read(atMost: 2_048)

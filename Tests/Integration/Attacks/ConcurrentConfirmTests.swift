@@ -1,6 +1,7 @@
 import AccountContract
 import AccountCore
 import AccountKit
+import Attacks
 import Email
 import ErrorContract
 import Foundation
@@ -52,7 +53,7 @@ import Testing
                         let link = try await resetLink(round % 2 == 0 ? first : second, mailbox)
                         let outcomes = await outcomes(of: link, 50, round, at: [first, second])
                         #expect(outcomes == ["success": 1, "AUTH_RESET_TOKEN_INVALID": 49], "round \(round)")
-                        try await eventually { try mailbox.mails(limit: 1).first?.subject.hasPrefix("Password updated") == true }
+                        try await eventually { try mailbox.mails().contains { $0.subject.hasPrefix("Password updated") } }
                         try await oneUpdate(in: mailbox, round)
                     }
                 }
@@ -73,12 +74,8 @@ import Testing
         let body = Array(#"{"email":"ana@example.com"}"#.utf8)
         let path = "/api/request-password-reset/"
         _ = try await RawHTTP.send("POST", path, to: url, headers: ["Content-Type: application/json"], body: body)
-        // The registration has sent a verification link.
-        func link() throws -> ResetLink? {
-            try mailbox.mails(limit: 1).first?.link.flatMap { try? ResetLink($0, hosts: ["127.0.0.1"]) }
-        }
-        try await eventually { try link() != nil }
-        return try #require(try link())
+        try await eventually { try !mailbox.resetLinks(to: "ana@example.com").isEmpty }
+        return try #require(try mailbox.resetLinks(to: "ana@example.com").first)
     }
 
     /// Returns the number of each outcome over all callers, who are spread evenly over the servers.
@@ -99,9 +96,9 @@ import Testing
                 let path = "/api/confirm-password-reset/"
                 let json = ["Content-Type: application/json"]
                 let response = try await RawHTTP.send("POST", path, to: url, headers: json, body: Array(body.utf8))
-                // The gate refuses callers past its queue's limit. Such a caller tries again.
+                // The gate refuses callers past its queue's limit. Such a caller tries again, and leaves the processor to the servers.
                 guard response.status == 503 else { return response["X-Error-Code"] ?? "success" }
-                await Task.yield()
+                try await Task.sleep(for: .milliseconds(20))
             } catch {
                 return "\(error)"
             }

@@ -15,8 +15,11 @@ import Testing
     private typealias Limits = JointRateLimiter<ManualClock>
     private let clock = ManualClock()
 
-    private func limits(memory: Int) -> Limits {
-        JointRateLimiter(AccountLimit.allCases.map { $0.rule() }, memory: memory, clock: clock)
+    /// Returns limits with a fixed secret. The digests under the secret determine the keys that a full table evicts and the users that share
+    /// a window.
+    private func limits(memory: Int) throws -> Limits {
+        let secret = try #require(KeySecret(bytes: 1...16))
+        return JointRateLimiter(AccountLimit.allCases.map { $0.rule() }, memory: memory, secret: secret, clock: clock)
     }
 
     private func client(_ address: String) throws -> ClientAddress { ClientAddress(try #require(IPAddress(address))) }
@@ -31,7 +34,7 @@ import Testing
 
     @Test("112,000 junk sign-ins neither lock out new networks nor reset limited clients")
     func junk() throws {
-        let limits = limits(memory: 1 << 20)
+        let limits = try limits(memory: 1 << 20)
         let victim = try client("2001:db9::1")
         for _ in 0..<10 { #expect(signIn("victim@example.com", victim, limits)) }
         var (junk, users) = (0, 0)
@@ -54,7 +57,7 @@ import Testing
     @Test("Junk over half of its quota counts by network, and other networks are served")
     func half() throws {
         let memory = 3 << 19
-        let limits = limits(memory: memory)
+        let limits = try limits(memory: memory)
         for network in 0..<950 {
             let attacker = try client("2001:db8:\(String(network, radix: 16))::1")
             for attempt in 0..<59 { _ = signIn("\(network)-\(attempt / 6)@example.net", attacker, limits) }
