@@ -273,8 +273,8 @@ extension APIClient {
     ///   - paging: The rule that derives the address of the next page.
     ///   - query: Items that are appended to the query of the path.
     ///   - headers: Further headers.
-    ///   - options: The differences of the calls from the policy of their endpoint.
-    ///   - context: The operation of the app.
+    ///   - options: The settings of these calls, such as a timeout.
+    ///   - context: A name for the operation, which errors contain.
     public func pages<Page: Decodable & Sendable>(
         _ path: String,
         of type: Page.Type = Page.self,
@@ -310,8 +310,8 @@ extension APIClient {
     ///   - limit: The maximum number of requests in flight.
     ///   - query: Items that are appended to the query of the path.
     ///   - headers: Further headers.
-    ///   - options: The differences of the calls from the policy of their endpoint.
-    ///   - context: The operation of the app.
+    ///   - options: The settings of these calls, such as a timeout.
+    ///   - context: A name for the operation, which errors contain.
     /// - Returns: The pages in the order of `numbers`.
     /// - Throws: ``APIError`` of the first request that fails.
     /// - Precondition: `limit` is positive.

@@ -25,9 +25,9 @@ extension APIClient {
     ///   - query: Items that are percent-encoded and appended to the query of the path.
     ///   - target: The file. Its folder must exist. Concurrent downloads must not have the same target.
     ///   - headers: Further headers. The default of `Accept` is any content.
-    ///   - options: The differences of the call from the policy of its endpoint.
+    ///   - options: The settings of this call, such as a timeout.
     ///   - idleTimeout: The maximum time without a byte.
-    ///   - context: The operation of the app.
+    ///   - context: A name for the operation, which errors contain.
     ///   - progress: Called after each chunk is written. If the download starts again, the progress starts again at 0.
     /// - Returns: The head of the last response.
     /// - Throws: ``APIError`` of the last attempt. If the file system failed, the `underlying` error is the error of the file system. The

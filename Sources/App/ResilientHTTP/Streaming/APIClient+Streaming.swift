@@ -21,9 +21,9 @@ extension APIClient {
     ///   - query: Items that are percent-encoded and appended to the query of the path.
     ///   - body: The body.
     ///   - headers: Further headers. The default of `Accept` is any content.
-    ///   - options: The differences of the call from the policy of its endpoint.
+    ///   - options: The settings of this call, such as a timeout.
     ///   - idleTimeout: The maximum time without a byte in either direction. The time in which the reader takes no bytes doesn't count.
-    ///   - context: The operation of the app.
+    ///   - context: A name for the operation, which errors contain.
     /// - Throws: ``APIError`` for any status that isn't a success, or if no response is received. Errors within the body are thrown by the
     ///   stream.
     public func stream(
@@ -55,9 +55,9 @@ extension APIClient {
     ///   - path: The path, optionally with a query. It is percent-encoded and has no fragment.
     ///   - query: Items that are percent-encoded and appended to the query of the path.
     ///   - headers: Further headers.
-    ///   - options: The differences of the call from the policy of its endpoint.
+    ///   - options: The settings of this call, such as a timeout.
     ///   - idleTimeout: The maximum time without a byte.
-    ///   - context: The operation of the app.
+    ///   - context: A name for the operation, which errors contain.
     /// - Throws: ``APIError`` for any status that isn't a success, or if no response is received. Errors within the body are thrown by the
     ///   sequence.
     public func lines(
@@ -97,10 +97,10 @@ extension APIClient {
     ///   - body: The body.
     ///   - query: Items that are percent-encoded and appended to the query of the path.
     ///   - headers: Further headers.
-    ///   - options: The differences of the call from the policy of its endpoint.
+    ///   - options: The settings of this call, such as a timeout.
     ///   - timeout: The maximum duration of all attempts together, instead of the timeout of the client.
     ///   - idleTimeout: The maximum time without a byte in either direction.
-    ///   - context: The operation of the app.
+    ///   - context: A name for the operation, which errors contain.
     ///   - progress: Called as the transport sends the body, on any thread.
     /// - Returns: The value of the response, wrapped or flat, like the value of a verb.
     /// - Throws: ``APIError`` for any status that isn't a success, or if no response is received. The kind is `invalidRequest` if the body
@@ -131,10 +131,10 @@ extension APIClient {
     ///   - body: The body.
     ///   - query: Items that are percent-encoded and appended to the query of the path.
     ///   - headers: Further headers.
-    ///   - options: The differences of the call from the policy of its endpoint.
+    ///   - options: The settings of this call, such as a timeout.
     ///   - timeout: The maximum duration of all attempts together, instead of the timeout of the client.
     ///   - idleTimeout: The maximum time without a byte in either direction.
-    ///   - context: The operation of the app.
+    ///   - context: A name for the operation, which errors contain.
     ///   - progress: Called as the transport sends the body, on any thread.
     /// - Returns: The head of the response.
     /// - Throws: ``APIError`` for any status that isn't a success, or if no response is received. The kind is `invalidRequest` if the body

@@ -220,12 +220,12 @@ extension APIClient {
     ///   - path: The path, optionally with a query. It is percent-encoded and has no fragment.
     ///   - query: Items that are percent-encoded and appended to the query of the path.
     ///   - headers: Further headers.
-    ///   - options: The differences of the calls from the policy of their endpoint.
+    ///   - options: The settings of these calls, such as a timeout.
     ///   - lastEventID: The id after which the events begin, such as an id that an earlier run of the app stored; empty for none.
     ///   - reconnection: The rules for reconnections.
     ///   - idleTimeout: The maximum time without a byte. After this time, the sequence reconnects. The server should send comments more
     ///     often.
-    ///   - context: The operation of the app.
+    ///   - context: A name for the operation, which errors contain.
     /// - Returns: The events. The sequence throws ``APIError`` when it doesn't connect again.
     public func events(
         _ path: String,
