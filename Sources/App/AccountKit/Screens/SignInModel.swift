@@ -102,7 +102,7 @@ public final class SignInModel: StandardScreenModel {
             return
         }
         guard let secret = try? Password(password) else {
-            // The text is longer than any password of an account, so it can't be right.
+            // The text is longer than the password of any account, so it can't be correct.
             fail(.wrongCredentials)
             return
         }
