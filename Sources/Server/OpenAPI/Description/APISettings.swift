@@ -2,7 +2,7 @@ public import AccountContract
 public import ErrorContract
 import Timekeeping
 
-/// The part of a server's configuration that the description of its API shows.
+/// The part of a server's configuration that the description of its API depends on.
 ///
 /// ```swift
 /// var settings = APISettings(appName: "Notes", version: "1.0.0")
@@ -28,7 +28,7 @@ public struct APISettings: Sendable {
 
         /// Creates a limit. The values are not validated.
         /// - Parameters:
-        ///   - limit: The limit. It determines which operations the server counts.
+        ///   - limit: The limit. It determines the operations whose requests the server counts.
         ///   - quota: The number of requests that the server admits in a window, at least 1.
         ///   - window: The length of the window, greater than zero.
         public init(_ limit: AccountLimit, quota: Int, window: Duration) {
@@ -54,8 +54,8 @@ public struct APISettings: Sendable {
     public var version: String
     /// The configured address of the API, without a trailing slash, such as `https://accounts.example.com/app`.
     ///
-    /// It becomes the only server of the document, and the beginning of the `type` of problem details. If it is `nil`, the document refers
-    /// to the address that it was loaded from.
+    /// The address becomes the only server in the document, and the `type` of problem details begins with it. If the address is `nil`,
+    /// clients use the address from which they loaded the document.
     public var baseURL: String?
     /// The default format of error bodies. A client can request problem details (RFC 9457) with `Accept: application/problem+json` instead.
     public var errorForm: ErrorForm = .standard

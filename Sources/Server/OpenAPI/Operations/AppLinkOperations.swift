@@ -127,7 +127,7 @@ extension OperationGroup {
         about: "The page's address."
     )
 
-    /// Any list of texts.
+    /// The schema of a list of texts.
     private static let texts = Schema.list(of: .text())
     /// The apps of Apple's file, and the paths that they open.
     private static let details = Schema.object(Field("appIDs", texts), Field("components", .list(of: .object())))

@@ -72,7 +72,7 @@ private struct BodyObjectContainer<Key: CodingKey>: KeyedDecodingContainerProtoc
     }
 }
 
-/// The elements of an array. If the type reads more elements than the array has, decoding throws.
+/// The elements of an array. If the type reads more elements than the array has, the container throws an error.
 private struct BodyArrayContainer: UnkeyedDecodingContainer {
     let place: BodyPlace
     let elements: [JSONValue]
@@ -116,8 +116,8 @@ extension BodyPlace {
         value != .null || type == JSONValue.self || type is any ExpressibleByNilLiteral.Type
     }
 
-    /// Returns the place if it has a container of the same kind as `empty`. Otherwise, records the problem and returns a place with the
-    /// empty container. Problems within the empty container are not recorded.
+    /// Returns this place if its value is of the same kind (object or array) as `empty`. Otherwise, records the problem and returns a place
+    /// with the empty object or array. Problems within the empty value are not recorded.
     fileprivate func expecting(_ empty: JSONValue) -> BodyPlace {
         switch (value, empty) {
         case (.object, .object), (.array, .array): return self

@@ -26,8 +26,8 @@ struct ForwardingChain {
         self.hops = hops
     }
 
-    /// Reads `Forwarded` (RFC 7239), in any number of lines. A line with invalid syntax counts as one unreadable hop. For example, after an
-    /// unclosed quote, the part that the nearest proxy added can't be found.
+    /// Reads `Forwarded` (RFC 7239), in any number of lines. A line with invalid syntax counts as one unreadable hop. For example, if a
+    /// quote is not closed, the parser can't find the part that the nearest proxy added.
     init(forwarded lines: [String]) {
         var hops: [ForwardedHop] = []
         for line in lines.reversed() where hops.count < Self.maximumHops {
@@ -158,7 +158,7 @@ enum ForwardedHop: Hashable {
 
     private static func address(zoned bytes: ArraySlice<UInt8>) -> IPAddress? {
         guard let percent = bytes.firstIndex(of: UInt8(ascii: "%")) else { return IPAddress(bytes: bytes) }
-        // Only IPv6 addresses have zones (RFC 4007 §11); mapped IPv4 addresses have none.
+        // Only IPv6 addresses have zones (RFC 4007 §11). Mapped IPv4 addresses have no zones.
         guard percent + 1 < bytes.endIndex, let address = IPAddress(bytes: bytes[..<percent]), address.version == .v6 else {
             return nil
         }

@@ -19,8 +19,9 @@ public struct RateLimitMiddleware<Context: LimitedRequestContext>: RouterMiddlew
     public enum Moment: Hashable, Sendable {
         /// Before the route. The body of a refused request is never read.
         case atOnce
-        /// When the route calls `RateLimits.admit(_:in:refusing:)`. The route can then claim units under keys from the body. If the route
-        /// fails before this call, nothing is counted, and the response reports the present state of the limits.
+        /// When the route calls `RateLimits.admit(_:in:refusing:)`. The route can then also count the request under keys from its body,
+        /// such as an email address. If the route fails before this call, nothing is counted, and the response reports the present state of
+        /// the limits.
         case inRoute
     }
 
@@ -48,9 +49,9 @@ public struct RateLimitMiddleware<Context: LimitedRequestContext>: RouterMiddlew
         self.init(limits, sources, decides: moment)
     }
 
-    /// Claims units for the request, and passes the request on if all enforced policies admit it.
+    /// Counts the request, and passes it on if all enforced policies admit it.
     ///
-    /// With the moment ``Moment/inRoute``, the route claims the units later, so this method refuses no request.
+    /// With ``Moment/inRoute``, the route counts the request later, so this method refuses no request.
     /// - Throws: ``ContractError`` if an enforced policy refuses the request; errors of the sources and of the store.
     public func handle(
         _ request: Request,
@@ -72,8 +73,8 @@ public struct RateLimitMiddleware<Context: LimitedRequestContext>: RouterMiddlew
 
 /// Adds the state of the request's limits to every response: `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-10).
 ///
-/// Add this middleware outside of ``ContractErrorMiddleware``, so that error responses also get the fields. The fields omit policies that
-/// aren't visible. If a request has no limits, its response is unchanged.
+/// Add this middleware outside of ``ContractErrorMiddleware``, so that error responses also get the fields. The fields omit policies whose
+/// rule has `isVisible: false`. If a request has no limits, its response is unchanged.
 public struct RateLimitFieldsMiddleware<Context: LimitedRequestContext>: RouterMiddleware {
     /// Creates the middleware.
     public init() {}

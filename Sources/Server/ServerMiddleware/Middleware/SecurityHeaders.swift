@@ -13,8 +13,9 @@ public struct SecurityHeaders: Sendable {
     private let fields: [HTTPField]
 
     /// Creates the headers.
-    /// - Parameter isStrictTransport: Whether browsers must use only HTTPS for a year, also for subdomains (HSTS, RFC 6797). Set this to
-    ///   `true` only if the host and all subdomains support TLS. Browsers then refuse connections without TLS, for a year.
+    /// - Parameter isStrictTransport: Whether the headers include HSTS (RFC 6797), which makes browsers use only HTTPS for the host and its
+    ///   subdomains. Set this to `true` only if the host and all subdomains support TLS. Browsers then refuse connections without TLS for a
+    ///   year.
     public init(isStrictTransport: Bool) {
         let texts = [
             ("X-Content-Type-Options", "nosniff"),
