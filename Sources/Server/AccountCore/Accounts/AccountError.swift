@@ -6,7 +6,7 @@ public import ErrorContract
 public struct AccountError: Error, Hashable, Sendable {
     /// The code of the refusal in responses.
     public let code: ErrorCode
-    /// The reasons for which a password was refused, with the code `AUTH_WEAK_PASSWORD`.
+    /// The reasons for which a password was refused. The list is empty unless the code is `AUTH_WEAK_PASSWORD`.
     public var weaknesses: [PasswordPolicy.Weakness] = []
     /// A text for the user that is more specific than the standard text of the code; `nil` to show the standard text.
     public var message: LocalizedText?

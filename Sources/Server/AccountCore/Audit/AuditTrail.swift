@@ -7,8 +7,8 @@ import Synchronization
 
 /// Records events of accounts in memory and stores them twice a second.
 ///
-/// Recording does no I/O, so a failed sign-in takes the same time whether or not there is an account whose event is recorded. If the
-/// process is killed, up to half a second of events is lost.
+/// Recording does no I/O. So a failed sign-in takes the same time for an existing account, for which an event is recorded, and for an
+/// unknown address. If the process is killed, up to half a second of events is lost.
 ///
 /// Services record events through ``AuditNoting``; run this service in the service group, so that the last events are stored when the
 /// server ends. To store events without a delay, for example in a command, call ``AuditStore/append(_:)`` instead.

@@ -5,7 +5,7 @@
 public protocol PasswordHashing: Sendable {
     /// Returns the hash of a password, with a new salt.
     /// - Parameter password: The password in Unicode's composed form (NFC), to which ``HashingGate`` normalizes it.
-    /// - Throws: An error of the implementation, for example if there is no memory.
+    /// - Throws: An error of the implementation, for example if there is not enough memory.
     func hash(_ password: String) throws -> String
     /// Returns whether a password matches a hash. The comparison takes constant time.
     /// - Parameters:

@@ -32,7 +32,7 @@ final class HashingThreads: Sendable {
     /// Creates the threads, which start when they are needed.
     /// - Parameters:
     ///   - width: The largest number of hashing threads.
-    ///   - next: Returns the job that a thread computes after another one; `nil` if there is none.
+    ///   - next: Returns the next job for a thread that has finished a job; `nil` if there is none.
     init(width: Int, next: @escaping @Sendable () -> Job?) {
         (self.width, self.next) = (width, next)
     }
@@ -97,7 +97,7 @@ private final class HashingThread: Sendable {
         Thread.named("holdfast-hash") { [self] in run() }
     }
 
-    /// Computes a job; ends the thread if `nil`.
+    /// Computes a job, or ends the thread if the job is `nil`.
     func compute(_ next: HashingThreads.Job?) {
         job.withLock { $0 = next }
         hasJob.signal()

@@ -50,7 +50,7 @@ public struct PasswordPolicy: Hashable, Sendable {
         }
     }
 
-    /// The shortest password, in characters as users count them (grapheme clusters): 6–64.
+    /// The shortest password, in characters as users count them (grapheme clusters). Values from 6 to 64 are valid.
     public let minimumLength: Int
     /// The longest password, in characters.
     public let maximumLength = 256

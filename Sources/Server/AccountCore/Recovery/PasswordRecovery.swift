@@ -23,7 +23,7 @@ public struct PasswordRecovery: Sendable {
     ///   - tokens: The store of reset tokens.
     ///   - gate: Hashes new passwords.
     ///   - devices: Recognizes devices that signed in before.
-    ///   - policy: The passwords that are accepted.
+    ///   - policy: Decides which passwords are accepted.
     ///   - audit: Records the events of accounts; `nil` records none.
     ///   - metrics: Counts resets.
     ///   - now: The wall clock.
@@ -50,12 +50,12 @@ public struct PasswordRecovery: Sendable {
         self.steady = steady ?? now
     }
 
-    /// Queues a reset email for an address. The method doesn't look the account up. So its time is the same for known and unknown
-    /// addresses, and doesn't depend on the email server.
+    /// Queues a reset email for an address. The method doesn't look up the account, so it takes the same time for known and unknown
+    /// addresses. It doesn't wait for the email server either.
     /// - Parameters:
     ///   - email: The address.
     ///   - language: The language of the email.
-    /// - Throws: ``StoreFailure``. When this returns, the request survives a crash.
+    /// - Throws: ``StoreFailure``. After the method has returned, the request survives a crash.
     public func request(email: EmailAddress, language: Language) async throws {
         let intent = MailIntent(subject: .passwordReset(email), language: language, createdAt: steady())
         try await intents.enqueue(intent)

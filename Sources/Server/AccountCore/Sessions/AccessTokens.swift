@@ -19,7 +19,7 @@ public struct AccessTokens: Sendable {
         public let epoch: Int
     }
 
-    /// The time after the upgrade in which tokens of earlier versions are accepted: their lifetime.
+    /// The lifetime of tokens of earlier versions. The server accepts them for this time after its upgrade.
     static let legacyTime = Duration.seconds(15 * 60)
 
     private let keys: SigningKeys
@@ -81,7 +81,7 @@ public struct AccessTokens: Sendable {
         guard text.utf8.count <= SignedToken.maximumSize else { throw AccountError.tokenInvalid }
         let digest = TokenDigest(of: text)
         let known = verified[digest]
-        // Nothing is read for a text that is no token.
+        // If the text is not a token, the method throws without reading the keys.
         let token = known == nil ? SignedToken(text) : nil
         guard known != nil || token != nil else { throw AccountError.tokenInvalid }
         let loaded = try await keys.current()

@@ -4,7 +4,7 @@ public import Foundation
 
 /// Makes the changes that a signed-in user requests: password, address, name, sessions and deletion. It also exports the account's data.
 ///
-/// Changes with which an intruder could take over the account need the password, because an access token may be stolen.
+/// If an intruder could take over the account with a change, the change needs the password, because the access token may be stolen.
 public struct AccountSettings: Sendable {
     private let authentication: Authentication
     private let stores: any AccountStores
@@ -124,8 +124,8 @@ public struct AccountSettings: Sendable {
         if try await stores.sessions.end(id, of: caller.account.id) { audit?.note(.sessionsEnded, of: caller.account.id) }
     }
 
-    /// Ends all sessions of the account except the caller's.
-    /// Refresh tokens of the ended sessions become invalid, and so do their access tokens on servers that read the store.
+    /// Ends all sessions of the account except the caller's. The refresh tokens of the ended sessions become invalid. Servers that read the
+    /// store also refuse their access tokens.
     /// - Throws: ``StoreFailure``.
     public func endOtherSessions(of caller: SignedIn) async throws {
         try await stores.sessions.endAll(of: caller.account.id, except: caller.session)
