@@ -78,7 +78,7 @@ extension HTTPTransport {
 /// The rules for redirects, which all transports follow.
 ///
 /// A transport follows redirects only for GET and HEAD requests. For any other request, the caller must decide whether the request may be
-/// sent twice. If a redirect leads to another origin, the transport removes `Authorization` and `Cookie` from the request (RFC 9110 §15.4).
+/// sent twice. If a redirect leads to another origin, the transport removes `Authorization` and `Cookie` (RFC 9110 §15.4).
 public enum Redirection {
     /// The maximum number of redirects that a transport follows for one request. If another redirect arrives, the transport returns it as
     /// the response.
