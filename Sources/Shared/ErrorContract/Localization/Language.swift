@@ -2,8 +2,9 @@ public import Foundation
 
 /// A language of texts, as a BCP 47 tag in lower case, such as `en` or `es`.
 ///
-/// Two languages are equal if their tags are equal. For example, `es` and `es-mx` are different languages. ``LocalizedText/text(in:)``
-/// shortens a tag until a text exists. ``preferred(from:available:fallback:)`` chooses the language of the device's user.
+/// Two languages are equal if their tags are equal. For example, `es` and `es-mx` are different languages. If there is no text for a tag,
+/// ``LocalizedText/text(in:)`` shortens the tag until a text exists. ``preferred(from:available:fallback:)`` chooses the language of the
+/// device's user.
 ///
 /// ```swift
 /// let language = Language("pt_BR")
@@ -47,7 +48,7 @@ public struct Language: RawRepresentable, Hashable, Sendable, Codable {
     /// German.
     public static let german = Self("de")
 
-    /// The languages in which every text of the contract exists.
+    /// The languages in which every text of this library exists.
     ///
     /// All texts of a language address the user in the same form: tú in Spanish, du in German, vous in French, você in Brazilian
     /// Portuguese, and forms without gender in Hebrew (`נא להזין`).
@@ -111,7 +112,7 @@ extension Language {
     /// The direction in which the language is written. The script in the tag, such as `latn`, determines the direction. If the tag has no
     /// script, the usual script of the language determines it.
     public var direction: TextDirection {
-        // Subtags after a single character are extensions or for private use (RFC 5646 §2.2).
+        // A subtag with a single character begins an extension or a private-use part (RFC 5646 §2.2), which the property ignores.
         let subtags = rawValue.split(separator: "-").prefix { $0.count != 1 }.dropFirst()
         let script = subtags.first { $0.count == 4 && $0.first?.isLetter == true }
         if let script { return Self.rightToLeftScripts.contains(String(script)) ? .rightToLeft : .leftToRight }
@@ -151,8 +152,8 @@ extension Language {
     /// Returns the plural category of a whole number, by the rules of Unicode CLDR for cardinal numbers.
     ///
     /// The library contains the rules of some languages. All other languages use the English rule, which has the categories one and other.
-    /// In Spanish, French and Portuguese, CLDR has a category for millions. The library doesn't support this category, because no text
-    /// counts in millions.
+    /// For Spanish, French and Portuguese, CLDR also has a category for millions. The library doesn't support this category, because none
+    /// of its texts contains such large numbers.
     ///
     /// - Parameter count: The number. Its sign is ignored.
     public func pluralCategory(of count: Int) -> PluralCategory {
@@ -197,7 +198,8 @@ extension Language {
 }
 
 extension Language {
-    /// Returns the language in which the app addresses the device's user. The method chooses from the languages in which the app has texts.
+    /// Returns the language in which the app shows texts to the device's user. The method chooses from the languages in which the app has
+    /// texts.
     ///
     /// ```swift
     /// let api = APIClient(baseURL: url, language: .preferred())
