@@ -21,7 +21,7 @@ enum MailedToken {
     case link(StoredLink)
 }
 
-/// Prepares emails: looks up the account, creates the token, and renders the email.
+/// Prepares emails: reads the account, creates the token, and renders the email.
 struct MailDrafting: Sendable {
     let accounts: any AccountRepository
     let records: any AccountRecordStore

@@ -6,7 +6,7 @@ import Scheduling
 public import ServiceLifecycle
 import Synchronization
 
-/// Sends the emails of a queue. For each email, the worker looks up the account, creates the token, renders the email and delivers it.
+/// Sends the emails of a queue. For each email, the worker reads the account, creates the token, renders the email and delivers it.
 ///
 /// For an unknown address, the worker does the same work except for the delivery. The worker takes the entries of the queue, the intents,
 /// in batches at random intervals. So the time of an email doesn't disclose which request caused it. Each email in flight has its own

@@ -96,7 +96,7 @@ public struct Authentication: Sendable {
     /// Finds the device that one of several device tokens proves for an address.
     ///
     /// The method ignores a token that belongs to another account, or that is expired, invalid or forged. It reads only accounts whose ids
-    /// are in tokens of this server. It never looks up the account of the address, so its time doesn't disclose whether the address has an
+    /// are in tokens of this server. It never reads the account of the address, so its time doesn't disclose whether the address has an
     /// account.
     /// - Returns: The id of the device, or `nil` if no token is valid for the account of the address.
     public func device(provenBy candidates: [DeviceToken], for email: EmailAddress) async throws -> UUID? {

@@ -1,7 +1,7 @@
 import AccountCore
 import GRDB
 
-/// The state of a database file, read without changing it.
+/// The state of a database file. Reading the state doesn't change the file.
 ///
 /// Unlike ``SQLiteDatabase``, it doesn't migrate the tables, so it can be used beside a running server of any version. `holdfast doctor`
 /// reports it.

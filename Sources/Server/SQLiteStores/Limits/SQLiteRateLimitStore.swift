@@ -33,7 +33,7 @@ import Synchronization
 ///
 /// All methods are thread-safe.
 public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == Duration {
-    /// The counts in memory, by which all requests are decided.
+    /// The limiter that counts in memory and decides about all requests.
     let limiter: JointRateLimiter<C>
     /// The database in which the counts are saved.
     let database: SQLiteDatabase
@@ -47,12 +47,13 @@ public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == 
     let time: @Sendable () -> SnapshotTime
     /// Reports failures of the journal and of saves.
     let logger: Logger
-    /// The names of the policies whose usage is committed together with the admitted work, including the policies of their networks.
+    /// The names of the policies whose usage is committed together with the admitted work. They include the policies that limit the
+    /// networks of these policies' clients.
     let committed: Set<String>
     /// The hashes of the policies' names for the journal, by the index of the policy; `nil` for policies whose usage is committed together
     /// with the admitted work.
     private let policyHashes: [UInt64?]
-    /// The shortest usage that is saved, in nanoseconds. Shorter usage ends before another process could have started.
+    /// The shortest usage that is saved, in nanoseconds. Shorter usage would expire before another process can start and read it.
     private static var shortestUsage: Int64 { 20_000_000 }
 
     /// Opens the limits and restores the state of the previous process.
@@ -61,7 +62,7 @@ public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == 
     ///   - database: The database of the limits.
     ///   - journal: The file of unsaved admissions. Only one process at a time can use it. Another process that opens it starts with empty
     ///     limits, saves nothing, and logs an error.
-    ///   - committed: The names of policies whose usage is stored by ``consumedQuota(of:)`` before the response.
+    ///   - committed: The names of policies whose usage is committed in the transaction of the admitted work, with ``consumedQuota(of:)``.
     ///   - memory: The largest size of the keys, in bytes.
     ///   - secret: The secret for the digests of keys.
     ///   - clock: A monotonic clock.
@@ -112,11 +113,11 @@ extension SQLiteRateLimitStore: RateLimitStore {
         var covers: Int64?
         return limiter.admit(claims) { policy, key, units in
             if covers == nil {
-                // The flag is set before the note is written, because a save that finds no changes discards all earlier notes.
+                // The method sets the flag before it writes the note, because a save that finds no changes discards all earlier notes.
                 hasChanged.store(true, ordering: .sequentiallyConsistent)
             }
             guard let policyHash = policyHashes[policy] else { return }
-            // The time is read after the charge. So each save that covers a later time includes the charge.
+            // The method reads the time after it has counted the request. So each save that covers a later time includes this request.
             let now = covers ?? time().bootNanoseconds
             covers = now
             let units = UInt32(clamping: units)
@@ -127,7 +128,7 @@ extension SQLiteRateLimitStore: RateLimitStore {
     /// The size of the keys in memory.
     public var usage: RateLimitUsage? { limiter.usage }
 
-    /// Decides without counting.
+    /// Decides about a request without counting it.
     ///
     /// - Parameter claims: The claims of the request.
     /// - Returns: The decision that ``admit(_:)`` would make now.
@@ -151,7 +152,7 @@ extension SQLiteRateLimitStore: RateLimitStore {
         hasChanged.store(true, ordering: .sequentiallyConsistent)
     }
 
-    /// Returns the changes of the given keys, for a transaction of the admitted work.
+    /// Returns the unsaved changes of the given keys, so that the transaction of the admitted work can store them.
     ///
     /// The store then treats these changes as saved. If the transaction fails, the caller must return the changes to the store, so that the
     /// next save includes them.
@@ -161,8 +162,8 @@ extension SQLiteRateLimitStore: RateLimitStore {
     public func consumedQuota(of claims: [RateLimitClaim]) -> ConsumedQuota? {
         guard journal != nil else { return nil }
         let now = time()
-        // Usage can only end later than before. So if a short usage is not saved over a stored row, the stored usage has already ended, or
-        // it belongs to older rules.
+        // Short usage is not saved, so an older row stays in the database. This is harmless: usage only ever ends later than before, so the
+        // usage in the older row has ended, or it belongs to older rules.
         let rows = limiter.takeChanges(of: claims, time: time).filter { $0.lifetime >= Self.shortestUsage }
         return ConsumedQuota(rows: rows, covers: now) { [self] in
             limiter.returnChanges(rows)
