@@ -93,8 +93,8 @@ public struct AccountServer: Sendable {
     /// The logger of the server and its services.
     package let logger: Logger
 
-    /// Opens the data folder, creating it if it is missing, and connects to the configured databases. Nothing runs in the background until
-    /// you run the ``services``.
+    /// Opens the data folder, creating it if it is missing, and connects to the configured databases. No background work starts until you
+    /// run the ``services``.
     ///
     /// With PostgreSQL, the initializer migrates the tables and registers the server. If another server is migrating the tables, it waits
     /// for up to two minutes.
@@ -252,8 +252,8 @@ public struct AccountServer: Sendable {
 
     /// Returns the user of the access token in a request's `Authorization` header, for the app's routes.
     ///
-    /// The method verifies the signature, and reads the account and its session from the store. So a token whose session has ended is
-    /// refused immediately.
+    /// The method verifies the signature, and reads the account and its session from the store. It therefore refuses a token as soon as its
+    /// session has ended.
     /// - Parameter request: The request.
     /// - Throws: `ContractError` with `AUTH_TOKEN_MISSING`, `AUTH_TOKEN_INVALID` or `AUTH_TOKEN_EXPIRED`; with `AUTH_SESSION_EXPIRED` if
     ///   the session has ended, the password was changed, or the account is not active; or an error of the store.
@@ -303,7 +303,8 @@ package struct Argon2Hashing: PasswordHashing {
         return (try? ImportedHash(hash))?.verify(password) ?? false
     }
 
-    /// Returns whether the parameters of a hash differ from the parameters of new hashes, so that it should be replaced.
+    /// Returns whether the parameters of a hash differ from the parameters of new hashes. The server replaces such a hash at the next
+    /// sign-in.
     package func needsRehash(_ hash: String) -> Bool { argon2.needsRehash(hash) }
 
     /// Returns a hash that matches no password, but whose verification costs as much as that of the given hash; `nil` for an unknown

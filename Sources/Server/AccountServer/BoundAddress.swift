@@ -4,7 +4,7 @@ import Synchronization
 
 /// The address on which a server listens, available after it has started.
 ///
-/// Any number of tasks can wait for it. It is set once; later calls of ``set(_:)`` have no effect.
+/// Any number of tasks can wait for the address. It is set once. Later calls of ``set(_:)`` have no effect.
 package final class BoundAddress: Sendable {
     /// The address, or the tasks that wait for it.
     private let state = Mutex<State>(.waiting([]))

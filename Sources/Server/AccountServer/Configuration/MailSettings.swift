@@ -5,7 +5,8 @@ import ServerMiddleware
 
 /// The destination of emails.
 public enum MailSettings: Sendable {
-    /// The folder of the local mailbox, for development: nothing is sent. It is the default.
+    /// The folder of the local mailbox, which is the default. The server writes emails to this folder and sends none. Use it for
+    /// development.
     case mailbox
     /// An SMTP server, which `EMAIL_HOST` enables.
     case smtp(SMTPSettings)

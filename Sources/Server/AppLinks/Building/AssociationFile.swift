@@ -74,7 +74,7 @@ public struct AssociationFile: Hashable, Sendable {
     /// Returns the path that the paths of links begin with: an empty text for `/`, and `/app` for `/app`, `/app/` and
     /// `/app/reset-password`.
     /// - Throws: ``AppLinksError`` with the code ``AppLinksError/Code/badBasePath`` if the path has wildcards or invalid characters. With
-    ///   wildcards, the file would match other links than those of the emails.
+    ///   wildcards, the file would also match links that no email contains.
     private static func base(of basePath: String) throws(AppLinksError) -> String {
         var base = Array(basePath.utf8)
         let others = Set("-._~/%!&'(),+;=:@".utf8)

@@ -19,7 +19,7 @@ import Timekeeping
 public struct APISettings: Sendable {
     /// An active rate limit. The document describes it in words, such as "At most 3 in 1 hour".
     public struct Limit: Hashable, Sendable {
-        /// The limit. It determines which operations the server counts.
+        /// The limit. It determines the operations whose requests the server counts.
         public let limit: AccountLimit
         /// The number of requests that the server admits in a window, at least 1.
         public let quota: Int

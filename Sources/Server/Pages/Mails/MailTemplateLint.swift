@@ -1,7 +1,7 @@
-/// Finds tags of an email template that refer to unknown values, or that would let a user's name add markup to an email.
+/// Finds tags in an email template that refer to unknown values. Also finds tags that would insert a user's name as HTML.
 ///
-/// Like Mustache, it keeps a stack of the values that are visible in the open sections. `{{{name}}}` and `{{&name}}` are refused in HTML,
-/// because they would insert a user's text unescaped.
+/// Like Mustache, the check keeps a stack of the values that are visible in the open sections. In HTML templates, it refuses `{{{name}}}`
+/// and `{{&name}}`, because Mustache would insert a user's text unescaped.
 struct MailTemplateLint {
     /// Whether the template is for the HTML part.
     let isHTML: Bool

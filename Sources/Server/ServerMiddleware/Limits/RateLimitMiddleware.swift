@@ -15,7 +15,7 @@ import RateLimiting
 /// which ``ContractErrorMiddleware`` renders. Add ``RateLimitFieldsMiddleware`` outside of ``ContractErrorMiddleware``, so that all
 /// responses have the header fields.
 public struct RateLimitMiddleware<Context: LimitedRequestContext>: RouterMiddleware {
-    /// The time of the decision.
+    /// The time at which the limits decide about a request.
     public enum Moment: Hashable, Sendable {
         /// Before the route. The body of a refused request is never read.
         case atOnce
@@ -34,7 +34,7 @@ public struct RateLimitMiddleware<Context: LimitedRequestContext>: RouterMiddlew
     ///   - limits: The limits that decide.
     ///   - sources: The policies that limit the requests. Each ``RateLimitSource`` has the name of a policy and a rule that returns the key
     ///     under which the policy counts a request, such as the address of the client.
-    ///   - moment: The time of the decision.
+    ///   - moment: The time at which the limits decide about a request.
     public init(_ limits: RateLimits, _ sources: [RateLimitSource<Context>], decides moment: Moment = .atOnce) {
         (self.limits, self.sources, self.moment) = (limits, sources, moment)
     }
@@ -44,7 +44,7 @@ public struct RateLimitMiddleware<Context: LimitedRequestContext>: RouterMiddlew
     ///   - limits: The limits that decide.
     ///   - sources: The policies that limit the requests. Each ``RateLimitSource`` has the name of a policy and a rule that returns the key
     ///     under which the policy counts a request, such as the address of the client.
-    ///   - moment: The time of the decision.
+    ///   - moment: The time at which the limits decide about a request.
     public init(_ limits: RateLimits, _ sources: RateLimitSource<Context>..., decides moment: Moment = .atOnce) {
         self.init(limits, sources, decides: moment)
     }
