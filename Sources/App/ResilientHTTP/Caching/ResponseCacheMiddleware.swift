@@ -13,7 +13,7 @@ final class ResponseCacheMiddleware: ClientMiddleware {
     let cache: any ResponseCache
     /// The maximum size of a body that is stored, in bytes.
     private static let maximumBodySize = 4 * 1024 * 1024
-    /// The number of ended sessions that the middleware remembers. It doesn't store late responses of these sessions.
+    /// The number of ended sessions whose identifiers the middleware stores. It doesn't cache late responses of these sessions.
     private static let rememberedEndings = 64
     /// The sessions that have ended, the oldest first.
     private let ended = Mutex<[String]>([])

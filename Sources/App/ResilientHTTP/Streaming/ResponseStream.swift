@@ -10,8 +10,8 @@ public import HTTPTypes
 ///
 /// Only one reader can read the stream, and only once. If the stream is released before its end, or if its reader is canceled, the
 /// connection closes. A slow reader slows the server down, so the memory use is limited. To read single bytes or lines instead of chunks,
-/// use
-/// ``bytes`` or ``lines``. To store a file, use ``APIClient/download(_:query:to:headers:options:idleTimeout:context:progress:)``.
+/// use ``bytes`` or ``lines``. To store a file, use
+/// ``APIClient/download(_:query:to:headers:options:idleTimeout:context:progress:)``.
 public struct ResponseStream: AsyncSequence, Sendable {
     /// The type of the elements: a chunk of the body.
     public typealias Element = [UInt8]
