@@ -109,8 +109,8 @@ public struct HealthRoutes<Context: RequestContext>: Sendable {
 
     /// Adds `/health/ready` to a router or a group. The response is 200, or 503 with `details.check` and `Retry-After: 5`.
     ///
-    /// Each request runs the checks, which use the database. Make this route reachable only for the load balancer. The response contains no
-    /// secret.
+    /// Each request runs the checks, and a check usually uses a dependency such as the database. Make this route reachable only for the
+    /// load balancer, so that other clients can't cause this load. The response contains no secret.
     /// - Parameter router: The router. It needs a middleware that renders errors, such as `ContractErrorMiddleware`.
     public func addReady(to router: some RouterMethods<Context>) {
         router.get("/health/ready", use: ready)
@@ -129,7 +129,7 @@ public struct HealthRoutes<Context: RequestContext>: Sendable {
     }
 }
 
-/// The callers that may read the metrics of a server. Metrics disclose the load and the versions, so they are never public.
+/// The callers that can read the metrics of a server. Metrics disclose the load and the versions, so they are never public.
 ///
 /// All other requests receive an error: 404 for another host, 401 for another token.
 public enum MetricsAccess: Sendable {
@@ -174,7 +174,7 @@ public struct MetricsRoute<Context: RequestContext>: Sendable {
         }
     }
 
-    /// Throws if the request may not read the metrics.
+    /// Throws if the request has no access to the metrics.
     private func check(_ request: Request) throws {
         switch access {
         case .loopback: try request.requireHost(\.isLoopback)

@@ -121,8 +121,8 @@ extension RateLimits {
     /// Reserves an attempt to sign in. Call ``RateLimitAdmission/settle(_:)`` when its outcome is known.
     ///
     /// The attempt counts against two limits. The first one limits the attempts of one client on one address. The second one limits failed
-    /// attempts. It counts by device if the request has a valid device token, and otherwise by address. If an attacker uses up the failed
-    /// attempts of an address, its user can therefore still sign in on known devices.
+    /// attempts. The second limit counts by device if the request has a valid device token, and otherwise by address. If an attacker uses
+    /// up the failed attempts of an address, its user can therefore still sign in on known devices.
     /// - Parameters:
     ///   - email: The address.
     ///   - device: The device of the request's device token, if the token is valid.

@@ -133,10 +133,10 @@ extension ContractError {
     /// Converts an error of a store. The code is `SERVER_TIMEOUT` if the outcome of the operation is unknown, `SERVER_SERVICE_UNAVAILABLE`
     /// with `Retry-After: 1` if the store is busy, and otherwise `SERVER_DATABASE_ERROR`.
     ///
-    /// If a request has no idempotency key, a client may repeat it only after `SERVER_SERVICE_UNAVAILABLE`, which means that the server has
-    /// changed nothing.
+    /// `SERVER_SERVICE_UNAVAILABLE` means that the server has changed nothing. After this code, a client can repeat a request even without
+    /// an idempotency key. After the other codes, it can't.
     init(_ error: StoreFailure) {
-        // This code means that nothing was changed, so a client may repeat the request even without an idempotency key.
+        // This code means that the server has changed nothing, so a client can repeat the request even without an idempotency key.
         let code: ErrorCode =
             error.isOutcomeUnknown ? .serverTimeout : error.isBusy ? .serverServiceUnavailable : .serverDatabaseError
         self.init(code, retryAfter: error.isBusy ? .seconds(1) : nil, underlying: error)

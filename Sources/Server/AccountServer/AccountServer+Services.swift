@@ -48,7 +48,7 @@ extension AccountServer {
 
     /// Returns the worker that sends emails.
     ///
-    /// All settings come from the configuration, except that the address of links may depend on the address on which the server listens.
+    /// All settings come from the configuration. Only the address of links comes from the listener if the configuration has no address.
     /// - Parameter bound: The address on which the server listens. Links begin with it if no address is configured.
     /// - Throws: Mustache's error if a template can't be read, or an error if the address of links is invalid.
     package func mailWorker(bound: URL) throws -> MailWorker<ServerTime> {
@@ -145,7 +145,7 @@ extension AccountPurge {
         self.init(
             records: stores.records,
             list: stores.folder.purgeList,
-            // The folder is also included if emails are now sent by SMTP, because it may still contain earlier emails.
+            // The folder is also included if emails are now sent by SMTP, because it can still contain earlier emails.
             emails: mailbox,
             unverifiedDays: rules.unverifiedDays,
             interval: rules.purgeInterval,
@@ -174,7 +174,7 @@ extension AccountPurge<ContinuousClock> {
 /// Records whether the server is shutting down. Between the signal to shut down and the end of the listeners, the server reports that it is
 /// not ready, so that a load balancer sends requests to other servers.
 ///
-/// It is thread-safe. A shutdown can't be reverted.
+/// The class is thread-safe. A shutdown can't be reverted.
 package final class Drain: Sendable {
     /// Whether the shutdown has begun.
     private let state = Mutex(false)

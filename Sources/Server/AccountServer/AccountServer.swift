@@ -74,7 +74,8 @@ public struct AccountServer: Sendable {
     let localization: Localization
     /// Decides about requests by the rate limits.
     let limits: RateLimits
-    /// The fair shares of the limit `reset-global`. They admit a network that has used little of it, even if the quota is used up.
+    /// The fair shares of the limit `reset-global`. If the quota of this limit is used up, they still admit requests from networks that
+    /// have used little of it.
     let shares: FairShares
     /// Claims and finishes the idempotency keys of the account routes.
     let idempotency: IdempotencyKeys
@@ -84,7 +85,7 @@ public struct AccountServer: Sendable {
     let accountMetrics: AccountMetrics
     /// The clocks of the server.
     let time: ServerTime
-    /// The time of leases, due times and grace windows.
+    /// The clock for leases, due times and grace windows, which continues after a restart.
     let steady: any PersistentTime
     /// The current limits of reset emails.
     let mailBounds: MailBounds
@@ -96,8 +97,8 @@ public struct AccountServer: Sendable {
     /// Opens the data folder, creating it if it is missing, and connects to the configured databases. No background work starts until you
     /// run the ``services``.
     ///
-    /// With PostgreSQL, the initializer migrates the tables and registers the server. If another server is migrating the tables, it waits
-    /// for up to two minutes.
+    /// With PostgreSQL, the initializer migrates the tables and registers the server. If another server is migrating the tables, the
+    /// initializer waits for up to two minutes.
     /// - Parameters:
     ///   - configuration: The configuration; see ``AccountServerConfiguration/environment(dataFolder:)``.
     ///   - logger: The logger of the services.

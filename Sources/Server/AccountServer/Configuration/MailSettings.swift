@@ -79,7 +79,7 @@ extension MailSettings {
 
     /// The longest time for one email.
     ///
-    /// It is zero for the local mailbox.
+    /// The time is zero for the local mailbox.
     package var timeout: Duration {
         guard case .smtp(let smtp) = self else { return .zero }
         return smtp.timeout

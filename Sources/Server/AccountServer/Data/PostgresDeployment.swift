@@ -90,7 +90,7 @@ package struct PostgresDeployment: Sendable {
 
     /// Connects to the database while a closure runs.
     ///
-    /// It uses at most two connections, which are closed at the end, also after an error.
+    /// The method uses at most two connections, and closes them at the end, even after an error.
     /// - Throws: The error of the closure.
     /// - Parameter isLong: Whether statements may take up to an hour.
     package static func withDatabase<Result: Sendable>(
@@ -180,7 +180,7 @@ private struct PresenceService: Service, CustomStringConvertible {
 }
 
 /// Adds keys with the new secret to all addresses while a secret is replaced. Repeats this every ten minutes, because servers without the
-/// new secret may still register users.
+/// new secret can still register users.
 private struct RotationService: Service, CustomStringConvertible {
     let stores: PostgresAccountStores
     let logger: Logger

@@ -74,7 +74,7 @@ struct CallRequest {
     }
 
     /// Parses headers.
-    /// - Throws: `ValidationError` with the name of the invalid header, but without its value, which may be a secret.
+    /// - Throws: `ValidationError` with the name of the invalid header, but without its value, which can be a secret.
     private static func fields(_ lines: [String]) throws -> HTTPFields {
         var fields = HTTPFields()
         for line in lines {

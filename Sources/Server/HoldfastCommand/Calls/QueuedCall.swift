@@ -44,7 +44,7 @@ struct QueuedCall {
     }
 
     /// Sends the stored requests of one server, or of all servers.
-    /// - Parameter base: The address of the server; `nil` for all servers of which the folder has requests.
+    /// - Parameter base: The address of the server; `nil` for all servers to which the stored requests are addressed.
     /// - Returns: The number of delivered requests, of dead letters and of requests that are left.
     /// - Throws: `QueueError` if the folder can't be read or written.
     func drain(_ base: URL?) async throws -> CallReport {

@@ -4,8 +4,8 @@ package import StrictJSON
 
 /// An operation of the API: a method and a path, with the request, the responses, the errors, the limits and the idempotency.
 ///
-/// The router, the OpenAPI document, the reference page and the tests of limits are derived from this description. So a new member of a
-/// request or a new error code appears in all of them without a second change.
+/// The router, the OpenAPI document, the reference page and the tests of limits are derived from this description. A new member of a
+/// request or a new error code therefore appears in all of them without a second change.
 ///
 /// The router serves each path with and without a trailing slash. Clients should call ``path``.
 ///

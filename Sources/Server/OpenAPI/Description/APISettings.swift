@@ -14,8 +14,8 @@ import Timekeeping
 /// The defaults match the default configuration of a server, with one exception: no limit is active. The settings contain no secrets, so
 /// the description can be public.
 ///
-/// These settings only describe a server. They don't configure it. If the configuration of the server differs from these settings, the
-/// server may return responses that the description doesn't list.
+/// These settings only describe a server, and don't configure it. If the configuration of the server differs from these settings, the
+/// server can return responses that the description doesn't list.
 public struct APISettings: Sendable {
     /// An active rate limit. The document describes it in words, such as "At most 3 in 1 hour".
     public struct Limit: Hashable, Sendable {
@@ -59,7 +59,7 @@ public struct APISettings: Sendable {
     public var baseURL: String?
     /// The default format of error bodies. A client can request problem details (RFC 9457) with `Accept: application/problem+json` instead.
     public var errorForm: ErrorForm = .standard
-    /// The languages of the texts, with the default language first. They are the values that `Content-Language` can have.
+    /// The languages of the texts, with the default language first. `Content-Language` has one of these values.
     public var languages: [Language] = Language.supported
     /// The smallest length of a new password, in characters. In the document, the largest length is always 256 characters.
     public var minimumPasswordLength = 8

@@ -77,7 +77,7 @@ public struct ErrorComponents: Sendable {
     /// Returns the named examples of a code: one for each format, and one as problem details (RFC 9457).
     /// - Parameters:
     ///   - code: The code. If the catalogue doesn't contain it, there are no examples.
-    ///   - forms: The formats. They may include problem details. The example of problem details occurs only once.
+    ///   - forms: The formats. Even if they include problem details, the result contains the example of problem details only once.
     func examples(of code: ErrorCode, in forms: [ErrorForm]) -> [(String, JSONValue)] {
         guard let definition = catalogue[code] else { return [] }
         let example = ErrorExample(definition: definition)
@@ -113,7 +113,7 @@ public struct ErrorComponents: Sendable {
     ///   - codes: The possible codes.
     ///   - isLocalized: Whether the body is in the user's language.
     ///   - isRequired: Whether every response with the status is an error of these codes.
-    ///   - isLimited: Whether limits may have counted the request.
+    ///   - isLimited: Whether rate limits count requests of the operation.
     func headers(_ codes: [ErrorCode], isLocalized: Bool, isRequired: Bool = true, isLimited: Bool = true) -> JSONValue {
         var headers: JSONObject = ["X-Request-Id": Self.reference(to: .requestID)]
         headers["X-Error-Code"] = APIHeader.errorCode(codes, isRequired: isRequired).json

@@ -140,7 +140,7 @@ package enum RecoveryPageOperation: String, AccountOperations {
         about: "The device token of the browser, as the cookie `__Host-device`."
     )
 
-    /// The query of an emailed link. Both parameters are optional, because the link may contain them in its fragment instead.
+    /// The query parameters of an emailed link. Both parameters are optional, because the link can contain them in its fragment instead.
     static let link = [
         APIParameter(
             name: "token",

@@ -37,7 +37,8 @@ extension NamedSchema {
 
 /// The members of one type, in the order in which the type reads them.
 ///
-/// It is a class, because the containers of one decoder share it. It needs no lock, because a recording runs synchronously on one thread.
+/// The type is a class, because all containers of one decoder share the list. The list needs no lock, because a recording runs
+/// synchronously on one thread.
 private final class RecordedMembers {
     /// The name of the type.
     let owner: String

@@ -31,7 +31,7 @@ private struct BodyScalarContainer: SingleValueDecodingContainer {
     func decodeNil() -> Bool { place.value == .null }
 
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        // The method throws instead of using a placeholder, because the type around this value may have a placeholder.
+        // The method throws instead of using a placeholder. The caller can then use a placeholder for the type that contains this value.
         try BodyScalars.decode(type, from: place) ?? type.init(from: BodyValueDecoder(place: place))
     }
 }
@@ -183,7 +183,7 @@ enum BodyScalars {
     private static func integer<Number: FixedWidthInteger>(_ type: Number.Type, _ place: BodyPlace) throws -> Number {
         if case .integer(let value) = place.value { return try require(Number(exactly: value)) }
         if case .number(let value) = place.value {
-            // Above 2^53, a Double may differ from the number in the text.
+            // Above 2^53, a Double can differ from the number in the text.
             return try require(value.magnitude <= 0x1p53 ? Number(exactly: value) : nil)
         }
         return try require(place.isForm ? place.value.stringValue.flatMap { Number($0) } : nil)

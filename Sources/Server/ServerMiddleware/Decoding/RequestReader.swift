@@ -177,8 +177,8 @@ public struct RequestReader: RequestDecoder, Sendable {
         } catch is CancellationError {
             throw CancellationError()
         } catch {
-            // The connection broke, or the bytes are not valid HTTP. The client may not receive the response, and the connection can't be
-            // reused.
+            // The connection broke, or the bytes are not valid HTTP. It is not certain that the client receives the response, and the
+            // connection can't be reused.
             throw ContractError(.requestMalformed, headers: [.connection: "close"])
         }
         return bytes

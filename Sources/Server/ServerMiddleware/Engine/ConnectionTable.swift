@@ -146,8 +146,8 @@ struct ConnectionTable<Handle> {
     ///   - activity: The state of the connection, which its event loop changes later.
     ///   - handle: Closes the connection.
     ///   - now: The current time.
-    /// - Complexity: O(1) below the limits. At the capacity, one call is O(n) for n connections. Each such call frees 1/64 of the places,
-    ///   so the cost is amortized over many new connections.
+    /// - Complexity: O(1) below the limits. At the capacity, a call is O(n log n) for n connections. Such a call frees 1/64 of the places,
+    ///   so the next calls are O(1) again.
     mutating func open(_ origin: Origin, _ activity: ConnectionActivity, _ handle: Handle, at now: NIODeadline) -> Admission {
         var closing: [(handle: Handle, end: ConnectionEnd)] = []
         if let perClient, !origin.isExempt, let own = clients[origin.client], own.count >= perClient {
@@ -214,8 +214,8 @@ struct ConnectionTable<Handle> {
         return victims
     }
 
-    /// Returns whether one network comes before another in ascending order. The last network in this order loses a connection next. It has
-    /// the most connections. If two networks have the same number, the network whose next connection has the lower rank or has waited
+    /// Returns whether one network comes before another in ascending order. The last network in this order, which has the most connections,
+    /// loses a connection next. If two networks have the same number, the network whose next connection has the lower rank or has waited
     /// longer comes last.
     private func isLess(_ one: (size: Int, candidates: [Candidate]), _ other: (size: Int, candidates: [Candidate])) -> Bool {
         guard let first = one.candidates.last else { return !other.candidates.isEmpty }

@@ -77,8 +77,8 @@ public struct RequestHost: Hashable, Sendable {
 extension Request {
     /// Refuses a request if the server doesn't handle requests for the host in its header.
     ///
-    /// This check prevents DNS rebinding. In this attack, the name of a web page resolves to this machine, so the page can read responses
-    /// for local users.
+    /// This check prevents DNS rebinding. In this attack, an attacker lets the host name of a web page resolve to the address of this
+    /// machine. Without the check, the page could then read responses for local users.
     /// - Parameter isAccepted: Returns whether the server handles requests for a host.
     /// - Throws: ``ContractError`` with the code `RESOURCE_NOT_FOUND`.
     public func requireHost(_ isAccepted: (RequestHost) -> Bool) throws {

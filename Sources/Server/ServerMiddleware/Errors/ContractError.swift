@@ -15,7 +15,7 @@ public import StrictJSON
 /// The error contains a code and facts, but no text in a particular language. ``ContractErrorMiddleware`` writes the response in the
 /// client's language and format. To throw errors of your own types instead, conform these types to ``ContractErrorConvertible``.
 ///
-/// Clients receive the code, the message, the details and the problems. They do not receive ``underlying``.
+/// Clients receive the code, the message, the details and the problems. Clients don't receive ``underlying``.
 public struct ContractError: Error, Sendable {
     /// A problem with one value of the input.
     public struct Problem: Hashable, Sendable {

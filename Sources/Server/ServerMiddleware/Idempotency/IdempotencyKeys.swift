@@ -132,7 +132,7 @@ public final class IdempotencyKeys: Sendable {
             throw error
         } catch {
             leave(claim)
-            // The store may have claimed the key before the store failed, so the key is released later.
+            // It is possible that the store claimed the key before it failed. The key is therefore released later.
             settleLater(claim, .released)
             metrics.count(.failed)
             logger.error("Idempotency key claim failed", metadata: .failure(error))

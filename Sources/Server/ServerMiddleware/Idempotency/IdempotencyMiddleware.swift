@@ -123,7 +123,8 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
             await keys.settle(claim, with: .released, context.logger)
             return response
         }
-        // A body without a known length may never end. Such a body is sent without buffering and can't be repeated.
+        // A body without a known length possibly never ends. The middleware therefore sends such a body without buffering it, and can't
+        // repeat it.
         guard let length = response.body.contentLength, length <= IdempotentResponse.maximumBodySize else {
             await keys.settle(claim, with: .finished(nil), context.logger)
             return response

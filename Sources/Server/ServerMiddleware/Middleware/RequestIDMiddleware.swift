@@ -59,7 +59,7 @@ extension RequestContext {
 package enum NewRequestID {
     /// Returns a new id, written as a UUID of version 8 (RFC 9562 §5.8).
     ///
-    /// The id is not a secret and may be guessed, because a client can send any id.
+    /// The id is not a secret and can be guessed. This does no harm, because a client can send any id.
     package static func make() -> String {
         let numbers = UniqueNumbers.next()
         let high = numbers.0 & ~0xF000 | 0x8000

@@ -7,8 +7,8 @@ public import Hummingbird
 /// ``SecurityHeadersMiddleware`` adds the headers to every routed response. For responses to invalid HTTP, pass the headers to
 /// `HTTPServerBuilder.contractHTTP1(renderer:configuration:connections:securityHeaders:)`.
 ///
-/// The values suit an API: a response may load no content, and no page may frame the response. A `Content-Security-Policy` of a page is not
-/// replaced.
+/// The values suit an API: browsers load no further content for a response, and show no response in a frame. If a response already has a
+/// `Content-Security-Policy`, this header is not replaced.
 public struct SecurityHeaders: Sendable {
     private let fields: [HTTPField]
 
