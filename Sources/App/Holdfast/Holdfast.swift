@@ -1,4 +1,4 @@
-/// Imports all libraries that an app needs: the client, errors, limits, accounts and their screens.
+/// Imports the libraries that most apps need: the client, errors, limits, accounts and their screens.
 ///
 /// ```swift
 /// import Foundation
