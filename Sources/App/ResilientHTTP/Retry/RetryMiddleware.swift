@@ -5,7 +5,7 @@ import Timekeeping
 /// Repeats failed calls if repeating is safe and may succeed.
 ///
 /// Repeating is safe in three cases: for GET, HEAD, OPTIONS, PUT and DELETE; for any method with an `Idempotency-Key`; and if no byte of
-/// the request was sent. The middleware never sends a body again that can be read only once.
+/// the request was sent. If a body can be read only once, the middleware never sends it again.
 ///
 /// The middleware waits for the full delay that the server requests, plus a random part. If the delay would end after the deadline, or
 /// exceeds ``RetryPolicy/longestWait``, the call ends at once with the delay in its error. If the server requests no delay, the delay comes

@@ -74,7 +74,7 @@ public struct AuthorizeMiddleware: ClientMiddleware {
         throw error.named(context)
     }
 
-    /// Returns the credentials to send; `nil` if no user is signed in. Refreshes credentials that are about to expire first.
+    /// Returns the credentials to send; `nil` if no user is signed in. If the credentials are about to expire, refreshes them first.
     private func current(_ context: CallContext) async throws -> SessionState.Held? {
         guard let held = try await session.held() else { return nil }
         guard session.isEnding(held) else { return held }

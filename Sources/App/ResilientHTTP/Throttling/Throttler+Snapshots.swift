@@ -110,8 +110,8 @@ extension Throttler {
         state.withLock { $0.saved[user]?.changes += 1 }
     }
 
-    /// Saves a user's state. Does nothing if a save has already succeeded that began after the last change. The throttler logs only the
-    /// first of several consecutive errors.
+    /// Saves a user's state. Does nothing if the last successful save began after the last change. The throttler logs only the first of
+    /// several consecutive errors.
     ///
     /// - Throws: `CancellationError` if the task is canceled before the end.
     func save(_ user: String?) async throws {

@@ -45,7 +45,7 @@ public final class Throttler: Sendable {
     /// Creates a throttler.
     /// - Parameters:
     ///   - policy: The quotas by endpoint.
-    ///   - routes: Further routes of the app. All requests to a route belong to one endpoint: the template of the route.
+    ///   - routes: Further routes of the app. For all requests to such a route, the endpoint contains the template of the route.
     ///   - basePath: The path of the client's base URL, such as `/v2`. Templates are relative to this path.
     ///   - capacity: The maximum number of endpoints with separate quotas, for all users together. All further endpoints share one quota.
     ///   - store: The store in which the counts survive a restart; `nil` for none.
@@ -81,7 +81,7 @@ public final class Throttler: Sendable {
     var nanoseconds: Int64 { clock.now.wholeNanoseconds }
 
     /// Returns the endpoint under which the throttler counts a request. For a route with a quota and for a route of the initializer, the
-    /// endpoint is the template of the route. In other paths, the throttler replaces the segments that are probably ids with `{id}`.
+    /// endpoint contains the template of the route. In other paths, the throttler replaces the segments that are probably ids with `{id}`.
     /// - Parameter request: A request whose path includes the base path.
     public func endpoint(of request: HTTPRequest) -> Endpoint { routes.endpoint(of: request) }
 
