@@ -35,7 +35,7 @@ public final class PendingRequestsModel: ScreenModel {
     public let language: Language
     /// The texts of the screen: the client's catalog with the app's own translations.
     public let catalogue: ErrorCatalogue
-    /// The actions that the screen's buttons start.
+    /// Runs the actions that the screen's buttons start, one at a time.
     public let work = ScreenWork()
     /// The requests that are to be sent, in the order in which the queue sends them; at most ``limit``.
     public private(set) var waiting: [PendingRequest] = []

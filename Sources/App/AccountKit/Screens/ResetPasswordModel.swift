@@ -7,9 +7,9 @@ import ResilientHTTP
 /// The model of the screen that a reset link opens: it validates the link, then sets a new password.
 ///
 /// A view calls ``open()`` when it appears and shows ``state``. After ``State/succeeded(email:)`` and
-/// ``State/passwordProbablyChanged(_:)``, it shows the screen of ``makeSignInModel()``. After ``State/linkExpired(_:)``, it shows the
-/// screen of ``makeForgotPasswordModel(clock:)``. The buttons of the view start their actions with `work`. If a call is canceled, the model
-/// returns to its earlier state.
+/// ``State/passwordProbablyChanged(_:)``, the view shows the screen of ``makeSignInModel()``. After ``State/linkExpired(_:)``, it shows the
+/// screen of ``makeForgotPasswordModel(clock:)``. The buttons of the view start their actions with `work.start(_:)`. If a call is canceled,
+/// the model returns to its earlier state.
 @Observable
 @MainActor
 public final class ResetPasswordModel: StandardScreenModel {

@@ -4,8 +4,8 @@ public import Observation
 
 /// The interface that the models of all screens share: actions, alerts, focus and announcements.
 ///
-/// `AccountUI`'s modifier `screen(_:focus:perform:)` connects a view to it. Conform the models of the app's own screens to get
-/// the same behavior:
+/// `AccountUI`'s modifier `screen(_:focus:perform:)` connects a view to its model. To get the same behavior in the app's own screens,
+/// conform their models to this protocol, and apply the modifier:
 ///
 /// ```swift
 /// OrderList(model: model).screen(model) { action in open(action) }
@@ -16,7 +16,7 @@ public protocol ScreenModel: AnyObject, Observable {
     var language: Language { get }
     /// The texts of the screen: the client's catalog with the app's own translations.
     var catalogue: ErrorCatalogue { get }
-    /// The actions that the screen's buttons start.
+    /// Runs the actions that the screen's buttons start, one at a time.
     var work: ScreenWork { get }
     /// The alert to show, if there is one.
     var currentAlert: ScreenAlert? { get }
@@ -45,7 +45,7 @@ extension ScreenModel {
 public class StandardScreenModel: ScreenModel {
     /// The language of the screen, and of the server's texts.
     public let language: Language
-    /// The actions that the screen's buttons start.
+    /// Runs the actions that the screen's buttons start, one at a time.
     public let work = ScreenWork()
     /// A closure of the app that checks whether a request whose response was lost took effect. ``perform(_:)`` calls it for
     /// `ErrorPresentation.Action.checkAgain`, and doesn't send the request again. If the closure is `nil`, ``perform(_:)`` returns the

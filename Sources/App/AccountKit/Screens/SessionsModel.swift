@@ -6,8 +6,8 @@ import ResilientHTTP
 
 /// The model of the list of the user's sessions.
 ///
-/// A view calls ``load()`` when it appears, and starts ``end(_:)`` and ``endOthers()`` with `work`. While the model loads the list again,
-/// ``sessions`` contains the earlier rows. They also remain if loading fails.
+/// A view calls ``load()`` when it appears, and starts ``end(_:)`` and ``endOthers()`` with `work.start(_:)`. While the model loads the
+/// list again, ``sessions`` contains the earlier rows. They also remain if loading fails.
 @Observable
 @MainActor
 public final class SessionsModel: StandardScreenModel {

@@ -6,7 +6,7 @@ import ResilientHTTP
 
 /// The model of the screen on which a user signs in.
 ///
-/// A view shows ``state`` and starts actions with ``returnPressed(in:)`` and `work`:
+/// A view shows ``state`` and starts actions with ``returnPressed(in:)`` and `work.start(_:)`:
 ///
 /// ```swift
 /// Button(model.submitTitle) { model.work.start { await model.submit() } }

@@ -243,7 +243,7 @@ extension OfflineQueue {
     ///
     /// After this record, the outcome of the request counts as unknown. The first such record must survive a loss of power before a byte
     /// leaves the device. Otherwise, a request that was sent could count as not sent. The transaction itself decides whether the record is
-    /// the first one, because another process may record the outcome of its own attempt just before the transaction.
+    /// the first one, because another process may record the outcome of its attempt just before the transaction.
     private func beginAttempt(_ id: QueuedRequestID, content: UInt64) async throws {
         let isFirst = try await journal.transact { ledger, transaction in
             let now = now

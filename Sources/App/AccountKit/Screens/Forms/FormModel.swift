@@ -6,8 +6,8 @@ import ResilientHTTP
 
 /// The base class of the models of the account's forms: fields, their validation, the submission, and its errors.
 ///
-/// A view shows ``title``, ``introduction``, ``fields`` and a button, and starts actions with ``returnPressed(in:)`` and `work`. If there
-/// is a ``page``, the view shows it instead of the form. `AccountFormScreen` in `AccountUI` shows each form in this way.
+/// A view shows ``title``, ``introduction``, ``fields`` and a button. It starts actions with ``returnPressed(in:)`` and `work.start(_:)`.
+/// If there is a ``page``, the view shows it instead of the form. `AccountFormScreen` in `AccountUI` shows each form in this way.
 ///
 /// ```swift
 /// let model = ChangePasswordModel(client: accounts, language: .english)
