@@ -333,8 +333,8 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
 }
 
 extension SQLiteMailIntentQueue: MailQueueInspection {
-    /// Returns emails for operators, oldest first, including failed emails. If an email has no address of its own, its recipient is the
-    /// present address of its account, or `nil` if the account was removed. The method skips corrupt rows.
+    /// Returns emails for operators, oldest first, including failed emails. If the row of an email contains no address, the recipient is
+    /// the present address of its account, or `nil` if the account was removed. The method skips corrupt rows.
     ///
     /// The list contains addresses, so don't log it.
     /// - Parameter limit: The largest number of emails.

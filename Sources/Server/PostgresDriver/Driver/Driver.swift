@@ -48,16 +48,17 @@ final class Driver: Sendable {
         _ = mailbox.post(.close(nil))
     }
 
-    /// Executes a segment.
+    /// Executes a segment: statements that are sent together.
     ///
-    /// The method always returns, at the latest after the deadline for a connection plus `queryTimeout`. If the task is canceled, the job
-    /// is removed from the queue, or its connection is closed. If the segment commits, it is not canceled on the server.
+    /// The method always returns, at the latest `queryTimeout` after the deadline for a connection. If the task is canceled, the driver
+    /// removes the job from the queue or closes its connection. It also cancels the segment on the server, unless the segment commits.
     /// - Parameters:
     ///   - segment: The statements.
     ///   - connection: A connection that an earlier job has kept; `nil` takes a connection from the pool.
     ///   - keepsConnection: Whether more segments follow on the connection.
     ///   - acquireDeadline: The time on ``clock`` until which the job waits for a connection.
-    /// - Returns: The results, or the reason of the failure. The method never throws: the caller decides whether to repeat the segment.
+    /// - Returns: The results, or the reason of the failure. The method never throws, because the caller decides whether to repeat the
+    ///   segment.
     func run(
         _ segment: PGSegment,
         on connection: ConnectionPool.ConnectionID? = nil,
