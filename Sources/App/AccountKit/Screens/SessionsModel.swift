@@ -17,8 +17,8 @@ public final class SessionsModel: StandardScreenModel {
         case idle
         /// The request for the list is in flight. → `idle`, `failed`
         case loading
-        /// The request that ends the session with this id is in flight; with `nil`, the request that ends all other sessions. → `loading`,
-        /// `failed`, `idle` if it was canceled
+        /// The request that ends the session with this id is in flight; with `nil`, the request that ends all other sessions. →
+        /// `loading`, `failed`, `idle` if it was canceled
         case ending(UserID?)
         /// An error is shown. → `idle`, `loading`, `ending`
         case failed(ErrorPresentation)
