@@ -22,7 +22,7 @@ import ResilientHTTP
 @Observable
 @MainActor
 public class FormModel: StandardScreenModel {
-    /// The states of a form.
+    /// The states of a form. In the description of a state, an arrow (→) precedes the states that can follow.
     public enum State: Hashable, Sendable {
         /// The user edits the form. → `submitting`, `failed`
         case editing
