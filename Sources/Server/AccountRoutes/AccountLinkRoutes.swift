@@ -163,8 +163,8 @@ public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Returns the token of the link, and the proof that the caller owns the account. The proof is the access token; without one, it is the
-    /// current password.
+    /// Returns the token of the link, and the proof that the caller owns the account. The proof is the access token, or the current
+    /// password if the request has no access token.
     private func provenLink(_ request: Request) async throws -> (ResetToken, AccountProof) {
         guard request.headers[.authorization] != nil else {
             let body = try await reader.read(PasswordLink.self, from: request)

@@ -40,7 +40,7 @@ public struct Readiness: Sendable {
     private let checks: [Check]
 
     /// Creates the list of checks, which run in the given order.
-    /// - Parameter checks: The checks; without any, the server is always ready.
+    /// - Parameter checks: The checks. If the list is empty, the server is always ready.
     public init(checks: [Check]) {
         self.checks = checks
     }

@@ -93,7 +93,7 @@ struct PageQuery {
         query = request.uri.query ?? ""
     }
 
-    /// Whether the query has a parameter of a link. Other parameters, such as those of a campaign, are ignored.
+    /// Whether the query has a parameter of a link. Other parameters, such as the tracking parameters of a campaign, are ignored.
     var namesLink: Bool {
         query.split(separator: "&").contains { $0.hasPrefix("token") || $0.hasPrefix("email") }
     }

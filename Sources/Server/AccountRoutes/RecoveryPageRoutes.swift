@@ -102,7 +102,7 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
     ///
     /// The limits are counted after the body was decoded. The method validates the link before the password, so that the page of an expired
     /// link reports this, even if the password is weak.
-    /// - Throws: `ContractError` for a body that can't be decoded or a refusal by a limit; an error of the store.
+    /// - Throws: `ContractError` if the body can't be decoded or a limit refuses the request; an error of the store.
     /// - Returns: The page, and the device token of the browser if the password was changed.
     private func sendReset(_ request: Request, _ context: Context) async throws -> (RecoveryPage.Kind, DeviceToken?) {
         let form = try await reader.read(ResetForm.self, from: request)
@@ -158,7 +158,7 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
     /// Locks an account.
     ///
     /// If the token is expired or used, the response has the status 410, and its page offers to request a new link.
-    /// - Throws: `ContractError` for a body that can't be decoded or a refusal by a limit; an error of the store.
+    /// - Throws: `ContractError` if the body can't be decoded or a limit refuses the request; an error of the store.
     private func sendLock(_ request: Request, _ context: Context) async throws -> RecoveryPage.Kind {
         let form = try await reader.read(AccountLockForm.self, from: request)
         try await limits.admit(in: context)

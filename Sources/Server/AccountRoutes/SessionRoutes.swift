@@ -105,7 +105,7 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
 
     /// Creates an account and signs it in.
     ///
-    /// The default language of the account is that of the request.
+    /// If the body has no supported language, the account gets the language of the request.
     /// - Throws: The refusals of `Registration.register`, `RATE_LIMIT_EXCEEDED`, or an error of the store.
     @Sendable private func register(_ request: Request, _ context: Context) async throws -> Response {
         let body = try await reader.read(OpenRegisterRequest.self, from: request)

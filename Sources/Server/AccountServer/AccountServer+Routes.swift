@@ -231,8 +231,8 @@ struct MountedContext<Parent: RemoteAddressRequestContext & Sendable>: LimitedRe
 }
 
 extension APISettings {
-    /// Creates the settings that the description of the API shows. Rate limits are included only if the server enforces them; limits in a
-    /// dry run are omitted.
+    /// Creates the settings that the description of the API shows. They include rate limits only if the server enforces them. Limits that
+    /// are only logged (a dry run) are omitted.
     init(_ configuration: AccountServerConfiguration) {
         self.init(appName: configuration.appName, version: AccountServer.version)
         baseURL = configuration.publicBaseURL

@@ -58,7 +58,7 @@ public struct AccountServer: Sendable {
     package let address = BoundAddress()
     /// Admits requests up to the configured number in flight.
     package let shedding: LoadShedding
-    /// Hashes passwords, at most one per processor at a time.
+    /// Hashes passwords. At the same time, it hashes at most one password per processor.
     package let gate: HashingGate
     /// The store of limits.
     package let limitStore: any PersistentRateLimitStore
@@ -115,7 +115,7 @@ public struct AccountServer: Sendable {
     /// Opens the data folder.
     /// - Parameters:
     ///   - hashing: Creates and verifies password hashes; Argon2id if `nil`.
-    ///   - time: The clocks of the server; those of the machine and of the database if `nil`.
+    ///   - time: The clocks of the server. With `nil`, the server uses the clocks of the machine and of the database.
     package init(
         _ configuration: AccountServerConfiguration,
         logger: Logger,
@@ -256,8 +256,8 @@ public struct AccountServer: Sendable {
     /// The method verifies the signature, and reads the account and its session from the store. It therefore refuses a token as soon as its
     /// session has ended.
     /// - Parameter request: The request.
-    /// - Throws: `ContractError` with `AUTH_TOKEN_MISSING`, `AUTH_TOKEN_INVALID` or `AUTH_TOKEN_EXPIRED`; with `AUTH_SESSION_EXPIRED` if
-    ///   the session has ended, the password was changed, or the account is not active; or an error of the store.
+    /// - Throws: `ContractError` with `AUTH_TOKEN_MISSING`, `AUTH_TOKEN_INVALID` or `AUTH_TOKEN_EXPIRED`. If the session has ended, the
+    ///   password was changed, or the account is not active, the code is `AUTH_SESSION_EXPIRED`. Errors of the store are rethrown.
     public func user(of request: Request) async throws -> AccountUser {
         try await authentication.user(of: request)
     }
@@ -308,8 +308,7 @@ package struct Argon2Hashing: PasswordHashing {
     /// sign-in.
     package func needsRehash(_ hash: String) -> Bool { argon2.needsRehash(hash) }
 
-    /// Returns a hash that matches no password, but whose verification costs as much as that of the given hash; `nil` for an unknown
-    /// format.
+    /// Returns a hash that matches no password, but takes as long to verify as the given hash. Returns `nil` for an unknown format.
     package func decoy(like hash: String) -> String? {
         hash.hasPrefix("$argon2") ? argon2.decoy(like: hash) : (try? ImportedHash(hash))?.decoy
     }

@@ -14,7 +14,7 @@ package final class BoundAddress: Sendable {
 
     /// The address is first unknown, and then known or never known.
     private enum State {
-        /// The server has not started. The continuations are those of waiting tasks.
+        /// The server has not started. The continuations belong to the waiting tasks.
         case waiting([CheckedContinuation<URL, any Error>])
         /// The server listens.
         case bound(URL)
@@ -27,7 +27,7 @@ package final class BoundAddress: Sendable {
         state.withLock { if case .bound(let url) = $0 { url } else { nil } }
     }
 
-    /// Sets the address to that of a channel that listens on a host.
+    /// Sets the address of a channel that listens on a host.
     /// - Parameters:
     ///   - channel: The channel. Its port is used, because it differs from the configured port if that port is 0.
     ///   - scheme: `http` or `https`.

@@ -104,7 +104,7 @@ public struct AccountServerConfiguration: Sendable {
     public var reader = RequestReader()
     /// The name of the installation to which the database must belong; `nil` for any.
     package var installation: String?
-    /// The secret that is used instead of the secret in the data folder; at least 32 characters. A text with the prefix `base64:` is an
+    /// The secret that replaces the secret in the data folder. It must have at least 32 characters. A text with the prefix `base64:` is an
     /// encoded key of at least 32 bytes, such as the secret of a data folder.
     public var secret: HiddenText?
     /// The former secret, which ``secret`` replaces. Keep this setting until everything that was signed with the former secret has expired.

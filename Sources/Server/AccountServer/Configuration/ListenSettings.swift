@@ -46,7 +46,7 @@ package struct OpsAddress: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The certificate of the server and its key. TLS 1.2 and 1.3 are accepted; the protocol is HTTP/1.1.
+/// The certificate of the server and its key. The server accepts TLS 1.2 and 1.3, and serves HTTP/1.1.
 ///
 /// The files are read once, at the start. After a renewal of the certificate, restart the server.
 package struct TLSSettings: Sendable {

@@ -1,11 +1,12 @@
 import Idempotency
 import ServerMiddleware
 
-/// The number of requests that are processed at once. Further requests wait briefly and are then refused with 503.
+/// The limits for requests in flight. The server processes a number of requests at the same time. A few further requests wait briefly. The
+/// server refuses all others with 503.
 public struct LoadSettings: Sendable {
-    /// The number of requests that are processed at once, 1 to 100,000, and 512 by default. `REQUESTS_IN_FLIGHT`.
+    /// The largest number of requests that are processed at the same time, 1 to 100,000, and 512 by default. `REQUESTS_IN_FLIGHT`.
     public var requestsInFlight = 512
-    /// The number of further requests that can wait, 0 to 10,000, and 64 by default. `REQUESTS_WAITING`.
+    /// The largest number of further requests that can wait, 0 to 10,000, and 64 by default. `REQUESTS_WAITING`.
     public var requestsWaiting = 64
 
     /// Creates the default settings.

@@ -14,7 +14,7 @@ package import ServiceLifecycle
 import ValkeyDriver
 import ValkeyStores
 
-/// All stores of a server. Only this type and ``PostgresDeployment`` know which database is used; the rest of the server uses protocols.
+/// All stores of a server. Only this type and ``PostgresDeployment`` depend on the kind of database. The rest of the server uses protocols.
 ///
 /// A command opens the stores without a version. Such stores take no emails from the queue and, with PostgreSQL, don't migrate tables that
 /// servers use.
@@ -157,7 +157,7 @@ extension DataFolder {
 }
 
 extension HiddenText {
-    /// The prefix of a secret that is an encoded key, such as that of a data folder. Any other text is hashed.
+    /// The prefix of a secret that is an encoded key, such as the secret of a data folder. A secret without this prefix is hashed.
     static let keyPrefix = "base64:"
 
     /// Whether the text has the prefix of a key.
@@ -252,7 +252,8 @@ extension Stores {
     }
 
     /// Returns the clock for the times that survive a restart: due times, leases and grace windows.
-    /// - Parameter snapshot: The clocks of the machine; the default if `nil`. With PostgreSQL, its clock is the default.
+    /// - Parameter snapshot: Reads the clocks of the machine. With `nil`, the method uses the clock of PostgreSQL, or for SQLite the
+    ///   default clocks of the machine.
     package func steadyTime(_ snapshot: (@Sendable () -> SnapshotTime)? = nil) async throws -> any PersistentTime {
         switch place {
         case .sqlite(let database): return try await SteadyTime(database, snapshot: snapshot ?? { .now() })

@@ -93,7 +93,7 @@ public struct AssociationFile: Hashable, Sendable {
     }
 }
 
-/// The reason why a configuration is invalid. Two errors are equal if their codes are equal; their messages may differ.
+/// The reason why a configuration is invalid. Two errors are equal if their codes are equal, even if their messages differ.
 ///
 /// Show the message to the operator, and compare the code in programs. Neither contains a secret.
 public struct AppLinksError: Error, Hashable, Sendable, CustomStringConvertible {

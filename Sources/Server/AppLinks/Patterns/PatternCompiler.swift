@@ -87,7 +87,7 @@ struct PatternCompiler {
         }
     }
 
-    /// Returns the number of steps of a token. A variable has as many steps as all its values together; any other token has one.
+    /// Returns the number of steps of a token. A variable has as many steps as all its values together. Any other token has one step.
     private static func cost(_ token: WildcardPattern.Token) -> Int {
         if case .variable(let values) = token { values.reduce(1) { $0 + $1.count + 1 } } else { 1 }
     }

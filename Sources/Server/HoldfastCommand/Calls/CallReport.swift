@@ -144,7 +144,7 @@ struct CallReport {
         }
     }
 
-    /// Returns an error as JSON. The texts are those of the server, so programs get them unchanged.
+    /// Returns an error as JSON, with the unchanged texts of the server.
     private func json(_ error: APIError) -> JSONValue {
         [
             "kind": .string("\(error.kind)"),

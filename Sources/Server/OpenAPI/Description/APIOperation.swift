@@ -9,8 +9,8 @@ package import StrictJSON
 ///
 /// The router serves each path with and without a trailing slash. Clients should call ``path``.
 ///
-/// ``APIDescription`` creates all operations; they can't be created outside of this module. ``APISettings`` determines which operations a
-/// server has, and some members of these operations.
+/// ``APIDescription`` creates all operations. Code outside of this module can't create operations. ``APISettings`` determines which
+/// operations a server has, and some members of these operations.
 ///
 /// ```swift
 /// let description = APIDescription(settings: APISettings(appName: "Notes", version: "1.0.0"))
@@ -19,8 +19,8 @@ package import StrictJSON
 ///
 /// An operation is a value without a connection to a server, so it can be read from any task.
 public struct APIOperation: Sendable {
-    /// The HTTP method. The raw value is the method as a request line contains it. The server also serves `HEAD` for each `GET`; the
-    /// description doesn't list it.
+    /// The HTTP method. The raw value is the method as a request line contains it. For each `GET`, the server also serves `HEAD`, which the
+    /// description doesn't list.
     public enum Method: String, Sendable {
         /// Reads data.
         case get = "GET"

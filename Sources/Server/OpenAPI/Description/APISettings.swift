@@ -40,7 +40,7 @@ public struct APISettings: Sendable {
 
     /// The way in which clients can register.
     public enum Registration: Hashable, Sendable, CaseIterable {
-        /// A registration creates an account at once.
+        /// A registration creates an account immediately.
         case open
         /// A registration sends an email with a link, which creates the account.
         case blind

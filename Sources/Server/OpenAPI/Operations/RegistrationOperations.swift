@@ -2,7 +2,7 @@ import AccountContract
 import ErrorContract
 import StrictJSON
 
-/// The operation of open registration, which creates an account at once.
+/// The operation of open registration, which creates an account immediately.
 package enum OpenRegistrationOperation: String, AccountOperations {
     /// Creates an account and signs it in.
     case register

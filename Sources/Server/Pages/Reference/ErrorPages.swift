@@ -15,7 +15,7 @@ import StrictJSON
 /// let html = pages.page(of: .authInvalidCredentials, nonce: nonce) ?? pages.missing("AUTH_UNKNOWN", nonce: nonce)
 /// ```
 public struct ErrorPages: Sendable {
-    /// The path of the page of all codes; the page of a code is one segment below.
+    /// The path of the page that lists all codes. The path of a code's page has the code as an additional segment.
     public static let path = "/errors"
 
     /// The codes and their meanings.

@@ -14,7 +14,7 @@ public struct ErrorReference: Sendable {
     let catalogue: ErrorCatalogue
 
     /// Creates the reference of a catalogue. The work is done when the reference is rendered.
-    /// - Parameter catalogue: The codes: those of Holdfast, or an app's own.
+    /// - Parameter catalogue: The codes of Holdfast, or a catalogue with an app's own codes.
     public init(catalogue: ErrorCatalogue = .standard) {
         self.catalogue = catalogue
     }

@@ -146,8 +146,8 @@ struct ConnectionTable<Handle> {
     ///   - activity: The state of the connection, which its event loop changes later.
     ///   - handle: Closes the connection.
     ///   - now: The current time.
-    /// - Complexity: O(1) below the limits. At the capacity, a call is O(n log n) for n connections. Such a call frees 1/64 of the places,
-    ///   so the next calls are O(1) again.
+    /// - Complexity: O(1) below the limits. At the capacity, a call sorts all n connections of the g networks, which costs O(n log n + n ·
+    ///   g / 64). Such a call usually frees 1/64 of the places, so that the next calls are O(1) again.
     mutating func open(_ origin: Origin, _ activity: ConnectionActivity, _ handle: Handle, at now: NIODeadline) -> Admission {
         var closing: [(handle: Handle, end: ConnectionEnd)] = []
         if let perClient, !origin.isExempt, let own = clients[origin.client], own.count >= perClient {

@@ -64,7 +64,7 @@ private struct ForwardedReader {
             let name = token()
             guard !name.isEmpty, take("="), let value = value() else { return nil }
             if String(decoding: name, as: UTF8.self).lowercased() == "for" {
-                // Each parameter may occur once (RFC 7239 §4).
+                // Each parameter may occur at most once (RFC 7239 §4).
                 guard hop == nil else { return nil }
                 hop = ForwardedHop(node: value[...])
             }

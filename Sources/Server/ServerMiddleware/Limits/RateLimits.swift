@@ -68,9 +68,9 @@ public final class RateLimits: Sendable {
     ///   - shares: The fair shares of a limit that all clients share, and the client of the request; `nil` applies no fair shares.
     ///   - error: Returns the error of a refusal. Its arguments are the policy that refuses, and the delay.
     /// - Returns: The admission. Use the admission to refund the charge, or to commit the charge together with the work of the request.
-    /// - Throws: The error that `error` returns if a limit refuses the request; no policy then counts the request. The default is
-    ///   ``ContractError`` with the code `RATE_LIMIT_EXCEEDED` and the longest delay. If the store fails, ``ContractError`` with the code
-    ///   `SERVER_SERVICE_UNAVAILABLE`.
+    /// - Throws: The error that `error` returns if a limit refuses the request. No policy then counts the request. The default is
+    ///   ``ContractError`` with the code `RATE_LIMIT_EXCEEDED` and the longest delay. If the store fails, the method throws
+    ///   ``ContractError`` with the code `SERVER_SERVICE_UNAVAILABLE`.
     @discardableResult
     public func admit(
         _ claims: [RateLimitClaim] = [],
@@ -114,7 +114,7 @@ public final class RateLimits: Sendable {
         try await store.change(to: rule)
     }
 
-    /// Returns the state of the limits of claims; an empty array if the store fails.
+    /// Returns the current state of the limits that the claims name. If the store fails, returns an empty array.
     func peek(at claims: [RateLimitClaim]) async -> [RateLimitResult.Limit] {
         do {
             return try await store.check(claims).limits

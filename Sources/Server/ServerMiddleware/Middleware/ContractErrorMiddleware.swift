@@ -51,7 +51,7 @@ public struct ContractErrorMiddleware<Context: RequestContext>: RouterMiddleware
     }
 }
 
-/// Sets the format of the errors of a group of routes.
+/// Sets the format of errors for a group of routes.
 ///
 /// ```swift
 /// router.group("/v1").add(middleware: ErrorFormMiddleware(.flat)).post("/orders", use: order)
