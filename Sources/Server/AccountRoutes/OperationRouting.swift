@@ -41,7 +41,7 @@ extension RouterMethods where Context: LimitedRequestContext {
         }
     }
 
-    /// Returns a group whose requests are counted by the limits when their handlers admit them.
+    /// Returns a group whose limits count each request when its handler admits the request.
     private func limited(by names: [AccountLimit], _ limits: RateLimits) -> RouterGroup<Context> {
         guard !names.isEmpty else { return group() }
         return group().add(middleware: AuditOriginMiddleware(limits: limits))

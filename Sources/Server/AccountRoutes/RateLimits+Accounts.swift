@@ -31,7 +31,7 @@ extension RateLimits {
 
     /// Counts a request for an email to an address, together with the limits that the operation's route claims.
     ///
-    /// The limits are counted before the address is looked up, so they don't reveal whether the address has an account.
+    /// The method counts the request before the server looks up the address, so the limits don't reveal whether the address has an account.
     /// - Parameters:
     ///   - email: The address; uppercase and lowercase letters count as equal.
     ///   - limit: The limit that counts by address: `registerEmail` or `verifyEmail`. Use ``admitReset(of:_:in:sharing:)`` for reset

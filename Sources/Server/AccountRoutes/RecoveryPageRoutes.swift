@@ -100,8 +100,8 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
 
     /// Sets a new password. If the input is invalid, the page shows the form again, and the token stays valid.
     ///
-    /// The limits are counted after the body was decoded. The method validates the link before the password, so that the page of an expired
-    /// link reports this, even if the password is weak.
+    /// The limits count the request after its body was decoded. The method validates the link before the password, so that the page of an
+    /// expired link reports this, even if the password is weak.
     /// - Throws: `ContractError` if the body can't be decoded or a limit refuses the request; an error of the store.
     /// - Returns: The page, and the device token of the browser if the password was changed.
     private func sendReset(_ request: Request, _ context: Context) async throws -> (RecoveryPage.Kind, DeviceToken?) {

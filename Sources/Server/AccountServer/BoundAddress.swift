@@ -29,7 +29,7 @@ package final class BoundAddress: Sendable {
 
     /// Sets the address of a channel that listens on a host.
     /// - Parameters:
-    ///   - channel: The channel. Its port is used, because it differs from the configured port if that port is 0.
+    ///   - channel: The channel. The method uses the port of the channel, because the system chooses this port if the configured port is 0.
     ///   - scheme: `http` or `https`.
     ///   - host: The configured host, without brackets.
     ///   - port: The configured port, if the channel has none.

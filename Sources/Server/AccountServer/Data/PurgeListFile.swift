@@ -12,7 +12,7 @@ package struct PurgeListFile: PurgeList {
     /// The file.
     package let url: URL
 
-    /// Creates the list of a file, which is created when the first account is removed.
+    /// Creates a list that is stored in the given file. The file itself is created when the server removes the first account.
     package init(_ url: URL) {
         self.url = url
     }
@@ -55,7 +55,7 @@ extension ListedPurge {
     package var line: String { "\(purgedAt.formatted(.iso8601)) \(id)" }
 }
 
-/// A list of removed accounts can't be used.
+/// An error: the list of removed accounts can't be read completely.
 package struct UnreadablePurgeList: Error, CustomStringConvertible {
     package let description: String
 }

@@ -122,7 +122,8 @@ package struct Stores: AccountStores {
     package var signingKeys: any SigningKeyStore { accountStores.signingKeys }
 
     /// Returns the server's keys, derived from the configured secret or from the secret of the data folder.
-    /// - Parameter secret: The configured secret. If it is `nil`, the secret of the data folder is used, and created if it is missing.
+    /// - Parameter secret: The configured secret. With `nil`, the method uses the secret of the data folder, and creates this secret if it
+    ///   is missing.
     /// - Throws: ``UnreadableSecret``; an error of the file system.
     package func keys(secret: HiddenText?) throws -> ServerKeys { try folder.keys(secret: secret) }
 
@@ -148,7 +149,8 @@ extension DataFolder {
     /// Returns the server's keys, derived from the configured secret or from the secret of the data folder.
     ///
     /// A secret with the prefix `base64:` is used as it is. Any other text is hashed with SHA-256 first.
-    /// - Parameter secret: The configured secret. If it is `nil`, the secret of the data folder is used, and created if it is missing.
+    /// - Parameter secret: The configured secret. With `nil`, the method uses the secret of the data folder, and creates this secret if it
+    ///   is missing.
     /// - Throws: ``UnreadableSecret``; an error of the file system.
     package func keys(secret: HiddenText?) throws -> ServerKeys {
         guard let secret else { return ServerKeys(secret: try self.secret()) }

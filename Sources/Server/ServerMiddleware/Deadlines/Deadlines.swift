@@ -106,8 +106,8 @@ final class Deadlines: Sendable {
         }
         running.started(task)
         let id = add(after: time) {
-            // Cancels the operation before the caller is resumed. The engine (Hummingbird) then continues, and the operation must no longer
-            // read the request's body.
+            // Cancels the operation before the caller resumes. After that, the engine (Hummingbird) continues with the connection, so the
+            // operation must no longer read the request's body.
             guard outcome.claim() else { return }
             task.cancel()
             outcome.complete(.failure(expired()))

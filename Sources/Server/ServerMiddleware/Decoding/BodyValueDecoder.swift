@@ -36,7 +36,7 @@ private struct BodyScalarContainer: SingleValueDecodingContainer {
     }
 }
 
-/// The members of an object. A missing member is recorded, and decoding continues with a placeholder.
+/// The members of an object. If a member is missing, the container records this problem, and decoding continues with a placeholder.
 private struct BodyObjectContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let place: BodyPlace
     let object: JSONObject

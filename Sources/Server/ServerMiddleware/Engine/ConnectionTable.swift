@@ -66,7 +66,7 @@ enum ConnectionRefusal: String, CaseIterable, Sendable {
 /// The open connections with their clients. When a new connection needs a place, the table chooses the connection to close. The table is a
 /// value without side effects.
 ///
-/// A new connection is always admitted if an existing connection can be closed for it:
+/// The table always admits a new connection if it can close an existing connection instead:
 /// - If the client has reached its limit, the client's connection that has waited longest is closed.
 /// - If the capacity is reached, a connection of the network (/48 or /24) with the most connections is closed. Attackers who open many
 ///   connections from one network therefore can't keep clients of other networks out.

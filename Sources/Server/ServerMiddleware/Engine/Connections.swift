@@ -122,7 +122,7 @@ public struct ConnectionLimits: Hashable, Sendable {
     /// load balancer in front of the server should have a shorter idle time. The load balancer then never sends a request on a connection
     /// that the server is closing.
     public var idleTime: Duration
-    /// The idle time while three quarters of ``capacity`` or more are in use; 15 seconds by default.
+    /// The idle time that applies while three quarters of ``capacity`` or more are in use; 15 seconds by default.
     public var crowdedIdleTime: Duration
     /// The time after which a connection is closed if its client reads no bytes of the responses; 30 seconds by default.
     public var writeTime: Duration

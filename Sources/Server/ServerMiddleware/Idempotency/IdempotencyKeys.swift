@@ -10,7 +10,7 @@ public import ServiceLifecycle
 import StrictJSON
 import Synchronization
 
-/// Decides for each request with an idempotency key whether it is executed, refused, or gets a stored response.
+/// Decides for each request with an idempotency key: the server executes the request, refuses it, or sends a stored response.
 ///
 /// Create one value per server, pass it to all routes, and add it to the application as a service:
 ///
@@ -26,9 +26,9 @@ import Synchronization
 /// keys only when a client has used its share of the store. Failed writes are then not retried, so their keys stay claimed until their
 /// leases end.
 ///
-/// If the store fails to claim a key, the request is not executed, and the client gets 503. If the store fails to finish a key, the
-/// response is still sent. A repetition then gets 409 until a retry succeeds. If no retry succeeds before the lease ends, a repetition is
-/// executed.
+/// If the store fails to claim a key, the server doesn't execute the request, and the client gets 503. If the store fails to finish a key,
+/// the server still sends the response. A repetition then gets 409 until a retry succeeds. If no retry succeeds before the lease ends, a
+/// repetition is executed.
 ///
 /// After a crash of the process, a repetition gets 409 until the lease ends. Afterwards, a repetition is executed. To prevent this second
 /// execution, use ``Idempotency/IdempotentRequest/commit(_:)`` in the handler.
@@ -209,7 +209,8 @@ public final class IdempotencyKeys: Sendable {
         unsettled.withLock { if $0.count < Self.mostUnsettled { $0.append(rest) } }
     }
 
-    /// Retries the failed writes in their order, and stops at the first failure. If the lease of a write has ended, the write is dropped.
+    /// Retries the failed writes in their order, and stops at the first failure. The method drops a write if the lease of its claim has
+    /// ended.
     func settleRest() async {
         let now = now()
         var rest = unsettled.withLock { unsettled in
@@ -239,7 +240,7 @@ public final class IdempotencyKeys: Sendable {
 
     /// The way in which the execution of a request ended.
     enum Outcome: Sendable {
-        /// The request failed, or its response is not final. A repetition is executed.
+        /// The request failed, or its response is not final. The server executes a repetition.
         case released
         /// The response is final; `nil` if the response can't be stored. Repetitions are then refused.
         case finished(IdempotentResponse?)

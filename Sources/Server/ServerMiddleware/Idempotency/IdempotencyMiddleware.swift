@@ -24,11 +24,11 @@ import StrictJSON
 /// Requests without a key and requests with safe methods (GET, HEAD, OPTIONS, TRACE) pass unchanged. A key belongs to its client, method
 /// and route. For example, a POST and a PUT with equal keys are two different requests.
 ///
-/// **Responses.** If the route throws or responds with 408, 429 or 5xx, the key is released, and a repetition is executed. Any other
-/// response is final. The middleware stores a final response if its body has a known length of at most 64 KiB. It stores only header fields
-/// for which `IdempotentResponse.isSafe(_:)` returns `true`. Any other final response is sent only once. The stored body is encrypted with
-/// a key that depends on the client's idempotency key. If responses contain secrets, clients must therefore use idempotency keys that can't
-/// be guessed, such as random UUIDs.
+/// **Responses.** If the route throws or responds with 408, 429 or 5xx, the middleware releases the key, and the server executes a
+/// repetition. Any other response is final. The middleware stores a final response if its body has a known length of at most 64 KiB. It
+/// stores only header fields for which `IdempotentResponse.isSafe(_:)` returns `true`. Any other final response is sent only once, and
+/// repetitions get 409. The middleware encrypts the stored body with a key that depends on the client's idempotency key. If responses
+/// contain secrets, clients must therefore use idempotency keys that can't be guessed, such as random UUIDs.
 ///
 /// **Crashes.** A process can be killed after it has done the work, but before it has finished the key. A repetition then gets 409 until
 /// the lease ends. Afterwards, the request is executed a second time. To prevent this, use ``Idempotency/IdempotentRequest/commit(_:)`` in

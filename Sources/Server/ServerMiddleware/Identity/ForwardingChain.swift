@@ -2,8 +2,9 @@ import HTTPTypes
 
 /// The hops that proxies recorded for a request, nearest first.
 ///
-/// A client can write any text at the start of the chain. Only the end is reliable, because trusted proxies appended it. The chain is
-/// therefore read from its end. An unreadable entry counts as a hop and is never skipped.
+/// A client can write any text into the header, and each proxy appends the address from which it received the request. Only the end of the
+/// header is reliable, because trusted proxies wrote it. The hops are therefore read from the end. An unreadable entry counts as a hop and
+/// is never skipped.
 struct ForwardingChain {
     /// The largest number of hops that are read.
     static let maximumHops = 32

@@ -20,8 +20,8 @@ public struct RateLimitMiddleware<Context: LimitedRequestContext>: RouterMiddlew
         /// Before the route. The body of a refused request is never read.
         case atOnce
         /// When the route calls `RateLimits.admit(_:in:refusing:)`. The route can then also count the request under keys from its body,
-        /// such as an email address. If the route fails before this call, nothing is counted, and the response reports the present state of
-        /// the limits.
+        /// such as an email address. If the route fails before this call, no policy counts the request, and the response reports the
+        /// current state of the limits.
         case inRoute
     }
 

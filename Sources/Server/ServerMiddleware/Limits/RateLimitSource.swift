@@ -40,8 +40,8 @@ public struct RateLimitSource<Context: LimitedRequestContext>: Sendable {
     /// - Parameters:
     ///   - policy: The name of the policy.
     ///   - cost: The units that a request consumes; `nil` uses the cost of the policy.
-    ///   - key: Returns the key; `nil` if the policy doesn't apply to the request. If the closure throws, the error is rethrown, and
-    ///     nothing is counted.
+    ///   - key: Returns the key; `nil` if the policy doesn't apply to the request. If the closure throws, the middleware rethrows the
+    ///     error, and no policy counts the request.
     public static func key(
         _ policy: String,
         cost: Int? = nil,
