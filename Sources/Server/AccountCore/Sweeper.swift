@@ -81,7 +81,7 @@ public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
         }.run()
     }
 
-    /// Removes all expired data in several short transactions, so that other writers can run in between.
+    /// Removes all expired data in several short transactions, so that other writers can run between them.
     public func sweep() async throws {
         try await storeTime?()
         try await repeatedly { try await sessions.sweep(at: steady(), rules: rules) }

@@ -86,8 +86,8 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
 
     // MARK: - Changes
 
-    /// Returns whether an account can have an address. Returns `false` if another account has the address, or had it and can still restore
-    /// it. Both checks take one round trip.
+    /// Returns whether an account can have an address. Returns `false` if another account has the address, or had it before and can still
+    /// restore it. Both checks take one round trip.
     ///
     /// Another request can take the address after this call. So use the result only to report a taken address early: ``change(_:at:_:)``
     /// checks the address again.
@@ -203,7 +203,7 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
     ///
     /// The method reads the former addresses of other accounts after the claim. If a concurrent change releases the address, the claim
     /// waits for the commit of this change. The method then finds the address among the former addresses.
-    /// - Throws: ``AddressTaken`` if another account has the address, or had it and can restore it.
+    /// - Throws: ``AddressTaken`` if another account has the address, or had it before and can still restore it.
     private func claimAddress(of account: Account, at now: Date, in transaction: PostgresTransaction) async throws {
         let id = account.id.rawValue
         let keys = emailKeys.keys(of: account.email)

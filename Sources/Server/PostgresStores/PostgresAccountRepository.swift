@@ -257,7 +257,7 @@ public struct PostgresAccountRepository: AccountRepository {
     /// Finds an account by its id.
     private static let byID = "SELECT " + Account.columns + " FROM account WHERE id = $1"
 
-    /// Returns all accounts, oldest first. All of them are in memory at once, so use this method only for exports and tests.
+    /// Returns all accounts, oldest first. The result has all of them in memory, so use this method only for exports and tests.
     /// - Throws: `StoreFailure`, also if a row can't be decoded.
     /// - Complexity: O(n log n) for n accounts.
     public func accounts() async throws -> [Account] {

@@ -57,8 +57,8 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
         }
     }
 
-    /// Adds an intent. The method also succeeds if an earlier attempt has added the same intent, which it recognizes by the creation time.
-    /// It throws if another intent has the same id.
+    /// Adds an intent. The method also succeeds if an earlier attempt has added the same intent. It recognizes this intent by its creation
+    /// time. If another intent has the same id, the method throws.
     private static func add(
         _ intent: MailIntent,
         by execute: (PostgresStatement, [PostgresValue]) async throws -> PostgresResult
@@ -225,7 +225,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     /// follow the last claimed network in the order.
     /// - Parameters:
     ///   - wanted: The number of requests.
-    ///   - turns: The turns, which are advanced.
+    ///   - turns: The turns. The method advances them.
     /// - Returns: The ids, in the order of the turns.
     private static func newIntents(
         _ wanted: Int,

@@ -22,11 +22,10 @@ public struct PostgresSigningKeyStore: SigningKeyStore {
     /// - Throws: `StoreFailure`.
     public func signingKeys() async throws -> SigningKeySet { try SigningKeySet(try await database.execute(Self.selection)) }
 
-    /// Changes the keys in one transaction, which first locks a row of `shared_value`. So two servers never change the keys at the same
-    /// time.
+    /// Changes the keys in one transaction. It first locks a row of `shared_value`, so two servers never change the keys at the same time.
     ///
     /// The closure may run more than once. If it returns the same keys, nothing is written.
-    /// - Parameter change: Returns the new keys for the stored ones. If it throws, the transaction is rolled back.
+    /// - Parameter change: Receives the stored keys and returns the new keys. If it throws, the transaction is rolled back.
     /// - Returns: The stored keys.
     /// - Throws: `StoreFailure`, and the error of the closure.
     public func changeSigningKeys(

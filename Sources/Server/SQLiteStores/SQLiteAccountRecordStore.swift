@@ -75,8 +75,8 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
 
     // MARK: - Changes
 
-    /// Returns whether an account can have an address. Returns `false` if another account has the address, or had it and can still restore
-    /// it. Both checks read the state of the same commit.
+    /// Returns whether an account can have an address. Returns `false` if another account has the address, or had it before and can still
+    /// restore it. Both checks read the state of the same commit.
     ///
     /// Another request can take the address after this call. So use the result only to report a taken address early: ``change(_:at:_:)``
     /// checks the address again.
@@ -89,7 +89,7 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
         try await database.read { try email.isAvailable(to: account, at: now, in: $0) }
     }
 
-    /// Returns the record of an account, as of one commit.
+    /// Returns the record of an account. All its values are from the state of one commit.
     /// - Parameters:
     ///   - id: The account.
     ///   - now: The present time. Expired links and expired former addresses are not part of the record.
@@ -417,7 +417,7 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     /// Truncates the write-ahead log, which may contain earlier versions of changed pages. `secure_delete` overwrites removed rows in the
     /// file itself.
     ///
-    /// Waits for reads that began before, for about ten seconds at most.
+    /// If reads of earlier states are running, the method waits for them, at most about ten seconds.
     /// - Throws: `StoreFailure`: busy if such a read continues.
     public func scrub() async throws { try await database.truncateLog() }
 

@@ -82,7 +82,7 @@ public struct SQLiteAccountRepository: AccountRepository {
     ///
     /// The read doesn't delay writers.
     /// - Parameter kind: Returns the kind of a hash, such as `bcrypt`; `nil` for a hash that is not counted.
-    /// - Returns: The numbers by kind, and the number of all accounts, as of one commit.
+    /// - Returns: The numbers by kind, and the number of all accounts. All numbers are from the state of one commit.
     /// - Throws: `StoreFailure`.
     /// - Complexity: O(n) for n foreign hashes, and a full count of the accounts.
     public func countForeignHashes(
@@ -129,7 +129,7 @@ public struct SQLiteAccountRepository: AccountRepository {
         }
     }
 
-    /// Returns all accounts, oldest first. All of them are in memory at once, so use this method only for exports and tests.
+    /// Returns all accounts, oldest first. The result has all of them in memory, so use this method only for exports and tests.
     /// - Throws: `StoreFailure`; `CorruptRow` if a row can't be decoded.
     /// - Complexity: O(n log n) for n accounts.
     public func accounts() async throws -> [Account] {

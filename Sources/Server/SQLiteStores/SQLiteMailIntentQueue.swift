@@ -116,7 +116,7 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     /// Among the new requests, networks whose claimed emails were returned to the queue come first. Then comes the network that follows the
     /// last claimed network in the index. After the last network in the index, the first one follows.
     /// - Parameters:
-    ///   - turns: The turns, which are advanced.
+    ///   - turns: The turns. The method advances them.
     ///   - includesResets: Whether emails that clients without an account requested are included.
     ///   - time: The time of the queue, in seconds since 1970.
     ///   - leaseEnd: The end of the lease.

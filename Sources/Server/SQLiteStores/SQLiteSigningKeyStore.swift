@@ -22,7 +22,7 @@ public struct SQLiteSigningKeyStore: SigningKeyStore {
     public func signingKeys() async throws -> SigningKeySet { try await database.read { try SigningKeySet($0) } }
 
     /// Changes the keys in one transaction. If the closure returns the same keys, nothing is written.
-    /// - Parameter change: Returns the new keys for the stored ones. If it throws, the transaction is rolled back.
+    /// - Parameter change: Receives the stored keys and returns the new keys. If it throws, the transaction is rolled back.
     /// - Returns: The stored keys.
     /// - Throws: `StoreFailure`, and the error of the closure.
     public func changeSigningKeys(

@@ -9,7 +9,7 @@ public import RateLimiting
 /// have the same time, even after a restart of a process.
 ///
 /// After a reboot, the time continues from its last recorded value, plus the time by which the wall clock has advanced since then. If the
-/// wall clock was set back meanwhile, the time continues from the last value plus a minute. The time never runs backwards.
+/// wall clock was set back during the reboot, the time continues from the last value plus a minute. The time never runs backwards.
 ///
 /// When the first server starts, the time equals its wall clock. Later, the two differ by the adjustments of the wall clock. So use this
 /// clock for durations, and the wall clock for dates that a user reads.

@@ -10,7 +10,7 @@ public struct Account: Hashable, Sendable, Identifiable {
         public let rawValue: UUID
 
         /// Creates an id.
-        /// - Parameter rawValue: A random UUID, which no other account has.
+        /// - Parameter rawValue: A random UUID that no other account has.
         public init(rawValue: UUID) {
             self.rawValue = rawValue
         }
@@ -57,7 +57,7 @@ public struct Account: Hashable, Sendable, Identifiable {
     /// The time of the registration or import.
     public var createdAt: Date
 
-    /// Whether the password may be reset. This is the case if the account is active or locked, and not deleted. A suspended or inactive
+    /// Whether a password reset is allowed. This is the case if the account is active or locked, and not deleted. A suspended or inactive
     /// account can't be reset, because a reset must not undo a decision of the operator.
     public var isRecoverable: Bool { (state == .active || state == .locked) && purgeAt == nil }
 

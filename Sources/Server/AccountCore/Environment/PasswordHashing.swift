@@ -12,9 +12,8 @@ public protocol PasswordHashing: Sendable {
     ///   - password: The password.
     ///   - hash: The stored hash. An unknown format never matches.
     func verify(_ password: String, against hash: String) -> Bool
-    /// Returns whether a hash has weaker parameters than new hashes.
-    /// If so, ``Authentication`` replaces the hash at the next sign-in with the right password, which is the only time at which the server
-    /// knows the password.
+    /// Returns whether a hash has weaker parameters than new hashes. If so, ``Authentication`` replaces the hash at the next sign-in with
+    /// the right password, because this is the only moment at which the server knows the password.
     func needsRehash(_ hash: String) -> Bool
     /// Returns a decoy: a hash that no password matches, and whose verification takes as long as that of the given hash. Returns `nil` if
     /// the given hash has the parameters of new hashes, or if it is not a hash.

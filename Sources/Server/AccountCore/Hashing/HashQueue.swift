@@ -37,7 +37,7 @@ struct HashQueue<Job> {
         case cancelled(Job)
     }
 
-    /// The number of jobs that are computed at once.
+    /// The number of jobs that are computed at the same time.
     let width: Int
     /// The longest time that an attempt waits, if hashes continue to be computed at the measured rate.
     let longestWait: Duration

@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 import Timekeeping
 
-/// Hashes passwords on its own threads, with a limited number at once and a bounded queue.
+/// Hashes passwords on its own threads. The number of concurrent hashes is limited, and the queue is bounded.
 ///
 /// ```swift
 /// let gate = try HashingGate(hashing: hashing, width: 4)
@@ -32,7 +32,7 @@ public final class HashingGate: Sendable {
     /// Creates a gate.
     /// - Parameters:
     ///   - hashing: Creates and verifies hashes.
-    ///   - width: The number of hashes that are computed at once.
+    ///   - width: The number of hashes that are computed at the same time.
     ///   - queueLimit: The largest number of waiting callers of each purpose.
     ///   - longestWait: The longest time that an attempt may wait. The gate estimates the wait by the measured rate of hashes.
     ///   - decoyKey: Maps addresses to decoys. The key must be the same after a restart.
@@ -148,7 +148,7 @@ public final class HashingGate: Sendable {
     }
 }
 
-/// A hash to compute for a caller, which receives the result or an error.
+/// A hash to compute. The caller receives the result or an error.
 private struct Job: Sendable {
     let compute: HashingThreads.Job
     let end: @Sendable (any Error) -> Void

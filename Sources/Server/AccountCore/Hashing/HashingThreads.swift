@@ -29,7 +29,7 @@ final class HashingThreads: Sendable {
     private let inbox = Mutex(Inbox())
     private let changed = DispatchSemaphore(value: 0)
 
-    /// Creates the threads, which start when they are needed.
+    /// Creates the threads. They start when they are needed.
     /// - Parameters:
     ///   - width: The largest number of hashing threads.
     ///   - next: Returns the next job for a thread that has finished a job; `nil` if there is none.
@@ -37,7 +37,7 @@ final class HashingThreads: Sendable {
         (self.width, self.next) = (width, next)
     }
 
-    /// Computes a job on an idle thread. At most `width` jobs may be in progress at once, including those of `next`.
+    /// Computes a job on an idle thread. At most `width` jobs may be in progress at the same time, including the jobs that `next` returns.
     func start(_ job: @escaping Job) {
         let isFirst = inbox.withLock { inbox in
             inbox.jobs.append(job)
@@ -48,7 +48,7 @@ final class HashingThreads: Sendable {
         changed.signal()
     }
 
-    /// Ends the threads, which must be idle.
+    /// Ends the threads. They must be idle.
     func end() {
         inbox.withLock { $0.isEnding = true }
         changed.signal()

@@ -106,13 +106,13 @@ struct InMemoryMailIntents: MailIntentQueue, MailQueueInspection {
 }
 
 extension InMemoryState {
-    /// Adds an intent, due at once.
+    /// Adds an intent, due immediately.
     mutating func enqueue(_ intent: MailIntent) throws {
         guard intents[intent.id] == nil else { throw StoreFailure(isBusy: false, message: "the id of an intent is taken") }
         intents[intent.id] = InMemoryIntent(intent: intent, dueAt: intent.createdAt)
     }
 
-    /// Adds intents, due at once. If an id is taken, none is added.
+    /// Adds intents, due immediately. If the id of one of them is taken, no intent is added.
     mutating func enqueue(_ intents: [MailIntent]) throws {
         let unchanged = self.intents
         do {

@@ -3,7 +3,7 @@ import Foundation
 
 /// The result of preparing the email of an intent. An intent is an entry of the email queue.
 enum MailDraft {
-    /// An email, and the token of its link, which is not stored yet.
+    /// An email and the token of its link. The token is not stored yet.
     case mail(Mail, token: MailedToken)
     /// There is no recipient, because the account doesn't exist or the email no longer applies to it.
     case nobody

@@ -20,7 +20,7 @@ final class MailOutage: Sendable {
         var restEnd: Date?
     }
 
-    /// Returns the number of emails that may be in flight at once: none during a pause, one to probe the server, otherwise `width`.
+    /// Returns the largest number of emails in flight: 0 during a pause, 1 to probe the server during an outage, otherwise `width`.
     func width(_ width: Int, at now: Date) -> Int {
         state.withLock { state in
             if let end = state.restEnd, now < end { return 0 }

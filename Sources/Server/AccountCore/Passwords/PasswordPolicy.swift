@@ -3,7 +3,7 @@ public import ErrorContract
 
 /// The requirements for new passwords.
 ///
-/// A policy reports all weaknesses of a password at once:
+/// A policy reports all weaknesses of a password together:
 ///
 /// ```swift
 /// let policy = PasswordPolicy(minimumLength: 10)

@@ -87,8 +87,8 @@ public struct PasswordRecovery: Sendable {
     ///     confirmation. The first argument is the device token that this method returns. With it, a caller can create the response before
     ///     the write, and store both in one transaction.
     /// - Returns: The device token of the caller. All earlier device tokens of the account are invalid.
-    /// - Throws: ``AccountError`` with the code `AUTH_WEAK_PASSWORD`, which leaves the token usable, `AUTH_RESET_TOKEN_INVALID` or
-    ///   `SERVER_SERVICE_UNAVAILABLE`; ``StoreFailure``.
+    /// - Throws: ``AccountError`` with the code `AUTH_WEAK_PASSWORD`, `AUTH_RESET_TOKEN_INVALID` or `SERVER_SERVICE_UNAVAILABLE`;
+    ///   ``StoreFailure``. After `AUTH_WEAK_PASSWORD`, the token can be used again.
     @discardableResult
     public func confirm(
         _ token: ResetToken,
@@ -156,7 +156,7 @@ public struct PasswordRecovery: Sendable {
 public struct RecoveryRules: Hashable, Sendable {
     /// The lifetime of a link.
     public let linkLifetime: Duration
-    /// The number of links of one account that are valid at once; 1 means only the newest.
+    /// The largest number of valid links of one account; 1 means that only the newest link is valid.
     public let liveLinks: Int
 
     /// The lifetime of a link that verifies an address, creates an account or confirms a new address.
@@ -167,7 +167,7 @@ public struct RecoveryRules: Hashable, Sendable {
     /// Creates rules.
     /// - Parameters:
     ///   - linkLifetime: The lifetime of a link.
-    ///   - liveLinks: The number of links of one account that are valid at once.
+    ///   - liveLinks: The largest number of valid links of one account.
     /// - Precondition: Both values are positive.
     public init(linkLifetime: Duration = .seconds(3_600), liveLinks: Int = 3) {
         precondition(linkLifetime > .zero, "linkLifetime must be positive (is \(linkLifetime))")

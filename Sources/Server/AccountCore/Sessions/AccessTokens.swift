@@ -32,7 +32,8 @@ public struct AccessTokens: Sendable {
     /// - Parameters:
     ///   - keys: The keys that tokens are signed with.
     ///   - audience: The `aud` of tokens.
-    ///   - secrets: The keys of the server's secret, and of the secret that it replaces, which signed the tokens of earlier versions.
+    ///   - secrets: The keys of the server's secret and, while it is being replaced, of the previous secret. Earlier versions signed tokens
+    ///     with these keys.
     ///   - issuer: The `iss` of tokens.
     public init(
         keys: SigningKeys,

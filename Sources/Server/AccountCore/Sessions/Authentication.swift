@@ -54,7 +54,7 @@ public struct Authentication: Sendable {
     ///   - sessions: The store of sessions.
     ///   - records: The store of the devices of accounts.
     ///   - intents: The queue of emails.
-    ///   - gate: Hashes passwords, a bounded number at once.
+    ///   - gate: Hashes passwords, a bounded number at the same time.
     ///   - tokens: Signs access tokens.
     ///   - devices: Recognizes devices that signed in before.
     ///   - signInRules: The accounts that may sign in, and the emails about sign-ins.
@@ -150,7 +150,7 @@ public struct Authentication: Sendable {
         }
     }
 
-    /// Looks up the account of an address and checks the password.
+    /// Reads the account of an address and checks the password.
     private func check(
         _ password: Password,
         of email: EmailAddress,

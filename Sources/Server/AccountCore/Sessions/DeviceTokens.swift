@@ -35,7 +35,8 @@ public struct DeviceTokens: Sendable {
     /// Creates an issuer.
     /// - Parameters:
     ///   - keys: The keys that tokens are signed with.
-    ///   - previous: Keys whose tokens are accepted as well, while a secret is replaced.
+    ///   - previous: The keys of the previous secret, while a secret is being replaced. Tokens that were signed with these keys are also
+    ///     accepted.
     public init(keys: ServerKeys, previous: ServerKeys? = nil) {
         (key, self.previous) = (keys.deviceTokens, previous?.deviceTokens)
     }

@@ -65,7 +65,7 @@ public final class SigningKeys: Sendable {
         return (keys.document, keys.tag)
     }
 
-    /// Publishes a new key, which replaces the one that signs. See ``SigningKeySet/rotate(to:at:)``.
+    /// Publishes a new key that will replace the key that signs. See ``SigningKeySet/rotate(to:at:)``.
     /// - Returns: The new keys.
     /// - Throws: ``SigningKeyRefusal``, or an error of the store.
     @discardableResult
@@ -77,7 +77,7 @@ public final class SigningKeys: Sendable {
     /// Retires a key.
     /// - Parameters:
     ///   - id: The id of the key.
-    ///   - isLeaked: Whether its tokens are refused at once. Otherwise they are accepted until they have expired.
+    ///   - isLeaked: Whether its tokens are refused immediately. Otherwise, they are accepted until they expire.
     /// - Returns: The new keys.
     /// - Throws: ``SigningKeyRefusal``, or an error of the store.
     @discardableResult
@@ -102,7 +102,7 @@ public final class SigningKeys: Sendable {
             try body(&keys, now())
             return keys
         }
-        // This process uses the change at once, because it reads the keys again.
+        // This process uses the change immediately, because it reads the keys again.
         held.withLock { $0 = nil }
         return new
     }

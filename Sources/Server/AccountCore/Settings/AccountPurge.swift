@@ -111,8 +111,8 @@ public struct AccountPurge<C: Clock>: Service where C.Duration == Duration {
         return removed.count
     }
 
-    /// Adds removed accounts to the list, and overwrites the bytes of their rows. After a failure, or if the process is killed in between,
-    /// the next run does both again.
+    /// Adds removed accounts to the list, and overwrites the bytes of their rows. After a failure, or if the process is killed between the
+    /// two steps, the next run does both again.
     private func complete() async throws {
         while true {
             let unlisted = try await records.unlistedPurges(limit: Self.batch)

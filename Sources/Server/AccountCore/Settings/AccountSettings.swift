@@ -22,7 +22,7 @@ public struct AccountSettings: Sendable {
     ///   - stores: The stores of accounts.
     ///   - gate: Hashes passwords.
     ///   - policy: Decides which passwords are accepted.
-    ///   - deletionGrace: The time between the deletion of an account and its removal; 0 removes it at once.
+    ///   - deletionGrace: The time between the deletion of an account and its removal; 0 removes it immediately.
     ///   - audit: Records the events of accounts; `nil` records none.
     ///   - now: The wall clock.
     ///   - steady: The clock of the email queue, which doesn't jump when the wall clock is set; `nil` uses `now`.
@@ -132,7 +132,7 @@ public struct AccountSettings: Sendable {
         audit?.note(.sessionsEnded, of: caller.account.id)
     }
 
-    /// Deletes the account. All sessions end at once, and an email has a link that restores the account.
+    /// Deletes the account. All sessions end immediately. The user receives an email with a link that restores the account.
     ///
     /// Until the account is removed, it can't be used, and its address stays taken. ``AccountPurge`` removes it after the grace time.
     /// - Parameters:
@@ -176,7 +176,7 @@ public struct AccountSettings: Sendable {
         return export
     }
 
-    /// Changes the record of the caller's account, unless the session ended meanwhile.
+    /// Changes the record of the caller's account, unless the session has ended since the access token was checked.
     private func change<Value: Sendable>(
         _ caller: SignedIn,
         _ body: @escaping @Sendable (inout AccountRecord) throws -> Value

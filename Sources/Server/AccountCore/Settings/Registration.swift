@@ -4,14 +4,14 @@ public import Foundation
 
 /// Creates accounts.
 ///
-/// With ``Mode/open``, ``register(email:password:firstName:language:on:)`` creates an account at once. Its response reveals whether an
+/// With ``Mode/open``, ``register(email:password:firstName:language:on:)`` creates an account immediately. Its response reveals whether an
 /// address is taken. With ``Mode/blind``, ``request(email:firstName:language:)`` only queues an email, and the owner of the mailbox creates
 /// the account with ``activate(_:password:on:)``. So the response doesn't reveal whether an address has an account, and no user can
 /// register the address of another user.
 public struct Registration: Sendable {
     /// The way in which clients can register.
     public enum Mode: String, Hashable, Sendable, CaseIterable {
-        /// A registration creates an account at once.
+        /// A registration creates an account immediately.
         case open
         /// A registration sends an email with a link, which creates the account.
         case blind
@@ -145,8 +145,8 @@ public struct Registration: Sendable {
     ///   - password: The password, which the policy checks.
     ///   - device: The device of the user, for the list of sessions.
     /// - Returns: The account and the tokens of its first session.
-    /// - Throws: ``AccountError`` with the code `AUTH_WEAK_PASSWORD`, which leaves the link usable, `AUTH_RESET_TOKEN_INVALID` or
-    ///   `SERVER_SERVICE_UNAVAILABLE`; ``StoreFailure``.
+    /// - Throws: ``AccountError`` with the code `AUTH_WEAK_PASSWORD`, `AUTH_RESET_TOKEN_INVALID` or `SERVER_SERVICE_UNAVAILABLE`;
+    ///   ``StoreFailure``. After `AUTH_WEAK_PASSWORD`, the link can be used again.
     public func activate(
         _ token: ResetToken,
         password: Password,

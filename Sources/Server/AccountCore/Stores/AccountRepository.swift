@@ -37,10 +37,10 @@ public protocol AccountRepository: Sendable {
     /// Returns the account of an id.
     /// - Returns: The account in any state; `nil` if it doesn't exist or was removed.
     func account(id: Account.ID) async throws -> Account?
-    /// Returns all accounts, oldest first. All of them are in memory at once, so use this method only for exports and tests.
+    /// Returns all accounts, oldest first. The result has all of them in memory, so use this method only for exports and tests.
     func accounts() async throws -> [Account]
-    /// Replaces the hash of a password by another hash of the same password, unless the password was changed meanwhile. The epoch doesn't
-    /// change, so no session ends.
+    /// Replaces the hash of a password by another hash of the same password, unless the password was changed since the caller read the old
+    /// hash. The epoch doesn't change, so no session ends.
     /// - Parameters:
     ///   - id: The account. If it doesn't exist, nothing happens.
     ///   - old: The hash that was verified.

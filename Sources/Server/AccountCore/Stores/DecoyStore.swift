@@ -27,7 +27,8 @@ public struct DecoySpan: Hashable, Sendable {
 /// A store of the spans of ``DecoyMix``. With it, an address has the same decoy after a restart and in every process.
 public protocol DecoyStore: Sendable {
     /// Replaces the spans by the result of a closure, in one transaction.
-    /// - Parameter change: Returns the new spans. It may be called more than once, so it must have no side effects.
+    /// - Parameter change: Receives the stored spans and returns the new spans. The store may call it more than once, so it must have no
+    ///   side effects.
     /// - Returns: The new spans.
     func renewDecoys(_ change: @escaping @Sendable ([DecoySpan]) -> [DecoySpan]) async throws -> [DecoySpan]
 }

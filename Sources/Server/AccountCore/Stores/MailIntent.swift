@@ -21,7 +21,7 @@ public struct MailIntent: Hashable, Sendable, Identifiable {
         case emailChanged(Account.ID, from: EmailAddress)
         /// The user has deleted this account.
         case accountDeleted(Account.ID)
-        /// The user has deleted this account. The email goes to a former address of it.
+        /// The user has deleted this account. The email goes to a former address of the account.
         case formerAccountDeleted(Account.ID, EmailAddress)
         /// A device of this family has signed in to this account for the first time.
         case newDevice(Account.ID, family: String)

@@ -30,7 +30,7 @@ public struct ResetMailBounds: Hashable, Sendable {
     /// The largest number of reset emails for one account; `nil` for no limit.
     public var perAccount: RateLimitPolicy?
     /// The largest number of all such emails; `nil` for no limit. If the policy has a burst that is less than its quota, at most the burst
-    /// is sent at once.
+    /// is sent in a short time.
     public var overall: RateLimitPolicy?
 
     /// Creates limits; `nil` is no limit.
@@ -39,7 +39,7 @@ public struct ResetMailBounds: Hashable, Sendable {
     }
 }
 
-/// The decision whether an email may be sent.
+/// The decision about sending an email.
 public enum ResetMailDecision: Hashable, Sendable {
     /// The email may be sent, and is recorded.
     case reserved

@@ -85,7 +85,7 @@ public struct StoredSession: Hashable, Sendable, Identifiable {
         public let rawValue: UUID
 
         /// Creates an id.
-        /// - Parameter rawValue: A random UUID, which no other session has.
+        /// - Parameter rawValue: A random UUID that no other session has.
         public init(rawValue: UUID) {
             self.rawValue = rawValue
         }

@@ -86,20 +86,19 @@ public struct SigningKeySet: Hashable, Sendable {
         return accepted.last { $0.signsFrom <= time } ?? accepted.first
     }
 
-    /// Returns the key that is published and does not sign yet.
-    /// If there is such a key, ``rotate(to:at:)`` is refused, because each new key must be published for ``publicationTime`` before it
-    /// signs.
+    /// Returns the key that is published and does not sign yet. If there is such a key, ``rotate(to:at:)`` throws, because each new key
+    /// must be published for ``publicationTime`` before it signs.
     public func pending(at time: Date) -> SigningKey? {
         accepted(at: time).last { $0.signsFrom > time && $0.retiredAt == nil }
     }
 
-    /// Adds a key that signs at once. Use ``rotate(to:at:)`` while another key signs.
+    /// Adds a key that signs immediately. Use ``rotate(to:at:)`` while another key signs.
     public mutating func start(with material: SigningKey.Material, at time: Date) {
         add(material, createdAt: time, signsFrom: time)
     }
 
-    /// Replaces the key that signs. The new key is published at once and signs after ``publicationTime``; the old one is accepted until its
-    /// last token has expired.
+    /// Replaces the key that signs. The new key is published immediately, and signs after ``publicationTime``. The old key is accepted
+    /// until its last token has expired.
     /// - Throws: ``SigningKeyRefusal/pending(_:)`` if a new key is published and does not sign yet.
     public mutating func rotate(to material: SigningKey.Material, at time: Date) throws(SigningKeyRefusal) {
         if let pending = pending(at: time) { throw .pending(pending) }

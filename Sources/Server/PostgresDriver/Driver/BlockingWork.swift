@@ -45,7 +45,7 @@ enum HostAddresses {
         return inet_pton(AF_INET, name, &four) == 1 || inet_pton(AF_INET6, name, &six) == 1
     }
 
-    /// Calls the system's resolver, which blocks.
+    /// Calls the system's resolver. Blocks the thread.
     /// - Returns: The addresses as numbers, in the order of the resolver. The array is empty if the name has no address.
     static func resolve(_ name: String) -> [String] {
         var hints = addrinfo()

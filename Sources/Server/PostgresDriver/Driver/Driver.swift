@@ -7,7 +7,7 @@ import Timekeeping
 /// The thread that owns all connections of a client. Tasks submit jobs to it and wait for their outcomes.
 ///
 /// Only one thread at a time may use a connection of libpq. So a single thread owns all connections and waits for their sockets with one
-/// `poll`. Tasks communicate with the thread through the ``Mailbox``. Nothing else is shared except ``DriverStatus``, which has locks. A
+/// `poll`. Tasks communicate with the thread through the ``Mailbox``. The only other shared state is ``DriverStatus``, which has locks. A
 /// task that waits for an outcome blocks no thread.
 final class Driver: Sendable {
     /// A message to the thread.

@@ -33,7 +33,7 @@ final class DriverLoop {
     private var connections: [ConnectionPool.ConnectionID: DriverConnection] = [:]
     /// The jobs that wait for a connection, by their ids and by the ids of their waiters.
     private var waiting: [UInt64: DriverJob] = [:]
-    /// The events that the pool has not handled yet. Actions can cause further events, which are handled after the current events.
+    /// The events that the pool has not handled yet. Actions can cause further events. The loop handles them after the current events.
     private var events: [ConnectionPool.Event] = []
     /// Whether ``notify(_:)`` is running. If it is, a nested call only appends its event.
     private var isHandling = false

@@ -126,8 +126,8 @@ extension PostgresSettings {
         var parameters: [String: String] = [:]
         for pair in query.split(separator: "&") {
             let (name, value) = pair.cut(at: pair.firstIndex(of: "="))
-            // If a password contains a `?` that is not percent-encoded, the rest of the password looks like a parameter. So errors show
-            // only text that looks like the name of a parameter.
+            // If a password contains a `?` that is not percent-encoded, the rest of the password is read as a parameter. So errors contain
+            // a name only if it consists of the characters that names of parameters have.
             guard name.utf8.allSatisfy({ (0x61...0x7A).contains($0) || $0 == 0x5F }), name.utf8.count <= 40, let value else {
                 throw PostgresURLError("the URL has an invalid parameter")
             }

@@ -80,8 +80,8 @@ public struct PostgresSettings: Sendable {
     public var idleLimit = Duration.seconds(300)
     /// The time after which a connection is replaced. Up to a tenth of the time is subtracted at random.
     public var lifetime = Duration.seconds(1_800)
-    /// Whether statements are prepared once per connection. Set it to `false` for PgBouncer in transaction mode, which shares the
-    /// connections to the server.
+    /// Whether statements are prepared once per connection. Set it to `false` for PgBouncer in transaction mode, because it shares
+    /// connections to the server between clients.
     public var preparesStatements = true
 
     /// Whether the settings have a password.

@@ -68,7 +68,7 @@ public enum PostgresSchema {
         return (name ?? nil) ?? ""
     }
 
-    /// Returns whether a copy from SQLite has begun and is not complete, which means that the tables contain only a part of the data.
+    /// Returns whether a copy from SQLite has begun and is not complete. If so, the tables contain only a part of the data.
     /// - Parameter database: The database, whose tables must exist.
     /// - Throws: `StoreFailure`.
     public static func isIncompleteCopy(_ database: PostgresDatabase) async throws -> Bool {
@@ -157,8 +157,8 @@ public enum PostgresSchema {
         try await database.execute("DELETE FROM schema_lock WHERE name = 'schema' AND holder = $1", [.uuid(holder)])
     }
 
-    /// Executes a statement up to six times, with 50 ms in between. A repetition is needed if two servers create a table at the same time:
-    /// both find that the table is missing, and one of them fails.
+    /// Executes a statement up to six times, with pauses of 50 ms. If two servers create a table at the same time, both find that the table
+    /// is missing, and one of them fails. This server must then try again.
     private static func repeated(_ body: () async throws -> Void) async throws {
         for _ in 0..<5 {
             do { return try await body() } catch is StoreFailure { try await Task.sleep(for: .milliseconds(50)) }

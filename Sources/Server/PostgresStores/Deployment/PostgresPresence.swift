@@ -38,7 +38,7 @@ public struct PostgresPresence: Sendable {
     /// Whether no other server may be registered, because this server does not share its rate limits.
     private let isAlone: Bool
 
-    /// Creates the registration of a server, which begins with ``enter()``. Does no I/O.
+    /// Creates the registration of a server. Does no I/O. ``enter()`` registers the server.
     /// - Parameters:
     ///   - database: The database.
     ///   - name: The name of the host and the process id, for operators.

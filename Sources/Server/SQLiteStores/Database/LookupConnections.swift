@@ -10,7 +10,7 @@ import Synchronization
 final class LookupConnections: Sendable {
     /// The path of the database.
     private let path: String
-    /// The configuration of each connection, which is read-only.
+    /// The read-only configuration of each connection.
     private let configuration: Configuration
     /// The connections that are not in use; `nil` after the database was closed.
     private let idle = Mutex<[DatabaseQueue]?>([])
@@ -49,7 +49,7 @@ final class LookupConnections: Sendable {
 
 /// Helpers that cache prepared statements for each connection, because preparing most statements takes longer than running them.
 extension Database {
-    /// Executes a statement, which is prepared once per connection.
+    /// Executes a statement. Each connection prepares the statement only once.
     func executeCached(sql: String, arguments: StatementArguments) throws {
         try cachedStatement(sql: sql).execute(arguments: arguments)
     }

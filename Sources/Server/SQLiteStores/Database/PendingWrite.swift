@@ -2,7 +2,7 @@ import GRDB
 import RateLimiting
 import Synchronization
 
-/// A write that waits for a transaction, which it shares with other writes.
+/// A write that waits for its transaction. Several writes share a transaction.
 protocol PendingWrite: Sendable {
     /// Returns the usage that the rate limiter counted for the request. The transaction of the write also stores this usage.
     var consumedQuota: (@Sendable () -> ConsumedQuota?)? { get }

@@ -29,7 +29,7 @@ public struct SQLiteInspection: Sendable {
         }
     }
 
-    /// Reads the state through a read-only connection, which is closed at the end.
+    /// Reads the state through a read-only connection, and closes the connection.
     private static func inspect(_ path: String) async throws -> SQLiteInspection {
         var configuration = Configuration()
         configuration.readonly = true

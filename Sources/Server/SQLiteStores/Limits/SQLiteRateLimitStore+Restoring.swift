@@ -98,7 +98,7 @@ extension SQLiteRateLimitStore {
     }
 
     /// Counts the quota of all keys as consumed for the time in which admissions may be missing. It omits policies whose usage is committed
-    /// together with the admitted work, because this usage is complete.
+    /// in the same transaction as the work of the request, because this usage is complete.
     private func chargeLost(_ remains: AdmissionJournal.Remains, at now: SnapshotTime) {
         guard !remains.isComplete else { return }
         let names = Set(limiter.policyNames).subtracting(committed)

@@ -48,7 +48,7 @@ extension SQLiteRateLimitStore: Service {
     ///
     /// The method first seals a half of the journal, and discards this half after a successful save. If nothing has changed, the method
     /// writes nothing.
-    /// - Throws: `StoreFailure`; then the changes are saved the next time.
+    /// - Throws: `StoreFailure`. In this case, the next call saves the changes.
     public func save() async throws {
         guard let journal else { return }
         journal.seal(at: time())
@@ -108,7 +108,7 @@ extension SQLiteRateLimitStore {
                 let rows = limiter.takeChanges(upTo: Self.batch, time: time)
                 taken.rows.withLock { $0 = rows }
                 try ConsumedQuota(rows: rows, covers: now).keep(in: database)
-                // Uses the boot's clock, which no operator can set.
+                // The condition uses the boot clock, because an operator can't set this clock.
                 try database.executeCached(
                     sql: """
                         DELETE FROM rate_limit WHERE (policy, key) IN (

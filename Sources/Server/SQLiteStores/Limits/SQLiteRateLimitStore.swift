@@ -12,8 +12,9 @@ import Synchronization
 /// Decisions don't wait for the disk. Changes are saved twice a second. A journal records the admissions since then, in a memory-mapped
 /// file that survives a kill of the process. After a graceful shutdown and after a kill, the next process continues with exactly the same
 /// usage, except for usage that expires within 20 ms. If the machine itself crashes, admissions that had not reached the disk are missing.
-/// For the time in which admissions may be missing, the store counts the quota of all keys as consumed. It does so under each policy whose
-/// usage is not committed together with the admitted work.
+/// For the time in which admissions may be missing, the store counts the quota of all keys as consumed. It doesn't do this for policies
+/// whose usage is committed in the same transaction as the work of the request, such as the email that the request queues. The usage of
+/// these policies is complete.
 ///
 /// Keys are stored as digests under the server's secret.
 ///
@@ -47,11 +48,10 @@ public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == 
     let time: @Sendable () -> SnapshotTime
     /// Reports failures of the journal and of saves.
     let logger: Logger
-    /// The names of the policies whose usage is committed together with the admitted work. They include the policies that limit the
-    /// networks of these policies' clients.
+    /// The names of the policies whose usage is committed in the same transaction as the work of the request. They include the policies
+    /// that limit the networks of these policies' clients.
     let committed: Set<String>
-    /// The hashes of the policies' names for the journal, by the index of the policy; `nil` for policies whose usage is committed together
-    /// with the admitted work.
+    /// The hashes of the policies' names for the journal, by the index of the policy; `nil` for the policies in ``committed``.
     private let policyHashes: [UInt64?]
     /// The shortest usage that is saved, in nanoseconds. Shorter usage would expire before another process can start and read it.
     private static var shortestUsage: Int64 { 20_000_000 }
@@ -62,7 +62,8 @@ public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == 
     ///   - database: The database of the limits.
     ///   - journal: The file of unsaved admissions. Only one process at a time can use it. Another process that opens it starts with empty
     ///     limits, saves nothing, and logs an error.
-    ///   - committed: The names of policies whose usage is committed in the transaction of the admitted work, with ``consumedQuota(of:)``.
+    ///   - committed: The names of policies whose usage is committed in the same transaction as the work of the request, with
+    ///     ``consumedQuota(of:)``.
     ///   - memory: The largest size of the keys, in bytes.
     ///   - secret: The secret for the digests of keys.
     ///   - clock: A monotonic clock.
@@ -134,7 +135,7 @@ extension SQLiteRateLimitStore: RateLimitStore {
     /// - Returns: The decision that ``admit(_:)`` would make now.
     public func check(_ claims: [RateLimitClaim]) -> RateLimitResult { limiter.check(claims) }
 
-    /// Refunds the charge in memory and saves it with the next changes. If the process is killed in between, the units stay counted.
+    /// Refunds the charge in memory and saves it with the next changes. If the process is killed before this save, the units stay counted.
     ///
     /// - Parameters:
     ///   - charge: The charge of an admission. Its units are returned at most once.
@@ -152,7 +153,7 @@ extension SQLiteRateLimitStore: RateLimitStore {
         hasChanged.store(true, ordering: .sequentiallyConsistent)
     }
 
-    /// Returns the unsaved changes of the given keys, so that the transaction of the admitted work can store them.
+    /// Returns the unsaved changes of the given keys, so that they can be stored in the transaction that does the work of the request.
     ///
     /// The store then treats these changes as saved. If the transaction fails, the caller must return the changes to the store, so that the
     /// next save includes them.

@@ -11,7 +11,7 @@ package import GRDB
 /// The triggers are part of the file, so the seal holds for all processes and survives a restart. `holdfast` seals the database at the end
 /// of a copy to PostgreSQL, in the transaction that reads the last changes.
 public enum SQLiteSeal {
-    /// The tables that the seal protects, which are all tables that are copied.
+    /// The tables that the seal protects. These are all tables that are copied.
     package static let tables = [
         "account", "session", "refresh_token", "reset_token", "freeze_token", "mail_intent", "audit_event", "idempotency_key",
         "sent_reset", "decoy_span", "mail_retry", "signing_key", "account_link", "former_address", "account_device",
