@@ -97,7 +97,7 @@ public struct LabParameter: Hashable, Sendable {
 struct LabParameterReader {
     /// The problems so far; at most 50, and one per parameter.
     private(set) var problems: [LabRefusal.Problem] = []
-    /// The names and values of a request, in order. If a name occurs twice, the last value is used.
+    /// The names and values of a request, in order. If a name occurs twice, the parser uses the last value.
     private let values: [(name: String, value: String)]
 
     /// Creates a parser.

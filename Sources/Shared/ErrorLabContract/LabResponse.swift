@@ -197,7 +197,7 @@ extension LabResponse {
     ///
     /// An absent parameter has its default value. The order of the parameters only affects the order of the problems.
     /// - Parameters:
-    ///   - parameters: Decoded names and values. If a name occurs twice, the last value is used.
+    ///   - parameters: Decoded names and values. If a name occurs twice, the parser uses the last value.
     ///   - catalogue: The codes that don't require a status.
     /// - Throws: ``LabRefusal`` with all problems: unknown names, invalid values, and contradictions.
     public init(

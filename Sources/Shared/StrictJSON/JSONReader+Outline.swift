@@ -90,7 +90,7 @@ extension JSONReader {
         } while position < bytes.count && !Self.isMark(bytes[position])
     }
 
-    /// Returns whether a byte ends a number or a literal that is skipped.
+    /// Returns whether a byte ends the number or the literal that the reader skips.
     private static func isMark(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "{"), UInt8(ascii: "}"), UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: ","),

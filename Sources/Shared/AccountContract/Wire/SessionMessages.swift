@@ -66,7 +66,7 @@ public struct LoginRequest: Codable, Hashable, Sendable {
         self.deviceToken = deviceToken
     }
 
-    /// Decodes a request. An invalid device token is ignored.
+    /// Decodes a request. The initializer ignores an invalid device token.
     /// - Throws: `DecodingError`, ``EmailRefusal`` or ``TextRefusal`` if the address or the password is missing or invalid.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)

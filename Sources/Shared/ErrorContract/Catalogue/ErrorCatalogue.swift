@@ -136,7 +136,7 @@ extension ErrorCatalogue {
     /// ``APIError/presentation(in:now:catalogue:)`` and the screens of `AccountKit` use the translations. A server uses them if its error
     /// renderer is created with this catalogue.
     /// - Parameter translations: The translations. The method adds them to the translations that the catalogue already has. If both
-    ///   translate the same text, the new translation is used.
+    ///   translate the same text, the new translation applies.
     public func saying(_ translations: Translations) -> ErrorCatalogue {
         var speaking = self
         speaking.translations = self.translations.adding(translations)

@@ -52,7 +52,7 @@ extension APIError {
     private func codeText(in language: Language, catalogue: ErrorCatalogue) -> String? {
         guard let definition = catalogue[code] else { return nil }
         if kind == .unauthorized, recovery == .signIn {
-            // The catalogue's texts for these codes say that a session has ended, although there was none.
+            // The catalogue's texts for these codes say that a session has ended, but the request contained no credentials.
             return catalogue.text(Self.signInText(in: catalogue), in: language)
         }
         // Only the response contains the reason.

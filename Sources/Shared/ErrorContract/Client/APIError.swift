@@ -45,7 +45,7 @@ public struct APIError: Error, Sendable {
     ///
     /// The body may contain secrets, so don't log it. ``description`` and `localizedDescription` don't contain it.
     public var body: [UInt8] = []
-    /// Creates the decoder for ``body``. If it is `nil`, a default `JSONDecoder` is used.
+    /// A closure that creates the decoder for ``body``; `nil` for a default `JSONDecoder`.
     package var makeBodyDecoder: (@Sendable () -> JSONDecoder)?
     /// Further details from the server. In most forms of ``ErrorForm``, they are the member `details`. In a problem (RFC 9457), they are
     /// all members that neither the standard nor this library defines. ``details(as:)`` decodes a value of the app from the body. The

@@ -37,7 +37,7 @@ extension FieldViolation {
 
     /// The kind of the problem; `nil` if neither ``code`` nor ``message`` identifies it.
     ///
-    /// The property recognizes the codes of the contract, of FastAPI, Zod, Laravel, Spring and other servers. It also recognizes the
+    /// The property recognizes the codes of this library, of FastAPI, Zod, Laravel, Spring and other servers. It also recognizes the
     /// sentences of Django, FastAPI, Laravel, Rails and ASP.NET in English and Spanish. The code takes precedence over the sentence.
     /// However, a specific sentence takes precedence over a general code such as `invalid`.
     /// - Complexity: O(length of the text).

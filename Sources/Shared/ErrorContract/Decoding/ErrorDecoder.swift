@@ -33,7 +33,7 @@ public struct ErrorDecoder: Sendable {
     /// - Parameters:
     ///   - status: The HTTP status.
     ///   - headers: The response's headers.
-    ///   - body: The body. Bytes beyond ``maximumBodySize`` are ignored.
+    ///   - body: The body. The decoder ignores the bytes after the first ``maximumBodySize`` bytes.
     ///   - now: The local wall clock.
     /// - Returns: The error. If the decoder could read only the status and the headers, its family is ``ErrorBodyFamily/unreadable`` or
     ///   ``ErrorBodyFamily/empty``.
@@ -57,8 +57,8 @@ public struct ErrorDecoder: Sendable {
         return error
     }
 
-    /// The parser for bodies. It is lenient, because the decoder reads as much of an error as possible. If a key occurs twice, the last
-    /// value is used.
+    /// The parser for bodies. It is lenient, because the decoder reads as much of an error as possible. If a key occurs twice, the parser
+    /// uses the last value.
     static let parser = JSONParser(duplicates: .lastWins, overflow: .null)
 
     /// Decodes the body. The caller adds the delay and the ids from the headers.

@@ -30,7 +30,7 @@ public enum RetryAfter {
         return lines.flatMap(values(in:)).compactMap { delay(of: $0, in: response) }.max()
     }
 
-    /// The time of a response. Dates in the response are compared with it.
+    /// The time of a response. The parser compares the dates in the response with this time.
     struct ResponseTime {
         let headers: HTTPFields
         /// The local wall clock.

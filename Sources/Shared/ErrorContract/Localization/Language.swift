@@ -14,8 +14,8 @@ public struct Language: RawRepresentable, Hashable, Sendable, Codable {
     /// The tag, in lower case.
     public let rawValue: String
 
-    /// Creates a language from a tag. The initializer converts uppercase letters to lowercase letters. It converts `_` to `-`, so that
-    /// POSIX names are accepted. It also replaces renamed language codes: `iw` by `he`, `in` by `id`, `ji` by `yi`.
+    /// Creates a language from a tag. The initializer converts uppercase letters to lowercase letters. It converts `_` to `-`, because
+    /// POSIX names contain `_`. It also replaces renamed language codes: `iw` by `he`, `in` by `id`, `ji` by `yi`.
     /// - Parameter rawValue: The tag. It is not validated. If a tag is unknown, ``LocalizedText/text(in:)`` returns the English text.
     public init(rawValue: String) {
         var tag = rawValue.lowercased()
@@ -155,7 +155,7 @@ extension Language {
     /// For Spanish, French and Portuguese, CLDR also has a category for millions. The library doesn't support this category, because none
     /// of its texts contains such large numbers.
     ///
-    /// - Parameter count: The number. Its sign is ignored.
+    /// - Parameter count: The number. The method ignores its sign.
     public func pluralCategory(of count: Int) -> PluralCategory {
         let number = count.magnitude
         switch primary {
@@ -209,7 +209,7 @@ extension Language {
     /// - Parameters:
     ///   - tags: BCP 47 tags, the most preferred tag first. The default is the list of languages in the system settings.
     ///   - available: The languages in which the app has texts. If the app has ``Translations``, add their languages to ``supported``.
-    ///   - fallback: The language that is returned if no tag matches.
+    ///   - fallback: The language to return if no tag matches.
     /// - Complexity: O(number of tags · number of available languages).
     public static func preferred(
         from tags: [String] = Locale.preferredLanguages,

@@ -36,7 +36,7 @@ public struct LanguagePreference: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - available: The available languages.
-    ///   - fallback: The language that is returned if no range matches.
+    ///   - fallback: The language to return if no range matches.
     /// - Complexity: O(number of ranges · number of available languages).
     public func choose(from available: [Language], fallback: Language) -> Language {
         for range in ranges where range != "*" {

@@ -15,7 +15,7 @@ public struct LocalizedText: Hashable, Sendable {
     let table: TextTable
     /// The number that chooses the plural form.
     private var count: Int?
-    /// The values of placeholders. If a placeholder was filled twice, the first value is used.
+    /// The values of placeholders. If a placeholder was filled twice, the first value applies.
     private var fillings: [Filling] = []
 
     /// Creates a text.

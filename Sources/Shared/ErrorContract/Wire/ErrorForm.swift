@@ -19,8 +19,8 @@ public enum ErrorForm: String, Hashable, Sendable, CaseIterable {
     case success
     /// `{"detail":"…"}`.
     case detail
-    /// RFC 9457: `{"type","title","status","detail","instance"}` with the contract's `code`, `timestamp`, `request_id`,
-    /// `retry_after` and `errors`, and further details as separate members.
+    /// RFC 9457: `{"type","title","status","detail","instance"}` with this library's `code`, `timestamp`, `request_id`, `retry_after` and
+    /// `errors`, and further details as separate members.
     case problem
 
     /// The `Content-Type` of the form.

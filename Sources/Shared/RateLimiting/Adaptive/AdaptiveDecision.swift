@@ -78,7 +78,7 @@ public struct AdaptiveStatus: Hashable, Sendable {
 /// A call that an ``AdaptiveLimit`` admitted.
 ///
 /// Pass the value to ``AdaptiveLimit/end(_:with:at:using:)`` when the call has ended, also after an error. Otherwise, the call counts as in
-/// flight forever.
+/// flight until ``AdaptiveLimit/reset()``.
 public struct AdmittedCall: Hashable, Sendable {
     /// The number of the call, from 1. Later calls have larger numbers.
     let id: UInt64

@@ -30,7 +30,7 @@ public struct AdaptiveLimit: Sendable {
     public let policy: AdaptivePolicy
     /// The usage of each of the client's quotas, in the order of the policy.
     var windows: [SlidingWindow]
-    /// The client's calls that still count under the server's limits, or that may still count.
+    /// The client's own calls that the server may still count.
     var ledger = CallLedger()
     /// The limits that the server has reported.
     var learned: [LearnedLimit] = []
@@ -130,7 +130,7 @@ extension AdaptiveLimit {
     /// The longest window of all limits, in nanoseconds. Calls that ended before this window no longer count.
     var longestWindow: Int64 { learned.reduce(fallbackWindow) { max($0, $1.window(atLeast: fallbackWindow)) } }
 
-    /// The window that is assumed for a server's limit as long as the server reports none: the shortest window of the client's own quotas.
+    /// The assumed window of a server's limit, until the server reports one: the shortest window of the client's own quotas.
     var fallbackWindow: Int64 { policy.quotas[policy.pace].windowNanoseconds }
 
     /// Returns the policy that applies now. After the server refused a call without requesting a delay, the quota with the shortest window

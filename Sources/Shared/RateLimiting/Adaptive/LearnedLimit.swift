@@ -195,12 +195,12 @@ extension Duration {
 /// The reduced quota after the server refused calls without requesting a delay. Each refusal at least halves the quota. Each window in
 /// which the client uses the whole reduced quota restores a tenth of the quota.
 ///
-/// The factor is random, so that clients that were refused together don't retry together. The outcome of a call is ignored if the call was
+/// The factor is random, so that clients that were refused together don't retry together. The type ignores the outcome of a call that was
 /// sent before the last reduction.
 struct HalvedQuota: Sendable {
     /// The reduced quota; `nil` if the quota is not reduced.
     private(set) var units: Double?
-    /// The instant of the last reduction. Outcomes of earlier calls are ignored.
+    /// The instant of the last reduction. The methods ignore outcomes of calls that were sent earlier.
     private var halvedAt = Int64.min
 
     init() {}

@@ -40,7 +40,7 @@ package struct FairShare: Sendable {
     private var numbers = 0..<0
     /// The number of admissions of each network in the window. Networks without an admission have no entry.
     private var usage: [KeyDigest: Int] = [:]
-    /// The latest time that a caller passed. If a later call passes an earlier time, this time is used instead.
+    /// The latest time that a caller passed. If a later call passes an earlier time, the type uses this time instead.
     private var latest: Duration = .zero
 
     /// Creates an empty table.
@@ -61,7 +61,7 @@ package struct FairShare: Sendable {
     /// Records an admission that the shared limit granted.
     /// - Parameters:
     ///   - network: The digest of the client's network.
-    ///   - now: The time on a monotonic clock. If this time is before the time of an earlier call, the earlier call's time is used.
+    ///   - now: The time on a monotonic clock. If an earlier call passed a later time, the method uses the later time.
     ///   - window: The window of the shared limit.
     /// - Returns: The admission, which ``cancel(_:)`` removes.
     @discardableResult
@@ -79,7 +79,7 @@ package struct FairShare: Sendable {
     /// Records an admission if the network has used less than its fair share.
     /// - Parameters:
     ///   - network: The digest of the client's network.
-    ///   - now: The time on a monotonic clock. If this time is before the time of an earlier call, the earlier call's time is used.
+    ///   - now: The time on a monotonic clock. If an earlier call passed a later time, the method uses the later time.
     ///   - quota: The quota of the shared limit.
     ///   - window: The window of the shared limit.
     /// - Returns: The admission, which ``cancel(_:)`` removes; `nil` if the network has used its fair share.

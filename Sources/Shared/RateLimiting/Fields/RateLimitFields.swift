@@ -202,7 +202,7 @@ struct FieldText: ~Copyable {
                 add(UInt8(ascii: "\\"))
                 add(byte)
             case 0x20...0x7E: add(byte)
-            // The further bytes of a character outside of ASCII are dropped, because its first byte became `_`.
+            // For a character outside of ASCII, the first byte becomes `_`, and the method drops the other bytes.
             case 0x80...0xBF: continue
             default: add(UInt8(ascii: "_"))
             }

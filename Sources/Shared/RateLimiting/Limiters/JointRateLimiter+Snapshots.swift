@@ -107,7 +107,7 @@ extension JointRateLimiter {
     /// - Parameters:
     ///   - saved: The saved usage. Its key must have been hashed with the secret of this limiter.
     ///   - time: The current time on the clocks that measured the time of the save.
-    /// - Returns: Whether there is a rule with the name of the policy. If there is no rule, the usage is ignored.
+    /// - Returns: Whether there is a rule with the name of the policy. If there is no such rule, the method ignores the usage.
     @discardableResult
     public func restore(_ saved: SavedRateLimit, at time: SnapshotTime = .now()) -> Bool {
         guard let rule = names.firstIndex(of: saved.state.policy) else { return false }
@@ -176,8 +176,8 @@ extension JointRateLimiter {
     /// O(admissions · quota).
     ///
     /// - Parameters:
-    ///   - admissions: The later admissions, oldest first. An admission is ignored if the policy would have refused it with a delay of more
-    ///     than a second.
+    ///   - admissions: The later admissions, oldest first. The method ignores an admission that the policy would have refused with a delay
+    ///     of more than a second.
     ///   - key: The digest of the key under the secret of this limiter.
     ///   - policy: The name of the policy.
     ///   - saved: The saved usage of the key under the policy; `nil` if there is none.

@@ -42,7 +42,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
         /// The index of the table for the callers' own claims. If the rule counts networks, the tables of the near and the far networks
         /// follow this table.
         var first: Int
-        /// The condition under which networks are counted; `nil` if the rule counts none.
+        /// The condition under which a request is also counted for networks; `nil` if the rule counts no networks.
         var use: WideLimits.Use?
     }
 
@@ -223,7 +223,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     /// the units of one request, use ``refund(_:under:)``.
     /// - Parameters:
     ///   - policy: The name of the policy.
-    ///   - key: The key. A key without usage is ignored.
+    ///   - key: The key. If it has no usage, the method does nothing.
     /// - Precondition: The limiter has a rule whose policy has this name.
     public func reset(_ policy: String, key: some PartitionKey) {
         let digest = secret.digest(of: key)

@@ -139,9 +139,9 @@ extension WindowTable where Window: ~Copyable {
     }
 
     /// Adds usage to a key. If there is no room for a new key, the method evicts a key that has used at most half of its quota. If no key
-    /// can be evicted, the result depends on the usage of the new key. Usage of at most half of the quota is dropped, and counts as an
-    /// eviction. A key with more usage is added even if the table then exceeds its memory. The excess is small, because all saved usage
-    /// fitted into memory before.
+    /// can be evicted, the result depends on the usage of the new key. If this usage is at most half of the quota, the method drops it and
+    /// counts an eviction. A key with more usage is added even if the table then exceeds its memory. The excess is small, because all saved
+    /// usage fitted into memory before.
     ///
     /// - Parameter isSaved: Whether the resulting usage is already saved.
     mutating func change(

@@ -58,7 +58,7 @@ public struct SlidingWindow: Sendable {
     /// Returns the number of units that would be admitted at an instant. O(log quota).
     /// - Parameters:
     ///   - now: Nanoseconds on the clock of ``admit(at:policy:cost:)``.
-    ///   - policy: The policy. Its algorithm is ignored.
+    ///   - policy: The policy. The method ignores its algorithm.
     public func remaining(at now: Int64, policy: RateLimitPolicy) -> Int {
         storage.ring.pointee.remaining(at: now, terms: terms(of: policy))
     }
@@ -66,7 +66,7 @@ public struct SlidingWindow: Sendable {
     /// Returns whether the window has the same state as a new window. If so, the caller can remove the window. O(1).
     /// - Parameters:
     ///   - now: Nanoseconds on the clock of ``admit(at:policy:cost:)``.
-    ///   - policy: The policy. Its algorithm is ignored.
+    ///   - policy: The policy. The method ignores its algorithm.
     public func isFresh(at now: Int64, policy: RateLimitPolicy) -> Bool {
         storage.ring.pointee.isFresh(at: now, terms: terms(of: policy))
     }

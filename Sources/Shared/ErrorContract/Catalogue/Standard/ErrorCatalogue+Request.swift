@@ -46,8 +46,8 @@ extension ErrorCode {
     ///
     /// The client does not retry; the user may retry.
     ///
-    /// Returned if an idempotency key is used again with another payload. A client creates a new key for each new request. It sends a key
-    /// again only with the same bytes.
+    /// Returned if an idempotency key is used again with another payload. A client must create a new key for each new request, and send a
+    /// key again only with the same payload.
     public static let requestKeyReused = Self("REQUEST_KEY_REUSED")
 }
 

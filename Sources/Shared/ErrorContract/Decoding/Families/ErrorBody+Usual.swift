@@ -124,7 +124,8 @@ extension ErrorBody {
         return .at(pointer: field, code: code, message: text)
     }
 
-    /// Returns the field of a problem. The value is a name, a list of names (the first is used), or a path as a list.
+    /// Returns the field of a problem. The value is a name, a list of names, or a path as a list. From a list of names, the method uses the
+    /// first name.
     private static func usualField(_ item: JSONObject) -> String? {
         if let field = item.string("field", "propertyPath", "property", "param") ?? item.string("path") { return field }
         if let field = item["fields"]?.arrayValue?.first?.stringValue { return field }

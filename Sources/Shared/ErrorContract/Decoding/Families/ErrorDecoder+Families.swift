@@ -1,7 +1,7 @@
 import HTTPTypes
 import StrictJSON
 
-/// The formats, the most specific first. If a body matches two formats, the format with more distinctive members is used.
+/// The formats, the most specific first. If a body matches two formats, the decoder uses the format with more distinctive members.
 extension ErrorDecoder {
     /// Decodes a JSON object in the first format that matches, and adds values that have common names.
     /// - Returns: `nil` if no format matches the body and the body has no value under a common name.
