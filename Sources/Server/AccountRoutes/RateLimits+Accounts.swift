@@ -31,7 +31,8 @@ extension RateLimits {
 
     /// Counts a request for an email to an address, together with the limits that the operation's route claims.
     ///
-    /// The method counts the request before the server looks up the address, so the limits don't reveal whether the address has an account.
+    /// The method counts the request before the server searches for the account, so the limits don't reveal whether the address has an
+    /// account.
     /// - Parameters:
     ///   - email: The address; uppercase and lowercase letters count as equal.
     ///   - limit: The limit that counts by address: `registerEmail` or `verifyEmail`. Use ``admitReset(of:_:in:sharing:)`` for reset
@@ -55,8 +56,8 @@ extension RateLimits {
         return try await admit([claim], in: context, sharing: shares.map { (table: $0, client: client) })
     }
 
-    /// Counts the use of an emailed link, together with the limits that the operation's route claims. The method doesn't look up the link,
-    /// so the limits are the same for links that exist and links that don't.
+    /// Counts the use of an emailed link, together with the limits that the operation's route claims. The method doesn't search for the
+    /// link in the store, so the limits are the same for links that exist and links that don't.
     /// - Parameter token: The token of the link; `nil` if the request has no token, or a malformed one.
     /// - Throws: ``ContractError`` with `RATE_LIMIT_EXCEEDED` and the exact delay.
     func admitLink(_ token: ResetToken?, _ request: Request, in context: some LimitedRequestContext) async throws {
