@@ -120,7 +120,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     /// The current rules.
     public var currentRules: [RateLimitRule] { places.map { rules[$0.first].rule } }
 
-    /// The names of all policies, including the policies of networks. ``admit(_:reporting:)`` reports a policy as an index into this array.
+    /// The names of all policies, including the policies of networks. A log of admissions identifies a policy by its index in this array.
     public var policyNames: [String] { names }
 
     /// The memory that the keys use, and the number of actions that the limiter took because memory was short. O(locks).
