@@ -88,8 +88,8 @@ public final class PostgresClient: PostgresExecutor {
     /// - on another connection after a connection was lost, until `queryTimeout` has passed. If the commit had been sent, its outcome is
     ///   unknown.
     ///
-    /// `BEGIN` is sent with the first statement. A transaction without statements needs no connection. If the closure throws, the changes
-    /// are rolled back.
+    /// The client sends `BEGIN` with the first statement. A transaction without statements needs no connection. If the closure throws, the
+    /// client rolls the changes back.
     /// - Throws: The closure's error; ``PostgresError``; `CancellationError`. ``PostgresError/outcomeUnknown`` means that the changes may
     ///   have been made.
     @discardableResult

@@ -248,8 +248,8 @@ public struct PostgresResetTokenStore: ResetTokenStore {
 
     /// Removes up to 500 expired tokens, used or not.
     ///
-    /// Call it again while it returns `true`. Rows that another server is removing are skipped, so several servers can call it at the same
-    /// time.
+    /// Call it again while it returns `true`. The method skips rows that another server is removing, so several servers can call it at the
+    /// same time.
     /// - Parameter now: The present time.
     /// - Returns: Whether there may be more expired tokens.
     /// - Throws: `StoreFailure`.
@@ -376,8 +376,8 @@ public struct PostgresAccountLockTokenStore: AccountLockTokenStore {
 
     /// Removes up to 500 expired tokens, used or not.
     ///
-    /// Call it again while it returns `true`. Rows that another server is removing are skipped, so several servers can call it at the same
-    /// time.
+    /// Call it again while it returns `true`. The method skips rows that another server is removing, so several servers can call it at the
+    /// same time.
     /// - Parameter now: The present time.
     /// - Returns: Whether there may be more expired tokens.
     /// - Throws: `StoreFailure`.

@@ -91,8 +91,8 @@ public struct PostgresSentResetStore: SentResetStore {
 
     /// Removes up to 500 expired reservations. A reservation of an email expires when the longest window that counts it has ended.
     ///
-    /// Call it again while it returns `true`. Rows that another server is removing are skipped, so several servers can call it at the same
-    /// time.
+    /// Call it again while it returns `true`. The method skips rows that another server is removing, so several servers can call it at the
+    /// same time.
     /// - Parameter now: The present time.
     /// - Returns: Whether there may be more expired reservations.
     /// - Throws: `StoreFailure`.

@@ -418,7 +418,7 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     /// file itself.
     ///
     /// If reads of earlier states are running, the method waits for them, at most about ten seconds.
-    /// - Throws: `StoreFailure`: busy if such a read continues.
+    /// - Throws: `StoreFailure`, with `isBusy` `true` if such a read continues.
     public func scrub() async throws { try await database.truncateLog() }
 
     /// Removes up to 500 expired links and up to 500 expired former addresses.

@@ -9,7 +9,7 @@ public import RateLimiting
 /// have the same time, even after a restart of a process.
 ///
 /// After a reboot, the time continues from its last recorded value, plus the time by which the wall clock has advanced since then. If the
-/// wall clock was set back during the reboot, the time continues from the last value plus a minute. The time never runs backwards.
+/// wall clock was set back since then, the time continues from the last value plus a minute. The time never runs backwards.
 ///
 /// When the first server starts, the time equals its wall clock. Later, the two differ by the adjustments of the wall clock. So use this
 /// clock for durations, and the wall clock for dates that a user reads.
@@ -36,8 +36,8 @@ public struct SteadyTime: Sendable {
         { [origin, snapshot] in Date(timeIntervalSince1970: Double(origin + snapshot().bootNanoseconds) / 1e9) }
     }
 
-    /// Records the current time. After a reboot, the clock continues from the recorded time. Call it periodically. If the wall clock is set
-    /// back during a reboot, the clock loses the time since the last call.
+    /// Records the current time. After a reboot, the clock continues from the recorded time. Call it periodically. If the wall clock was
+    /// set back before the start after a reboot, the clock loses the time since the last call.
     /// - Throws: `StoreFailure`.
     public func keep() async throws {
         let now = snapshot()

@@ -12,8 +12,8 @@ public enum HashingPurpose: Hashable, Sendable {
 /// and random numbers.
 ///
 /// The queue serves the networks of the clients in turn, one attempt of each network. So if one network sends 60 attempts, they delay the
-/// first attempt of another network by one hash. A network can use at most half of the queue. If the queue is full and a network with few
-/// pending attempts sends another attempt, this attempt displaces the last attempt of the network with the most pending attempts. The queue
+/// first attempt of another network by one hash. A network can use at most half of the queue. If the queue is full, an attempt of a network
+/// with few pending attempts is still accepted. It displaces the last attempt of the network with the most pending attempts. The queue
 /// holds as many attempts as can be computed within ``longestWait``, because clients don't wait longer.
 ///
 /// A refused caller receives a delay, which a ``VirtualLine`` computes. Half of the queue is reserved for callers that return after their

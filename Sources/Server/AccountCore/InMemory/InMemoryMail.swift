@@ -9,7 +9,7 @@ struct InMemoryIntent: Sendable {
     var dueAt: Date
     var reason: String?
 
-    /// Whether a client without an account requested the email and no worker has tried it yet. The queue takes these emails in turn by
+    /// Whether clients without an account can request the email, and no worker has tried it yet. The queue takes these emails in turn by
     /// network, and all other emails by their due time.
     fileprivate var isFresh: Bool { intent.subject.isAnonymous && state == .waiting && intent.failures == 0 }
     fileprivate var network: String { intent.origin.client ?? "" }

@@ -148,7 +148,8 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         await clock.pauseUntilShutdown(for: pause)
     }
 
-    /// Processes at most one batch of due intents, several of them concurrently. Each intent is claimed directly before it is processed.
+    /// Processes at most one batch of due intents, several of them concurrently. The worker claims each intent directly before it processes
+    /// this intent.
     /// - Returns: The number of claimed intents.
     @discardableResult
     public func processDue() async throws -> Int {

@@ -107,9 +107,9 @@ public struct PasswordRecovery: Sendable {
 
     /// Checks the password and the token, and sets the new password.
     ///
-    /// The password is checked twice. The first check is before the lookup, so that a weak password is refused even with an invalid token.
-    /// The second check is after the lookup, and compares the password with the address and the name of the account. The password is hashed
-    /// only if the token is valid.
+    /// The method checks the password twice. It makes the first check before it reads the token, so it refuses a weak password even with an
+    /// invalid token. It makes the second check after it has read the token, and compares the password with the address and the name of the
+    /// account. It hashes the password only if the token is valid.
     private func consume(
         _ token: ResetToken,
         email: EmailAddress?,

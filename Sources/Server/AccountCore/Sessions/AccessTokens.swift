@@ -100,7 +100,7 @@ public struct AccessTokens: Sendable {
 
     /// Returns the contents of a token whose signature is valid.
     ///
-    /// Only keys of this server are used; a key in the header of the token is ignored.
+    /// The method uses only keys of this server. It ignores a key in the header of the token.
     private func verify(_ token: SignedToken, _ loaded: LoadedKeys, at now: Date) -> VerifiedTokens.Entry? {
         switch (token.algorithm, token.keyID) {
         case ("ES256", let id?):

@@ -23,8 +23,8 @@ public protocol ResetTokenStore: Sendable {
     ///   - liveLimit: The number of valid tokens that remain, including the given token; at least 1.
     func prune(olderThan token: StoredResetToken, liveLimit: Int) async throws
     /// Returns the valid token of a digest, and its account. Changes nothing.
-    /// - Returns: `nil` if the digest is unknown, expired or consumed, if the password of its account may not be reset, or if the account
-    ///   no longer has the address that the token was sent to.
+    /// - Returns: The token and its account. The result is `nil` if the token is unknown, expired or consumed. It is also `nil` if the
+    ///   password of the account may not be reset, or if the account no longer has the address that the token was sent to.
     func find(_ digest: TokenDigest, at now: Date) async throws -> (token: StoredResetToken, account: Account)?
     /// Returns the stored tokens of an account, used or not, newest first. At most 1,000.
     ///
@@ -33,8 +33,10 @@ public protocol ResetTokenStore: Sendable {
     func tokens(of account: Account.ID) async throws -> [StoredResetToken]
     /// Returns whether an unused token with this digest has expired and is still stored. Use it only for metrics.
     func hasExpired(_ digest: TokenDigest, at now: Date) async throws -> Bool
-    /// Consumes a token and, in the same transaction, sets the password, marks the address as verified, unlocks a locked account, consumes
-    /// the account's other tokens, ends all its sessions, increases its epoch and queues the confirmation email.
+    /// Consumes a token and sets the password of its account, in one transaction.
+    ///
+    /// The same transaction marks the address as verified, unlocks a locked account, and increases the epoch of the account. It also
+    /// consumes the account's other tokens, ends all its sessions, and queues the confirmation email.
     /// - Parameters:
     ///   - digest: The digest of the presented token.
     ///   - passwordHash: The hash of the new password. The caller has computed it before this call, so the transaction is short.

@@ -6,8 +6,8 @@ import Timekeeping
 ///
 /// Each iteration waits for a message, a ready socket or a deadline. It then handles messages, sockets, expired deadlines and the pool's
 /// timers, in this order. The pool (``ConnectionPool``) decides which connections to open, close and lease, and the loop executes these
-/// actions. When a job gets a connection, it is removed from `waiting`. Its continuation is resumed exactly once: by a response, a lost
-/// connection, a deadline, a cancellation, or the refusal of the pool.
+/// actions. When a job gets a connection, the loop removes the job from `waiting`. It resumes the continuation of each job exactly once: by
+/// a response, a lost connection, a deadline, a cancellation, or the refusal of the pool.
 final class DriverLoop {
     /// The reason with which the loop refuses jobs after the client was closed.
     static let closed = "the client is closed"

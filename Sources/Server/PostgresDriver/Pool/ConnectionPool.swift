@@ -47,7 +47,7 @@ struct ConnectionPool {
         case lost(ConnectionID)
         /// The pool must not lease these connections again.
         case retire([ConnectionID])
-        /// No more waiters are accepted. Idle connections are closed immediately, and connections in use are closed when they are returned.
+        /// The pool accepts no more waiters. It closes idle connections immediately, and connections in use when they are returned.
         case shutDown
         /// Time has passed.
         case tick

@@ -96,10 +96,11 @@ public struct PostgresDatabase: Sendable {
 
 extension StoreFailure {
     /// Creates a failure. If a retry may succeed, `isBusy` is `true`. This is the case if there was no connection, if a deadline passed, if
-    /// the server had too few resources, or after a conflict with another transaction.
+    /// the outcome is unknown, if the server had too few resources, or after a conflict with another transaction.
     ///
-    /// These are the SQLSTATE classes 08 (connection), 40 (rollback after a conflict), 53 (resources), 55 (lock not available), 57
-    /// (shutdown, timeout) and 58 (system error), and 25006 (read-only transaction), which a standby returns during a failover.
+    /// Of the errors that the server reports, these are the SQLSTATE classes 08 (connection), 40 (rollback after a conflict), 53
+    /// (resources), 55 (lock not available), 57 (shutdown, timeout) and 58 (system error). The error 25006 (read-only transaction) also
+    /// counts as busy, because a standby returns it during a failover.
     public init(_ error: PostgresError) {
         let isBusy =
             switch error {

@@ -22,8 +22,8 @@ public enum PostgresSchema {
     /// Migrates the tables. Only one server at a time migrates. Other servers that call this method meanwhile wait for up to two minutes.
     /// - Parameter database: The database. Its user must be allowed to create tables.
     /// - Returns: The names of the executed steps, in order; empty if the tables are current.
-    /// - Throws: `StoreFailure`: busy if another server has been migrating for two minutes or if a table is locked for more than two
-    ///   seconds, and not busy if a newer version has migrated the tables.
+    /// - Throws: `StoreFailure`. Its `isBusy` is `true` if another server has been migrating for two minutes, or if a table is locked for
+    ///   more than two seconds. It is `false` if a newer version has migrated the tables.
     @discardableResult
     public static func migrate(_ database: PostgresDatabase) async throws -> [String] {
         try await migrate(database, steps: steps)
@@ -421,8 +421,7 @@ extension PostgresSchema {
             CHECK ((kind = 'password_changed') = (account_id IS NOT NULL))
         ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000)
         """,
-        // The queue takes emails that clients without an account requested and that were never tried in turn by network. It takes all other
-        // emails by their due time.
+        // The queue takes reset emails that no worker has tried yet in turn by network. It takes all other emails by their due time.
         """
         CREATE INDEX IF NOT EXISTS mail_intent_new ON mail_intent (network, created_at, id)
         WHERE kind = 'password_reset' AND state = 'waiting' AND failures = 0

@@ -163,7 +163,7 @@ public final class SQLiteDatabase: Sendable {
     ///
     /// A read of an earlier state prevents the truncation. The method then tries again every 0.5 s, at most 20 times. Writers wait for at
     /// most 0.25 s at a time.
-    /// - Throws: `StoreFailure`: busy if reads prevented the truncation.
+    /// - Throws: `StoreFailure`, with `isBusy` `true` if reads prevented the truncation.
     func truncateLog() async throws {
         do {
             for attempt in 0..<20 {

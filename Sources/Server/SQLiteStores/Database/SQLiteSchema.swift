@@ -206,8 +206,8 @@ enum SQLiteSchema {
             )
         }
         migrator.registerMigration("mails in turn by network, holders of leases, sent reset mails, steady time") { database in
-            // `is_fresh` is 1 for an email that a client without an account requested and that no worker has tried yet. The queue takes
-            // these emails in turn by network, and all other emails by their due time.
+            // `is_fresh` is 1 for a reset email that no worker has tried yet. The queue takes these emails in turn by network, and all
+            // other emails by their due time.
             try database.execute(
                 sql: """
                     ALTER TABLE mail_intent ADD COLUMN holder TEXT;
