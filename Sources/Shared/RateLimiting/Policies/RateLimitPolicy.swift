@@ -107,8 +107,8 @@ public enum RateLimitAlgorithm: Hashable, Sendable {
     /// An exact log of the admission times; see ``SlidingWindow``. The whole quota can be used at the same time. The log takes 8 bytes per
     /// admitted unit.
     case slidingWindow
-    /// An evenly paced limit that never exceeds the quota in any window; see ``StrictGCRA``. The limit takes 8 bytes. In the long term, it
-    /// admits fewer units per window than ``RateLimitAlgorithm/slidingWindow``.
+    /// An evenly paced limit that never exceeds the quota in any window; see ``StrictGCRA``. The limit takes 8 bytes. With a burst above 1,
+    /// it admits fewer units per window in the long term than ``RateLimitAlgorithm/slidingWindow``.
     /// - burst: The maximum number of units that an unused limit admits at once.
     case strictGCRA(burst: Int)
 

@@ -12,8 +12,8 @@ public struct RateLimitRule: Hashable, Sendable {
     public enum Mode: String, Hashable, Sendable, CaseIterable {
         /// The request is refused.
         case enforce
-        /// The policy counts requests as in ``enforce``. If the policy would refuse a request, the request is admitted nevertheless and
-        /// isn't counted, and the result reports the refusal. The reported refusals are therefore those that ``enforce`` would cause.
+        /// The limiter admits a request that exceeds the policy, and reports the refusal in the result. It doesn't count this request under
+        /// any policy in shadow mode. The reported refusals are therefore those that ``enforce`` would cause.
         case shadow
         /// The policy is neither checked nor counted.
         case off
