@@ -89,7 +89,7 @@ public struct LocalizedText: Hashable, Sendable {
         text(in: language, saying: Translations())
     }
 
-    /// Returns the text in a language as runs of words and inserted values. The language is chosen as in ``text(in:)``.
+    /// Returns the text in a language as runs of words and inserted values. The method chooses the language as ``text(in:)`` does.
     /// - Parameter language: The language of the user.
     public func runs(in language: Language) -> [TextRun] {
         runs(in: language, saying: Translations())
@@ -314,7 +314,7 @@ public struct PluralForms: Hashable, Sendable, ExpressibleByStringLiteral {
 }
 
 /// A part of a text: words of the text itself, or an inserted value. In HTML, enclose a run with a ``direction`` in `<bdi>`. For plain
-/// text, use `isolated`, which returns all runs as one string.
+/// text, use the property `isolated` of an array of runs, which returns one string.
 ///
 /// Without this isolation, a Latin name in a Hebrew sentence could change the order of the words around it (UAX #9).
 public struct TextRun: Hashable, Sendable {
