@@ -72,8 +72,9 @@ extension AccountLimit {
         }
     }
 
-    /// The names of the limits that count only requests for emails. The store saves their usage in the transaction that enqueues the email.
-    /// After a crash, either both the email and its usage are stored, or neither.
+    /// The names of the limits that count only requests for emails. If the limits are in the database of the emails, the store saves the
+    /// usage of these limits in the transaction that enqueues the email. After a crash, either both the email and its usage are stored, or
+    /// neither.
     public static let committed = Set(
         (RecoveryOperation.requestPasswordReset.row.limits + [.registerEmail, .verifyEmail]).map(\.rawValue)
     )

@@ -78,7 +78,7 @@ public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
     /// Sends a link to the address of the caller's account, or to the given address. The server does the same work for every address, so
     /// the response time doesn't reveal whether an address has an account.
     ///
-    /// One transaction stores the email, the usage of its limits and the idempotency key.
+    /// If the stores share a database, one transaction stores the email, the usage of its limits and the idempotency key.
     @Sendable private func requestVerification(_ request: Request, _ context: Context) async throws -> Response {
         let (email, owner, language) = try await recipient(request)
         let admission = try await limits.admitMail(to: email, by: .verifyEmail, of: owner, request, in: context, sharing: shares)
@@ -128,7 +128,8 @@ public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
         try await use(request, context, ContractText.accountRestored) { try await links.keepAccount($0) }
     }
 
-    /// Uses a link whose token is sufficient proof. One transaction stores the change and the response with its idempotency key.
+    /// Uses a link whose token is sufficient proof. If the stores share a database, one transaction stores the change and the response with
+    /// its idempotency key.
     private func use(
         _ request: Request,
         _ context: Context,

@@ -109,7 +109,8 @@ public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Sends a link to a new address. One transaction stores the email, the usage of its limits and the idempotency key.
+    /// Sends a link to a new address. If the stores share a database, one transaction stores the email, the usage of its limits and the
+    /// idempotency key.
     @Sendable private func changeEmail(_ request: Request, _ context: Context) async throws -> Response {
         let caller = try await authentication.signedIn(of: request)
         let body = try await reader.read(ChangeEmailRequest.self, from: request)

@@ -118,7 +118,7 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Sets a new password. One transaction stores the change and the response with its idempotency key.
+    /// Sets a new password. If the stores share a database, one transaction stores the change and the response with its idempotency key.
     ///
     /// - Throws: `AUTH_RESET_TOKEN_INVALID`, `AUTH_WEAK_PASSWORD`, or an error of the store. If the method throws, nothing is changed.
     @Sendable private func confirm(_ request: Request, _ context: Context) async throws -> Response {
@@ -137,7 +137,8 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
     }
 
     /// Enqueues the email of a reset request. The server does the same work for every address, so the response time doesn't reveal whether
-    /// an address has an account. One transaction stores the email, the usage of its limits and the idempotency key.
+    /// an address has an account. If the stores share a database, one transaction stores the email, the usage of its limits and the
+    /// idempotency key.
     ///
     /// The route creates the response before the commit, because the transaction stores it with the idempotency key.
     /// - Parameters:

@@ -125,7 +125,7 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
     /// Sends an email whose link creates an account. The server does the same work for every address, so the response time doesn't reveal
     /// whether an address has an account. No password is hashed.
     ///
-    /// One transaction stores the email, the usage of its limits and the idempotency key.
+    /// If the stores share a database, one transaction stores the email, the usage of its limits and the idempotency key.
     /// - Throws: `RATE_LIMIT_EXCEEDED`, or an error of the store.
     @Sendable private func requestAccount(_ request: Request, _ context: Context) async throws -> Response {
         let body = try await reader.read(RegisterRequest.self, from: request)
@@ -190,7 +190,7 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Ends a session. The same transaction stores the response with its idempotency key.
+    /// Ends a session. If the stores share a database, the same transaction stores the response with its idempotency key.
     ///
     /// This route has no rate limit, so that a user can always sign out.
     @Sendable private func logout(_ request: Request, _ context: Context) async throws -> Response {
