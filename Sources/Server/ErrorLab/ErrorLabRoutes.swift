@@ -64,8 +64,8 @@ public struct ErrorLabRoutes<Context: ErrorLabRequestContext>: Sendable {
         page = try LabPage(root: root, catalogue: renderer.catalogue)
     }
 
-    /// Adds the lab to a router. The lab renders the errors of its own routes in a format of the error contract, even if the router has no
-    /// middleware that renders errors.
+    /// Adds the lab to a router. The lab renders its errors in a format of the error contract, even if the router has no middleware that
+    /// renders errors.
     ///
     /// Call this method only once for each value. A second call creates new counts, which the first routes don't share.
     /// - Parameter router: The router, or a group of it.

@@ -128,8 +128,8 @@ struct LabConnection: Sendable {
 
     /// Closes the connection with a TCP reset, or in an orderly way.
     ///
-    /// The method returns when the channel is closed. After a reset, the client may not receive the bytes that the lab has written before,
-    /// because the client's system discards its buffer.
+    /// The method returns when the channel is closed. After a reset, bytes that the lab has written before can be lost, because the
+    /// client's system discards its buffer.
     /// - Parameter close: The way in which the connection is closed.
     func drop(_ close: LabClose) async {
         if close == .reset, let socket = channel as? any SocketOptionProvider {

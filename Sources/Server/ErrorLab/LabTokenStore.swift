@@ -102,7 +102,7 @@ final class LabTokenStore: Sendable {
         return tokens(of: session, id)
     }
 
-    /// Admits a call.
+    /// Checks the access token of a call, and counts the call.
     ///
     /// - Parameter token: The access token, as the client sent it.
     /// - Returns: The counts of the session, including this call.

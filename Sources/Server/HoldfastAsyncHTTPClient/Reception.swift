@@ -129,7 +129,7 @@ final class Reception: HTTPClientResponseDelegate {
     }
 
     /// Ends a streamed exchange that has taken too long. Otherwise, the method schedules the next check for the earliest time at which the
-    /// exchange can expire, so that bytes need no timer of their own. The time in which the reader takes no bytes doesn't count.
+    /// exchange can expire, so that arriving bytes don't set a timer. The time in which the reader takes no bytes doesn't count.
     private func checkLimits(_ limits: Limits) {
         let now = NIODeadline.now()
         let isExpired = state.withLock { state -> Bool in

@@ -16,7 +16,7 @@ import Synchronization
 /// Commands of concurrent callers share the connection as a pipeline. The client sends commands from the same iteration of the event loop
 /// in one write.
 ///
-/// Each command has a deadline. If a command misses its deadline, the client closes the connection, because a late reply would be taken for
+/// Each command has a deadline. If a command misses its deadline, the client closes the connection, because it would take a late reply for
 /// the reply to the next command. All commands then fail immediately until another connection is ready. The client tries to connect every
 /// 100 to 250 ms.
 ///

@@ -417,9 +417,9 @@ extension AccountStoreCheck {
     /// Checks of `AuditStore`: the order of events, events of unknown accounts, and the sweep, which limits the number of events of each
     /// kind separately.
     ///
-    /// The newest event is returned first. If several events have the same time, the event that was appended last counts as the newest, so
-    /// a store needs a sequence number in addition to the time. The store skips events of unknown accounts without an error, because the
-    /// server can remove an account while events of the account are still pending in memory.
+    /// The store returns the newest event first. If several events have the same time, the event that was appended last counts as the
+    /// newest, so a store needs a sequence number in addition to the time. The store skips events of unknown accounts without an error,
+    /// because the server can remove an account while events of the account are still pending in memory.
     ///
     /// Because each kind has its own limit, rare events, such as a password reset, remain even if an attacker causes hundreds of failed
     /// sign-ins.

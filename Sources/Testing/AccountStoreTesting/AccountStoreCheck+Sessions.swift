@@ -130,7 +130,7 @@ extension AccountStoreCheck {
     /// If a client doesn't receive the response to a refresh, it sends the same token again. The store therefore accepts a second use
     /// within 10 s of the first use. The store has only digests of tokens, so the server can't return the first successor again. Instead,
     /// the store accepts another successor. Both successors are valid until a client uses one of them. The use shows which successor the
-    /// client has received. If another successor is used later, the token was stolen, and the store ends the session.
+    /// client has received. If a client later uses another successor, a thief has a copy of the token, and the store ends the session.
     ///
     /// Common causes of failures:
     /// - *Ends the session on an early repeat if a successor was used*: the store compares only the time, not the use of the successors.

@@ -69,7 +69,7 @@ struct LimitsUnderTest: Sendable {
     /// - Parameters:
     ///   - claims: The claims of the request.
     ///   - policy: The policy that the store must report.
-    ///   - wait: The expected `Retry-After`; `nil` if the request can never be admitted, because its cost exceeds the quota.
+    ///   - wait: The expected `Retry-After`; `nil` if the store can never admit the request, because its cost exceeds the quota.
     ///   - line: The line of the check.
     func requireRefusal(
         _ claims: [RateLimitClaim],
@@ -382,8 +382,8 @@ extension RateLimitStoreCheck {
         },
     ]
 
-    /// Checks of a change of a rule while requests are counted under the rule: the store must preserve the usage for another quota, window
-    /// or algorithm.
+    /// Checks of a change of a rule under which requests have already been counted: the store must preserve this usage for another quota,
+    /// window or algorithm.
     ///
     /// An operator can change a limit during an attack. A store that discards the usage would then admit the full quota once more. A store
     /// that converts the usage too strictly would refuse clients that are below the new limit.

@@ -33,7 +33,7 @@ public struct ServerCapacity: Hashable, Sendable {
 
     /// The number of requests that the server processes per second; positive.
     public private(set) var rate: Double
-    /// The longest wait in the queue, 250 ms by default. Requests that would wait longer are refused.
+    /// The longest wait in the queue, 250 ms by default. The server refuses requests that would wait longer.
     public let longestWait: Duration
     /// The limit of the expected wait above which the server doesn't even send refusals, 1 s by default.
     public let collapse: Duration

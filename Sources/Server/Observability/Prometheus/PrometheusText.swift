@@ -1,4 +1,4 @@
-/// A text in Prometheus' exposition format 0.0.4 that is written piece by piece.
+/// A writer of text in Prometheus' exposition format 0.0.4.
 struct PrometheusText {
     private(set) var text = ""
 

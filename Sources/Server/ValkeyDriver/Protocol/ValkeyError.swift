@@ -20,7 +20,7 @@ public enum ValkeyError: Error, Hashable, Sendable {
     /// The client was closed before the command was sent, or while it was in flight.
     case closed
 
-    /// Creates the error of a reply from its text. Only the first word is stored, because the other words can contain keys.
+    /// Creates the error of a reply from its text. The error contains only the first word, because the other words can contain keys.
     init(text: String) {
         let word = text.prefix { $0 != " " }
         let code = word.count <= 20 && word.allSatisfy({ $0.isASCII && ($0.isUppercase || $0.isNumber) }) ? String(word) : "ERR"

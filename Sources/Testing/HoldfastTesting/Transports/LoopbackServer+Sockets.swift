@@ -56,7 +56,7 @@ extension LoopbackServer {
     /// storing its body.
     enum Part {
         case head, whole
-        /// The body is read and its bytes are only counted.
+        /// The function reads the body, but only counts its bytes.
         case counted
     }
 
