@@ -17,8 +17,8 @@ import RateLimiting
 /// full.
 ///
 /// For addresses, the network (such as a /24 or /48) counts as the client, because an attacker can use all addresses of a network without
-/// cost. One address may use half of its network's share. For the first key of an address, only the share of its network must have room,
-/// even if another address has already used half of this share.
+/// cost. One address may use half of its network's share. If an address has no keys yet, the store accepts its first key as long as the
+/// network's share has room, even if another address has used more than half of this share.
 ///
 /// With the default of 1 GiB, and while few clients use keys:
 ///

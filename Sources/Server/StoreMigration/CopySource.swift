@@ -22,7 +22,8 @@ struct CopySource: Sendable {
         configuration.label = "holdfast.copy"
         // A pass holds a transaction open while it writes to PostgreSQL.
         configuration.allowsUnsafeTransactions = true
-        // SQLite's own timeout pauses too long between two attempts: a busy server leaves the database unlocked only for shorter times.
+        // SQLite's own timeout pauses too long between two attempts, so it would often miss the short times in which a busy server leaves
+        // the database unlocked.
         configuration.busyMode = .callback { attempt in
             usleep(500)
             return attempt < 60_000

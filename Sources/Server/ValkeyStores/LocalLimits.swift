@@ -188,8 +188,8 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
 }
 
 extension RateLimitRule {
-    /// The longest time for which a key of the rule or of its networks can have usage, in nanoseconds. This time after a loss of data, the
-    /// server's counts are complete again.
+    /// The longest time for which a key of the rule or of its networks can have usage, in nanoseconds. When this time has passed after a
+    /// loss of data, the server's counts are complete again.
     fileprivate var longestUsage: Int64 {
         ([self] + networkRules).map { LimitTerms($0.policy).longestUsage }.reduce(0, max) * 1_000
     }

@@ -189,8 +189,8 @@ extension AccountStoreCheck {
         AccountStoreCheck("accounts", rule, body)
     }
 
-    /// Checks of `DecoyStore`: all processes read the same spans, and the store applies concurrent changes one after another, so that no
-    /// change is lost.
+    /// Checks of `DecoyStore`, which stores spans (`DecoySpan`): the decoy hashes for unknown accounts. All processes must read the same
+    /// spans, and the store must apply concurrent changes one after another, so that no change is lost.
     ///
     /// `renewDecoys` reads the spans, calls a closure that returns the new spans, and writes them. A store must either lock the spans
     /// before it reads them, or call the closure again after a conflict. Therefore, the closure must have no side effects.
