@@ -16,9 +16,9 @@ import Synchronization
 /// Commands of concurrent callers share the connection as a pipeline. The client sends commands from the same iteration of the event loop
 /// in one write.
 ///
-/// Each command has a deadline. If a command misses its deadline, the client closes the connection, because it would take a late reply for
-/// the reply to the next command. All commands then fail immediately until another connection is ready. The client tries to connect every
-/// 100 to 250 ms.
+/// Each command has a deadline. If a command misses its deadline, the client closes the connection. Otherwise, the client would take a late
+/// reply for the reply to the next command. All commands then fail immediately until another connection is ready. The client tries to
+/// connect every 100 to 250 ms.
 ///
 /// So a slow or missing server delays a caller at most until its deadline, and usually not at all. The client doesn't repeat a command,
 /// because the server may have executed it. If a task is canceled, the call still returns with the reply or at the deadline.

@@ -39,7 +39,7 @@ public struct IdempotentEffectCheck: Sendable, CustomStringConvertible {
         let run: @Sendable () async throws -> Bool
         /// Returns whether the change is stored.
         let isStored: @Sendable () async throws -> Bool
-        /// Whether the check makes the change a second time. The second change finds nothing left to change.
+        /// Whether the check makes the change a second time, with another key. The second call then finds nothing left to change.
         var isRepeatable = true
     }
 

@@ -19,8 +19,8 @@ struct SMTPFailure: Error {
 
     private var code: Int? { conversation.code }
 
-    /// The kind of the failure. If libcurl reports a wrong configuration, the kind is `misconfigured`. Otherwise, the stage and the first
-    /// digit of the code determine the kind.
+    /// The kind of the failure. If libcurl reports a refused login, a wrong certificate or missing TLS, the kind is `misconfigured`, or
+    /// `unavailable` after a 4xx reply. Otherwise, the stage and the code of the reply determine the kind.
     private var kind: MailDeliveryError.Kind {
         switch result {
         case CURLE_LOGIN_DENIED, CURLE_PEER_FAILED_VERIFICATION, CURLE_USE_SSL_FAILED, CURLE_SSL_CACERT_BADFILE,
