@@ -4,14 +4,15 @@ import ResilientHTTP
 
 /// The calls that use emailed links. Each call accepts only the links of its purpose (`AccountLink`).
 ///
-/// A link that is expired, used or unknown is refused with the code `AUTH_RESET_TOKEN_INVALID`. If the response to an attempt was lost and
-/// a later attempt is refused with this code, the earlier attempt has probably used the link successfully.
-/// ``Submission/mayHaveTakenEffect`` reports this.
+/// The server refuses an expired, used or unknown link with the code `AUTH_RESET_TOKEN_INVALID`. If it refuses a link with this code after
+/// the response to an earlier attempt was lost, the earlier attempt has probably used the link successfully.
+/// ``Submission/mayHaveTakenEffect`` is then `true`.
 extension AccountClient {
-    /// Creates the account of a blind registration and signs in.
+    /// Creates the account of a blind registration and signs in. With blind registration, the server creates an account only after the user
+    /// has opened an emailed link.
     ///
     /// If the response to an earlier attempt of the submission was lost, that attempt may have created the account. If the server then
-    /// refuses the link, the client signs in with the same password, provided that the address is known.
+    /// refuses the link and `email` is not `nil`, the client signs in with the same password.
     /// - Parameters:
     ///   - token: The token of the link.
     ///   - password: The password of the new account.
@@ -84,7 +85,7 @@ extension AccountClient {
             ?? text(ContractText.emailVerified)
     }
 
-    /// Changes the address of the account to the recipient of a link. All other sessions end.
+    /// Changes the address of the account to the address that received the link. All other sessions end.
     /// - Parameters:
     ///   - token: The token of the link.
     ///   - currentPassword: The password of the account; `nil` to use the session, like
@@ -136,7 +137,7 @@ extension AccountClient {
         return response.message ?? text(ContractText.accountRestored)
     }
 
-    /// Posts a link with the password, or with the session.
+    /// Posts the token of a link with the password. Without a password, the request carries the access token of the session.
     private func confirm(
         _ path: String,
         _ token: ResetToken,

@@ -6,8 +6,8 @@ import ResilientHTTP
 
 /// The changes that a signed-in user makes to the account.
 ///
-/// Each call throws an error with the code `AUTH_TOKEN_MISSING` if no user is signed in. Changes with which an intruder could take over the
-/// account need the current password. If the password is wrong, the code is `AUTH_INVALID_CREDENTIALS`.
+/// Each call throws an error with the code `AUTH_TOKEN_MISSING` if no user is signed in. A change that could help an intruder to take over
+/// the account needs the current password. If this password is wrong, the call throws an error with the code `AUTH_INVALID_CREDENTIALS`.
 extension AccountClient {
     /// Sets a new password. All other sessions end. The session of this client continues with new tokens.
     ///
@@ -81,7 +81,7 @@ extension AccountClient {
         return response.user
     }
 
-    /// Returns the sessions of the account, newest use first.
+    /// Returns the sessions of the account, most recently used first.
     public func sessions() async throws(APIError) -> [SessionDescription] {
         let context = "sessions_list"
         try await credentials(context: context)
@@ -105,11 +105,12 @@ extension AccountClient {
         try await api.authorized(by: session).delete(AccountPath.sessions, context: context)
     }
 
-    /// Deletes the account, and ends the session on this device. An email has a link that restores the account until its data is removed.
+    /// Deletes the account, and ends the session on this device. The server sends an email with a link. The link restores the account until
+    /// the server removes its data.
     /// - Parameters:
     ///   - password: The current password.
     ///   - submission: The submission of the form. If the user tries again with the same password, pass the same submission.
-    /// - Returns: The text for the user, and the time at which the data is removed.
+    /// - Returns: The text for the user, and the time at which the server removes the data.
     @discardableResult
     public func deleteAccount(
         password: Password,
@@ -125,8 +126,8 @@ extension AccountClient {
             context: context
         )
         response.message = response.message ?? text(ContractText.accountDeleted)
-        // The server has already ended the session. So if removing the credentials fails, the store only contains credentials that the
-        // server refuses.
+        // The server has already ended the session. If the client can't remove the credentials, the store only contains credentials that
+        // the server refuses.
         _ = try? await session.setCredentials(nil)
         return response
     }

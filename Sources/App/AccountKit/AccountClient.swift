@@ -47,7 +47,8 @@ public struct AccountClient: Sendable {
         let devices = DeviceTokenBook(store: store.secretStore(named: "device-tokens"), server: api.baseURL)
         self.devices = devices
         var refreshing = api
-        // The session itself retries a failed refresh, so the retry policy of other calls doesn't apply here. Calls share one refresh.
+        // The session itself retries a failed refresh, so the retry policy of other calls doesn't apply to a refresh. Concurrent calls
+        // share a refresh.
         refreshing.policies.set(.sessionRefresh, for: "/api/auth/refresh", method: .post)
         session = Session(
             store: store,
@@ -77,14 +78,14 @@ public struct AccountClient: Sendable {
         )
     }
 
-    /// Creates an account and signs in, or requests an email with a link that creates it.
+    /// Creates an account and signs in. With blind registration, requests an email with a link that creates the account.
     ///
     /// With blind registration (`REGISTRATION=blind`), the server ignores the password and sends an email with a link. The user opens the
     /// link and chooses a password, with which the app calls ``activate(token:password:email:submission:)``.
     ///
     /// If the response to an earlier attempt of the submission was lost, that attempt may have created the account. If the server then
-    /// responds with `AUTH_EMAIL_EXISTS`, the client signs in with the same password. It throws `AUTH_EMAIL_EXISTS` only if the server
-    /// refuses this password.
+    /// responds with `AUTH_EMAIL_EXISTS`, the client signs in with the same password. If the server refuses this password too, the method
+    /// throws `AUTH_EMAIL_EXISTS`.
     /// - Parameters:
     ///   - email: The address of the account.
     ///   - password: The password as the user typed it; `nil` for a server with blind registration.
@@ -112,7 +113,7 @@ public struct AccountClient: Sendable {
         do throws(APIError) {
             return .signedIn(try await signIn(email: email, password: password))
         } catch {
-            // Not the password of this submission: the account existed before.
+            // The password of this submission is wrong, so the account existed before the submission.
             throw [.unauthorized, .badRequest, .validation].contains(error.kind) ? refusal : error
         }
     }
@@ -155,8 +156,8 @@ public struct AccountClient: Sendable {
         }
     }
 
-    /// Ends the session on the device and on the server. The credentials are removed even if the server can't be reached, and
-    /// the server ends the session even if the credentials can't be removed.
+    /// Ends the session on the device and on the server. The client removes the credentials even if the server can't be reached. If it
+    /// can't remove them, it still ends the session on the server, and then throws the error of the store.
     public func signOut() async throws(APIError) {
         var token = try await credentials(context: "user_logout").refreshToken
         var failure: APIError?
@@ -184,8 +185,8 @@ public struct AccountClient: Sendable {
     /// Requests a reset link by email. The response doesn't depend on whether the account exists.
     /// - Parameters:
     ///   - email: The address of the account.
-    ///   - submission: The submission of the form. Pass the same submission if the user tries again with the same address. After a success,
-    ///     the next request needs a new one: otherwise the server repeats its response without sending another email.
+    ///   - submission: The submission of the form. If the user tries again with the same address, pass the same submission. After a
+    ///     success, create a new one for the next request. Otherwise the server repeats its response and sends no other email.
     /// - Returns: The text for the user.
     public func requestPasswordReset(
         email: EmailAddress,
@@ -207,7 +208,7 @@ public struct AccountClient: Sendable {
         }
     }
 
-    /// Validates a link without consuming it. Call this method when a reset link opens the app, before the app shows the form.
+    /// Validates a link without using it up. Call this method when a reset link opens the app, before the app shows the form.
     /// - Parameter link: The reset link that the user opened.
     /// - Returns: The response of the server for a valid link.
     /// - Throws: An error with the code `AUTH_RESET_TOKEN_INVALID` for an expired, used or unknown link, even if another
@@ -222,8 +223,7 @@ public struct AccountClient: Sendable {
         return answer
     }
 
-    /// Sets a new password by a link. If the server refuses the password, the link stays valid. After a success, all sessions of the
-    /// account have ended.
+    /// Sets a new password by a link. If the server refuses the password, the link stays valid. A success ends all sessions of the account.
     ///
     /// If the response was lost and the user tries again, a server with support for idempotency keys repeats the response. A server without
     /// this support refuses the used link. In this case, ``Submission/mayHaveTakenEffect`` is `true`, because the password has probably
@@ -253,8 +253,8 @@ extension AccountClient {
     /// Stores the session of a response.
     /// - Parameters:
     ///   - response: The response with the tokens.
-    ///   - email: The address of the account; `nil` if the caller doesn't know it. In this case, the address of the response is used, if
-    ///     there is one.
+    ///   - email: The address of the account; `nil` if the caller doesn't know it. In this case, the method uses the address in the
+    ///     response, if there is one.
     ///   - context: The operation of the app.
     /// - Returns: The account, with its address if it is known.
     func begin(_ response: SessionResponse, _ email: EmailAddress?, context: String) async throws(APIError) -> AccountUser {

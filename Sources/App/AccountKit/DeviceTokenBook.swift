@@ -2,7 +2,8 @@ import AccountContract
 import Foundation
 import ResilientHTTP
 
-/// The device tokens of the accounts that signed in on this device.
+/// Stores the device tokens of the accounts that signed in on this device. The server doesn't block a sign-in with a device token because
+/// of failed attempts on other devices.
 ///
 /// If the store fails, for example because the keychain is locked, the token is lost, but the sign-in continues.
 actor DeviceTokenBook {
@@ -13,7 +14,7 @@ actor DeviceTokenBook {
         var token: DeviceToken
     }
 
-    /// The largest number of stored tokens. If there are more, the oldest tokens are removed.
+    /// The maximum number of stored tokens. If there are more, the actor removes the oldest tokens.
     private static let capacity = 16
 
     private let store: any SecretStore
@@ -28,14 +29,14 @@ actor DeviceTokenBook {
         self.server = server.absoluteString
     }
 
-    /// Returns the token to send with a sign-in: the newest token of the account, or of a reset whose address is unknown. The token of such
-    /// a reset may belong to another account. In this case, the server ignores the token.
+    /// Returns the newest token that was stored for the account or without an address. The client sends it with a sign-in. A token without
+    /// an address comes from a password reset and may belong to another account. In this case, the server ignores the token.
     func token(for email: EmailAddress) async -> DeviceToken? {
         let stored = (try? await load()) ?? []
         return (stored + pending).last { $0.server == server && [email.normalized, nil].contains($0.account) }?.token
     }
 
-    /// Stores a token, and removes the earlier token of the account. Also removes a token that was stored without an address after a reset.
+    /// Stores a token. Removes the account's earlier token, and a token that a password reset stored without an address.
     /// - Parameters:
     ///   - token: The token; `nil` changes nothing.
     ///   - email: The account; `nil` if it is unknown.
@@ -47,7 +48,7 @@ actor DeviceTokenBook {
         defer { isWriting = false }
         while !pending.isEmpty {
             let count = pending.count
-            // If the store can't be read, it may contain tokens of other accounts, so it is not overwritten.
+            // If the store can't be read, it may contain tokens of other accounts. The actor therefore doesn't overwrite it.
             if var entries = try? await load() {
                 for entry in pending.prefix(count) {
                     entries.removeAll { $0.server == entry.server && [entry.account, nil].contains($0.account) }

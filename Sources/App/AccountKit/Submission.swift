@@ -59,7 +59,7 @@ extension AccountClient {
         }
     }
 
-    /// Posts a mutation with the key of its submission, and ignores the content of the response.
+    /// Posts a mutation with the key of its submission, and ignores the body of the response.
     func post(
         _ path: String,
         _ body: some Encodable,
@@ -72,7 +72,7 @@ extension AccountClient {
         }
     }
 
-    /// Runs a call of a submission. If the response to one of its attempts was lost, the method sets ``Submission/mayHaveTakenEffect``.
+    /// Runs a call of a submission. If the call fails and the server may have performed the change, sets ``Submission/mayHaveTakenEffect``.
     /// - Parameters:
     ///   - submission: The submission, whose key is one of the headers.
     ///   - isAuthorized: Whether the request carries the access token of the session.
@@ -96,9 +96,9 @@ extension AccountClient {
     }
 }
 
-/// Receives the events of one call.
+/// Detects from the events of one call whether the response to an attempt was lost.
 private final class AttemptWatch: CallListener {
-    /// Whether the server may have performed the request in an attempt without a response.
+    /// Whether the server may have performed the request of an attempt although the client received no usable response.
     private let hasLostResponse = Mutex(false)
 
     func hear(_ event: CallEvent) {
@@ -107,7 +107,7 @@ private final class AttemptWatch: CallListener {
     }
 
     func hasLostResponse(endingWith error: APIError) -> Bool {
-        // `decoding`: the server sent a success that can't be decoded.
+        // `decoding`: the server responded with a success, but the client can't decode the body.
         error.kind == .decoding || hasLostResponse.withLock { $0 }
     }
 }
@@ -132,6 +132,6 @@ struct RepeatedSubmit<Content: Equatable> {
         return submission
     }
 
-    /// Ends the submission after a success. The same content then begins a new one.
+    /// Ends the submission after a success. The next submit then creates a new submission, even with the same content.
     mutating func end() { last = nil }
 }

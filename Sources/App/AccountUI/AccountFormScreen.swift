@@ -15,7 +15,7 @@
     /// ```
     ///
     /// After a success, and if a link can't be used, a page replaces the form. The buttons of this page perform the actions of the model's
-    /// `page`. The screen needs a navigation bar for its title. Use ``AccountFormViewController`` in a UIKit app.
+    /// `page`. Show the screen in a navigation stack, which displays its title. Use ``AccountFormViewController`` in a UIKit app.
     public struct AccountFormScreen: View {
         @Bindable private var model: FormModel
         @FocusState private var focus: FocusedField?
@@ -25,10 +25,10 @@
         /// Creates the screen.
         /// - Parameters:
         ///   - model: The model of the form. Retain a `CheckEmailModel` while the screen is not shown, so that the cooldown continues.
-        ///   - forgotPassword: Opens the screen that requests a reset link, with the model's `makeForgotPasswordModel(clock:)`. The form
-        ///     shows a button for this if it asks for the current password. With `nil`, there is no button.
+        ///   - forgotPassword: Opens the screen that requests a reset link, with the model's `makeForgotPasswordModel(clock:)`. If the form
+        ///     has a field for the current password, it shows a button for this action. With `nil`, there is no button.
         ///   - perform: Performs an action that the model leaves to the app: leaving the screen (`dismiss`), signing in
-        ///     (`makeSignInModel()`), requesting a new link, contacting support, checking whether a request took effect.
+        ///     (`makeSignInModel()`), requesting a new link, contacting support, or checking whether a request took effect.
         public init(
             model: FormModel,
             forgotPassword: (@MainActor () -> Void)? = nil,
@@ -92,7 +92,7 @@
             }
         }
 
-        /// Returns the row of a field. A new password has a meter of its strength.
+        /// Returns the row of a field. The row of a new password also shows its strength.
         @ViewBuilder private func row(_ field: AccountField) -> some View {
             switch field {
             case .email:
@@ -138,7 +138,7 @@
             )
         }
 
-        /// Returns the page after the end of the form, with its one or two actions.
+        /// Returns the page that replaces the form, with its one or two buttons.
         private func pageSection(_ page: ErrorPresentation) -> some View {
             Section {
                 if let heading = model.heading { Text(heading).font(.headline).accessibilityAddTraits(.isHeader) }
@@ -150,7 +150,7 @@
             }
         }
 
-        /// Starts an action in the work of the model, so that it continues if its row disappears.
+        /// Starts an action with the model's `work`, so that the action continues if the row of its button disappears.
         private func start(_ action: ErrorPresentation.Action) {
             model.work.start {
                 if let remaining = await model.perform(action) { perform(remaining) }

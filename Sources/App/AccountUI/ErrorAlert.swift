@@ -19,9 +19,9 @@
         /// }
         /// ```
         ///
-        /// Apply it to the root of the screen: the chosen action runs in a task of the view to which the alert is applied. The task is
-        /// canceled when this view disappears. If the error has a reference for support, a third button copies it to the pasteboard (not
-        /// on tvOS and watchOS).
+        /// Apply the modifier to the root of the screen. The chosen action runs in a task of this view, and SwiftUI cancels the task when
+        /// the view disappears. If the error has a reference for support, a third button copies it to the pasteboard (not on tvOS and
+        /// watchOS).
         /// - Parameters:
         ///   - presentation: The error; `nil` shows nothing.
         ///   - isPresented: Whether the alert is shown. Each button sets it to `false` before `perform` runs. To show the same error again,
@@ -55,8 +55,8 @@
 
     /// An alert that is bound to a flag, for views without a model.
     ///
-    /// Each change of the flag to `true` is a new alert with a new id, so that ``AlertPresenter`` can distinguish it from an earlier one
-    /// with the same text.
+    /// Each change of the flag to `true` is a new alert with a new id. ``AlertPresenter`` can therefore distinguish the alert from an
+    /// earlier one with the same text.
     struct ErrorAlert: ViewModifier {
         /// The error to show.
         let presentation: ErrorPresentation?
@@ -72,7 +72,7 @@
         let perform: @MainActor (ErrorPresentation.Action) async -> Void
         /// The number of alerts so far, which is the id of the current one.
         @State private var count = 0
-        /// Runs the chosen action in a task of the view.
+        /// Runs the chosen action in the view's task.
         @State private var work = ScreenWork()
 
         /// Adds the alert and the task of its actions to the content.
@@ -108,11 +108,11 @@
 
     /// Presents the alerts of a screen, one after the other.
     ///
-    /// SwiftUI doesn't show an alert that is set while another alert closes. So the view is bound to an `AlertQueue` and not to the model.
-    /// The queue delays a new alert until the view was updated without the earlier alert.
+    /// SwiftUI doesn't show an alert that is set while another alert closes. The view is therefore bound to an `AlertQueue` and not to the
+    /// model. The queue presents a new alert only after the view was updated without the earlier alert.
     ///
-    /// If the model sets several alerts while an alert is shown, only the latest of them is shown next. A dismissal contains the id of its
-    /// alert. A dismissal that arrives late therefore doesn't close the next alert.
+    /// If the model sets several alerts while an alert is shown, the view shows only the latest of them next. A dismissal contains the id
+    /// of its alert, so that a late dismissal doesn't close the next alert.
     struct AlertPresenter: ViewModifier {
         /// The alert of the model; `nil` for none.
         let alert: ScreenAlert?
@@ -124,13 +124,13 @@
         let dismiss: @MainActor (ScreenAlert.ID) -> Void
         /// Starts the chosen action.
         let choose: @MainActor (ErrorPresentation.Action) -> Void
-        /// Runs after the last alert was closed.
+        /// Called after an alert was closed, if no other alert follows.
         let didClose: @MainActor () -> Void
         /// The alert that is shown, and the one that follows.
         @State private var queue = AlertQueue()
 
-        /// Adds the alert to the content: its buttons are the actions of the presentation, and a button that copies the reference for
-        /// support.
+        /// Adds the alert to the content. The alert has a button for each action of the presentation, and a button that copies the
+        /// reference for support.
         func body(content: Content) -> some View {
             content
                 .alert(Text(queue.content?.presentation.title ?? ""), isPresented: isPresented, presenting: queue.content) {
@@ -159,7 +159,8 @@
                 }
         }
 
-        /// A dismissal contains the id of its alert, because it can arrive after the next failure.
+        /// Whether an alert is presented, as a binding. Its setter closes only the alert with this id, because a dismissal can arrive after
+        /// the next failure.
         private var isPresented: Binding<Bool> {
             let id = queue.content?.id
             return Binding(get: { queue.isPresented }, set: { if !$0, let id { close(id) } })

@@ -7,8 +7,8 @@
     /// The screen on which a developer tests the app's error handling against a server's error lab. Use it in debug builds, because its
     /// texts are in English only.
     ///
-    /// It lists the scenarios by group. A tap runs a scenario with the app's client. The screen then shows the error that the client
-    /// decoded, the requests that it sent, and the differences from the contract in red.
+    /// The screen lists the scenarios by group. A tap runs a scenario with the client of the model. The screen then shows the error that
+    /// the client decoded, the requests that it sent, and the differences from the expected result in red.
     ///
     /// ```swift
     /// #if DEBUG
@@ -16,9 +16,9 @@
     /// #endif
     /// ```
     ///
-    /// The scenarios come from the server. If it has no lab or can't be reached, the screen shows the built-in ones.
+    /// The scenarios come from the server. If the server has no lab or can't be reached, the screen shows the built-in scenarios.
     ///
-    /// There are no differences if the client has decoded the expected error. For tests without a view, use `ErrorLabModel`.
+    /// There are no differences if the client has decoded the expected result. For tests without a view, use `ErrorLabModel`.
     public struct ErrorLabView: View {
         @Bindable private var model: ErrorLabModel
         private let perform: @MainActor (ErrorPresentation.Action) -> Void
@@ -36,7 +36,7 @@
             self.perform = perform
         }
 
-        /// The list of scenarios with the result of the last run. The list is loaded when the screen appears.
+        /// The list of scenarios with the result of the last run. The screen loads the list when it appears.
         public var body: some View {
             Form {
                 Section {

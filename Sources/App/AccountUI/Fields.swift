@@ -18,14 +18,14 @@
         var isShown = false
     }
 
-    /// A field for an address, with the keyboard for addresses and without corrections. Password managers suggest the address for it,
-    /// because its content type is `username`.
+    /// A field for an address, with the keyboard for addresses and without autocorrection. Password managers suggest an address for the
+    /// field, because its content type is `username`.
     struct EmailField: View {
         /// The label of the field, which is also its placeholder.
         let label: String
         /// The address, as the user has typed it.
         @Binding var text: String
-        /// The problem with the address, which is shown below the field and is the hint of VoiceOver; `nil` if there is none.
+        /// The problem with the address; `nil` if there is none. It is shown below the field, and VoiceOver reads it as the field's hint.
         let problem: String?
         /// The focus of the screen.
         let focus: FocusState<FocusedField?>.Binding
@@ -54,7 +54,7 @@
         let label: String
         /// The name, as the user has typed it.
         @Binding var text: String
-        /// The problem with the name, shown like that of ``EmailField``; `nil` if there is none.
+        /// The problem with the name; `nil` if there is none. It is shown like the problem of an ``EmailField``.
         let problem: String?
         /// The focus of the screen.
         let focus: FocusState<FocusedField?>.Binding
@@ -77,7 +77,7 @@
         }
     }
 
-    /// The address of the account, read-only. Password managers store the new password under it.
+    /// The address of the account, read-only. Password managers store the new password under this address.
     struct UsernameField: View {
         let label: String
         /// The address of the account.
@@ -91,17 +91,17 @@
         }
     }
 
-    /// A field for a password that can be made readable.
+    /// A field for a password, with which the user can make the password readable.
     ///
-    /// The view contains two fields, one that hides the password and one that shows it, and moves the focus between them. With a single
-    /// field that is replaced, the user would lose the focus and the keyboard. Only the visible field is accessible and receives taps.
+    /// The view contains two fields, one that hides the password and one that shows it, and moves the focus between them. If a single field
+    /// was replaced instead, it would lose the focus, and the keyboard would close. Only the visible field is accessible and receives taps.
     struct PasswordField: View {
         let label: String
         /// The password, as the user has typed it.
         @Binding var text: String
-        /// The field of the model, by which the focus finds it.
+        /// The field of the model. The focus identifies the view by it.
         let field: AccountField
-        /// The problem with the password, shown like that of ``EmailField``; `nil` if there is none.
+        /// The problem with the password; `nil` if there is none. It is shown like the problem of an ``EmailField``.
         let problem: String?
         /// Whether the password is readable.
         let isShown: Bool

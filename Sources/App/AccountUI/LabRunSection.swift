@@ -5,8 +5,8 @@
     import Foundation
     import SwiftUI
 
-    /// The result of a run: the decoded error or the success, the steps of the client, the requests on the wire, and the differences from
-    /// the contract in red.
+    /// The result of a run: the decoded error or the success, the steps of the run, the requests that the client sent, and the differences
+    /// from the expected result in red.
     struct LabRunSection: View {
         let run: LabRun
 

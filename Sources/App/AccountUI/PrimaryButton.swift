@@ -13,7 +13,7 @@
         var isEnabled = true
         /// Whether a progress indicator is shown before the title.
         var isBusy = false
-        /// Called on a tap. It must return at once.
+        /// Called on a tap. The closure must return immediately.
         let start: @MainActor () -> Void
 
         var body: some View {

@@ -6,8 +6,8 @@
 
     /// The two password fields, with their messages, the strength of the password, and a switch that makes both readable.
     ///
-    /// They are disabled while the password is submitted. If the address of the account is known, a read-only field shows it, so that
-    /// password managers store the new password under it.
+    /// The fields are disabled while the model sends the password. If the address of the account is known, a read-only field shows the
+    /// address. Password managers then store the new password under it.
     struct ResetPasswordFields: View {
         @Bindable private var model: ResetPasswordModel
         private let focus: FocusState<FocusedField?>.Binding

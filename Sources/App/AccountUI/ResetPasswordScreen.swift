@@ -12,8 +12,8 @@
     /// ```
     ///
     /// When the screen appears, it validates the link. Depending on the result, it shows the form, a page about an invalid link, or a
-    /// button to try again. After the password was set, it shows a button that leads to the sign-in. Use ``ResetPasswordViewController`` in
-    /// a UIKit app.
+    /// button to try again. After the server has set the password, the screen shows a button for the sign-in. Use
+    /// ``ResetPasswordViewController`` in a UIKit app.
     public struct ResetPasswordScreen: View {
         @Bindable private var model: ResetPasswordModel
         @FocusState private var focus: FocusedField?
@@ -23,10 +23,10 @@
         /// Creates the screen.
         /// - Parameters:
         ///   - model: The model of the screen.
-        ///   - signIn: Opens the sign-in screen with the model's `makeSignInModel()`: after a success, or if the user chooses
-        ///     to sign in after a lost response.
+        ///   - signIn: Opens the sign-in screen with the model's `makeSignInModel()`. The screen calls the closure after a
+        ///     success. It also calls the closure if a response was lost, and the user chooses to sign in with the new password.
         ///   - perform: Performs an action that the model leaves to the app: requesting a new link (`makeForgotPasswordModel()`), leaving
-        ///     the screen (`dismiss`), contacting support, checking whether a request took effect.
+        ///     the screen (`dismiss`), contacting support, or checking whether a request took effect.
         public init(
             model: ResetPasswordModel,
             signIn: @escaping @MainActor () -> Void,
@@ -94,7 +94,7 @@
             }
         }
 
-        /// Starts an action in the work of the model, so that it continues if its row disappears.
+        /// Starts an action with the model's `work`, so that the action continues if the row of its button disappears.
         private func start(_ action: ErrorPresentation.Action) {
             model.work.start {
                 if let remaining = await model.perform(action) { leave(remaining) }

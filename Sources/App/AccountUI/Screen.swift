@@ -8,10 +8,10 @@
     extension View {
         /// Connects the root view of a screen to its model.
         ///
-        /// The modifier runs the work of the model, which continues even if the row or the alert that started the work disappears. It
-        /// presents the model's alerts one after the other. After an alert is closed, it moves the focus to the invalid field. It also
-        /// posts the announcements to VoiceOver, and sets the locale, the layout direction and the form style of the whole screen. Apply
-        /// the modifier once, outside of lists and forms:
+        /// The modifier runs the actions that the model's `work` starts. An action continues even if the row or the alert of its button
+        /// disappears. The modifier presents the model's alerts one after the other. After an alert is closed, it moves the focus to the
+        /// invalid field. It also posts the announcements to VoiceOver, and sets the locale, the layout direction and the form style of the
+        /// whole screen. Apply the modifier once, outside of lists and forms:
         ///
         /// ```swift
         /// List(model.orders) { OrderRow(order: $0) }
@@ -42,7 +42,7 @@
         let focus: @MainActor (AccountField) -> Void
         /// Performs an action that the model leaves to the app.
         let perform: @MainActor (ErrorPresentation.Action) -> Void
-        /// The id of the last focus request that was fulfilled; ids begin above 0.
+        /// The id of the last performed focus request; 0 before the first request.
         @State private var lastFocus = 0
 
         func body(content: Content) -> some View {
@@ -68,15 +68,15 @@
                 .environment(\.layoutDirection, model.language.isRightToLeft ? .rightToLeft : .leftToRight)
         }
 
-        /// Starts the chosen action of an alert in the work of the model.
+        /// Starts the action that the user chose in an alert, with the model's `work`.
         private func choose(_ action: ErrorPresentation.Action) {
             model.work.start {
                 if let remaining = await model.perform(action) { perform(remaining) }
             }
         }
 
-        /// Moves the focus to the requested field, once per request. Alerts take the focus. So while an alert is shown, this function does
-        /// nothing. When the alert is closed, the function is called again.
+        /// Moves the focus to the requested field, once per request. While an alert is shown, the alert has the focus, so the method does
+        /// nothing. The view calls the method again after the alert was closed.
         private func moveFocus() {
             guard model.currentAlert == nil, let request = model.focusRequest, request.id != lastFocus else { return }
             lastFocus = request.id

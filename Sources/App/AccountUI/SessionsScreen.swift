@@ -10,7 +10,7 @@
     /// NavigationStack { SessionsScreen(model: SessionsModel(client: accounts, language: .preferred())) }
     /// ```
     ///
-    /// The list is loaded when the screen appears. Use ``SessionsViewController`` in a UIKit app.
+    /// The screen loads the list when it appears. Use ``SessionsViewController`` in a UIKit app.
     public struct SessionsScreen: View {
         @Bindable private var model: SessionsModel
         private let perform: @MainActor (ErrorPresentation.Action) -> Void
@@ -73,7 +73,7 @@
         /// The label of the button; `nil` for the session of this device.
         let endTitle: String?
         let isEnabled: Bool
-        /// Called on a tap. It must return at once.
+        /// Called on a tap. The closure must return immediately.
         let end: @MainActor () -> Void
 
         var body: some View {

@@ -3,7 +3,7 @@
     public import ErrorContract
     public import SwiftUI
 
-    /// The screen on which a user signs in. The app continues when the model's state is `signedIn`.
+    /// The screen on which a user signs in. After the sign-in, the model's state is `signedIn`, and the app can show its content.
     ///
     /// ```swift
     /// SignInScreen(model: model, forgotPassword: { path.append(.forgotPassword) })
@@ -12,11 +12,11 @@
     ///     }
     /// ```
     ///
-    /// A sign-in is canceled if the screen disappears, so all controls that lead away are disabled while it runs. Use
-    /// ``SignInViewController`` in a UIKit app.
+    /// If the screen disappears, SwiftUI cancels the sign-in. All buttons that lead to other screens are therefore disabled during the
+    /// sign-in. Use ``SignInViewController`` in a UIKit app.
     ///
-    /// Use it with `SignInModel`, which stores the credentials of the session in the client's store. The screen needs a navigation bar for
-    /// its title.
+    /// `SignInModel` stores the credentials of the session in the client's store. Show the screen in a navigation stack, which displays its
+    /// title.
     public struct SignInScreen: View {
         @Bindable private var model: SignInModel
         @FocusState private var focus: FocusedField?
@@ -27,8 +27,8 @@
         /// Creates the screen.
         /// - Parameters:
         ///   - model: The model of the screen.
-        ///   - forgotPassword: Opens the request for a reset link.
-        ///   - register: Opens the registration; `nil` if users can't register in the app.
+        ///   - forgotPassword: Opens the screen on which the user requests a reset link.
+        ///   - register: Opens the registration screen; `nil` if users can't register in the app.
         ///   - perform: Performs an action of an alert that the model leaves to the app: contacting support, or checking whether a
         ///     request took effect.
         public init(

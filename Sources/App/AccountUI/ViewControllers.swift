@@ -5,20 +5,21 @@
     public import SwiftUI
     import UIKit
 
-    /// The sign-in screen for UIKit apps, in a view controller. Its title is set for the navigation bar.
+    /// A view controller with the sign-in screen, for UIKit apps. The controller sets its title for the navigation bar.
     ///
     /// ```swift
     /// let controller = SignInViewController(model: model, forgotPassword: { [weak self] in self?.showForgotPassword() })
     /// navigationController?.pushViewController(controller, animated: true)
     /// ```
     ///
-    /// The controller retains its closures. Capture the owner of the controller weakly. Not available on macOS and watchOS.
+    /// The controller retains its closures. Capture the owner of the controller weakly. The controller is not available on macOS and
+    /// watchOS.
     public final class SignInViewController: UIHostingController<SignInScreen> {
         /// Creates the controller. The parameters are those of ``SignInScreen``.
         /// - Parameters:
-        ///   - model: The model of the screen, whose language the title has.
-        ///   - forgotPassword: Opens the request for a reset link.
-        ///   - register: Opens the registration; `nil` if users can't register in the app.
+        ///   - model: The model of the screen. The title of the controller is in the model's language.
+        ///   - forgotPassword: Opens the screen on which the user requests a reset link.
+        ///   - register: Opens the registration screen; `nil` if users can't register in the app.
         ///   - perform: Performs an action of an alert that the model leaves to the app.
         public init(
             model: SignInModel,
@@ -36,14 +37,14 @@
         public required init?(coder: NSCoder) { nil }
     }
 
-    /// The screen on which a user requests a reset link, in a view controller for UIKit apps. Retain the model if the controller is popped,
-    /// so that the cooldown continues.
+    /// A view controller with the screen on which a user requests a reset link, for UIKit apps. If the controller is popped, retain the
+    /// model, so that the cooldown continues.
     ///
     /// The controller retains its closure. Capture the owner of the controller weakly.
     public final class ForgotPasswordViewController: UIHostingController<ForgotPasswordScreen> {
         /// Creates the controller. The parameters are those of ``ForgotPasswordScreen``.
         /// - Parameters:
-        ///   - model: The model of the screen, whose language the title has.
+        ///   - model: The model of the screen. The title of the controller is in the model's language.
         ///   - perform: Performs an action of an alert that the model leaves to the app.
         public init(
             model: ForgotPasswordModel,
@@ -57,7 +58,7 @@
         public required init?(coder: NSCoder) { nil }
     }
 
-    /// The screen that a reset link opens, in a view controller for UIKit apps. The controller retains its closures.
+    /// A view controller with the screen that a reset link opens, for UIKit apps. The controller retains its closures.
     ///
     /// Present it in a navigation controller when the app opens a reset link:
     ///
@@ -70,7 +71,7 @@
     public final class ResetPasswordViewController: UIHostingController<ResetPasswordScreen> {
         /// Creates the controller. The parameters are those of ``ResetPasswordScreen``.
         /// - Parameters:
-        ///   - model: The model of the screen, whose language the title has.
+        ///   - model: The model of the screen. The title of the controller is in the model's language.
         ///   - signIn: Opens the sign-in screen with the model's `makeSignInModel()`.
         ///   - perform: Performs an action that the model leaves to the app.
         public init(
@@ -86,13 +87,13 @@
         public required init?(coder: NSCoder) { nil }
     }
 
-    /// A form of the account in a view controller for UIKit apps: registration, changes of the account, and emailed links. The controller
-    /// retains its closures.
+    /// A view controller with a form of the account, for UIKit apps: registration, changes of the account, or an emailed link. The
+    /// controller retains its closures.
     public final class AccountFormViewController: UIHostingController<AccountFormScreen> {
         /// Creates the controller. The parameters are those of ``AccountFormScreen``.
         /// - Parameters:
-        ///   - model: The model of the form, whose title the controller has.
-        ///   - forgotPassword: Opens the request for a reset link; `nil` for a form without this button.
+        ///   - model: The model of the form. The controller has the model's title.
+        ///   - forgotPassword: Opens the screen on which the user requests a reset link; `nil` for a form without this button.
         ///   - perform: Performs an action that the model leaves to the app.
         public init(
             model: FormModel,
@@ -107,11 +108,11 @@
         public required init?(coder: NSCoder) { nil }
     }
 
-    /// The list of the user's sessions in a view controller for UIKit apps. The controller retains its closure.
+    /// A view controller with the list of the user's sessions, for UIKit apps. The controller retains its closure.
     public final class SessionsViewController: UIHostingController<SessionsScreen> {
         /// Creates the controller. The parameters are those of ``SessionsScreen``.
         /// - Parameters:
-        ///   - model: The model of the screen, whose title the controller has.
+        ///   - model: The model of the screen. The controller has the model's title.
         ///   - perform: Performs an action of an alert that the model leaves to the app.
         public init(
             model: SessionsModel,

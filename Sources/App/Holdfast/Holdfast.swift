@@ -1,4 +1,4 @@
-/// The libraries of an app in one import: the client, errors, limits, accounts and their screens.
+/// Imports the libraries that most apps need: the client, errors, limits, accounts and their screens.
 ///
 /// ```swift
 /// import Foundation
@@ -13,12 +13,12 @@
 /// }
 /// ```
 ///
-/// `HTTPTypes` is exported as well, because `HTTPFields` and `HTTPRequest.Method` are parameters of the client. Foundation is not exported.
-/// In a file that uses `URL` or `Date`, import Foundation or SwiftUI. `HoldfastTesting` and `ErrorLabContract` are not included, because a
-/// released app needs neither.
+/// The module also exports `HTTPTypes`, because `HTTPFields` and `HTTPRequest.Method` are parameters of the client. It doesn't export
+/// Foundation. In a file that uses `URL` or `Date`, import Foundation or SwiftUI. The module doesn't include `HoldfastTesting` and
+/// `ErrorLabContract`, because a released app needs neither.
 ///
-/// `OfflineQueue` and `OfflineQueueUI` are not included either. If an app stores requests while it is offline, import these two in
-/// addition.
+/// The module doesn't include `OfflineQueue` and `OfflineQueueUI` either. If an app stores requests while it is offline, import these two
+/// as well.
 ///
 /// A target that needs less can import a single library, such as `HoldfastURLSession` for a client without accounts.
 @_exported public import AccountContract

@@ -12,9 +12,9 @@ extension APIClient {
     /// let notes: [Note] = try await api.get("/notes")
     /// ```
     ///
-    /// To limit the rate of the app's calls, pass `throttle`, such as `throttle: .appsInTheField`. These quotas are in memory and apply to
-    /// all calls of the client together. A call that exceeds a quota fails at once with the kind `throttled`. If you need other middleware,
-    /// quotas per user, or quotas that survive a restart, pass a transport and compose
+    /// To limit the rate of the app's calls, pass `throttle`, such as `throttle: .appsInTheField`. The client stores the counts of these
+    /// quotas in memory, and applies the quotas to all of its calls together. A call that exceeds a quota fails at once with the kind
+    /// `throttled`. If you need other middleware, quotas per user, or quotas that survive a restart, pass a transport and compose
     /// `ClientPipeline.standard(retry:gate:throttle:breaker:)`.
     ///
     /// Create one client per server and share it, because the connections, the gate, the breaker and the quotas belong to the client.
@@ -23,11 +23,11 @@ extension APIClient {
     ///   - baseURL: The base address of all paths, with scheme and host.
     ///   - language: The language that the client requests in `Accept-Language`.
     ///   - timeout: The maximum duration of a call, including delays and the body of the response.
-    ///   - session: The session whose access token calls carry; `nil` sends calls without a token.
-    ///   - policies: The policies of single endpoints.
+    ///   - session: The session whose access token calls carry; with `nil`, the client sends calls without a token.
+    ///   - policies: The policies of individual endpoints.
     ///   - coding: The encoding and decoding of values as JSON, such as `.snakeCase`.
     ///   - throttle: The app's own quotas by endpoint; `nil` for no quotas.
-    ///   - catalogue: The codes that the app knows.
+    ///   - catalogue: The error codes that the app knows.
     ///   - environment: Clocks, randomness and logger.
     public init(
         baseURL: URL,

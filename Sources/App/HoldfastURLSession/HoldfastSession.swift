@@ -8,33 +8,33 @@ public import ResilientHTTP
 #endif
 
 /// A replacement for `URLSession` that adds the features of an `APIClient` to existing code: retries, gates, circuit breakers and the
-/// session.
+/// access token of the user's session.
 ///
-/// Replace `URLSession.shared` with a value of this type, and leave the other code unchanged. If the client no longer retries a request,
-/// the session returns the response with any status. A request without a response throws `URLError`. New code should use `APIClient`, which
-/// returns values and typed errors.
+/// Replace `URLSession.shared` with a value of this type, and leave the other code unchanged. The methods return the last response with any
+/// status, after the client has made all retries. If a request gets no response, they throw `URLError`. New code should use `APIClient`,
+/// which returns values and typed errors.
 ///
 /// ```swift
 /// let session = HoldfastSession(baseURL: url)
 /// let (data, response) = try await session.data(for: URLRequest(url: url.appending(path: "orders")))
 /// ```
 ///
-/// Requests may go to any host. The tokens of the session are only sent to the origin of the client's base URL. Redirects are followed for
-/// GET and HEAD. There are no cookies.
+/// Requests can go to any host. The client sends the user's access token only to the origin of its base URL. The transport follows
+/// redirects of GET and HEAD requests, and has no cookies.
 ///
-/// A request with an `httpBodyStream` throws `requestBodyStreamExhausted`, because a stream can't be sent twice. If a request has another
-/// timeout than the default of 60 s, its timeout limits the duration of one attempt.
+/// A request with an `httpBodyStream` throws `requestBodyStreamExhausted`, because a stream can't be sent twice. If the timeout of a
+/// request is not the default of 60 s, this timeout limits the duration of one attempt.
 ///
-/// The client itself refuses some requests. The methods then throw `URLError`. The code is `resourceUnavailable` after a 429 or if a quota
-/// is used up. The code is `unknown` if the server is failing: a 503 closed a gate, or a circuit breaker is open. The
-/// `NSUnderlyingErrorKey` of each error is the `APIError`.
+/// The client itself can refuse to send a request. The methods then throw `URLError`. Its code is `resourceUnavailable` if the server
+/// responded with 429, or if a quota of the app is used up. Its code is `unknown` if the server fails: a 503 closed a gate, or a circuit
+/// breaker is open. The `NSUnderlyingErrorKey` of each error is the `APIError`.
 ///
-/// The whole response is stored in memory. A success fails if its body exceeds the client's `maximumBodySize`, which is 16 MiB by default.
-/// Use `APIClient` to download or upload large bodies.
+/// The client stores the whole response in memory. If the body of a success exceeds the client's `maximumBodySize`, the request fails. This
+/// maximum is 16 MiB by default. Use `APIClient` to download or upload large bodies.
 public struct HoldfastSession: Sendable {
-    /// The client whose middleware handles the requests. Copies of the session share this client.
+    /// The client that sends the requests. Copies of this value share the client's state.
     public let client: APIClient
-    /// The options of all calls. They replace the corresponding settings in the policies of the endpoints. By default, no option is set.
+    /// The options of all calls, which take precedence over the policies of the endpoints. By default, no option is set.
     public var options = CallOptions()
 
     /// Creates a session that uses a client.
@@ -45,8 +45,8 @@ public struct HoldfastSession: Sendable {
 
     /// Creates a session that uses a client with all defaults.
     /// - Parameters:
-    ///   - baseURL: The address whose origin receives the tokens of the session.
-    ///   - session: The session whose access token is sent with requests to that origin; `nil` for no session.
+    ///   - baseURL: The base URL of the client. Only its origin receives the access token.
+    ///   - session: The user's session, whose access token the client adds to requests; `nil` for no session.
     public init(baseURL: URL, session: Session? = nil) {
         client = APIClient(baseURL: baseURL, session: session)
     }
@@ -61,8 +61,10 @@ public struct HoldfastSession: Sendable {
 
     /// Sends a request and returns the content and the head of the response, with any status.
     ///
-    /// - Parameter request: The request. Its `httpBody` may be sent several times, if the method or an idempotency key allows retries.
-    /// - Returns: The content, and the head as an `HTTPURLResponse`. Its address is the address of the request, also after a redirect.
+    /// - Parameter request: The request. The client can send its `httpBody` several times if the method or an idempotency key allows
+    ///   retries.
+    /// - Returns: The content, and the head as an `HTTPURLResponse`. The `url` of the head is the address of the request, even after a
+    ///   redirect.
     /// - Throws: `URLError`, and never `CancellationError`. If the task is canceled, the code is `cancelled`.
     public func data(for request: URLRequest) async throws -> (Data, URLResponse) {
         try await exchange(request, body: request.httpBody)
@@ -71,23 +73,23 @@ public struct HoldfastSession: Sendable {
     /// Sends a request with a body and returns the content and the head of the response, with any status.
     ///
     /// - Parameters:
-    ///   - request: The request. Its own body is ignored.
-    ///   - body: The body. It may be sent several times, like the body of ``data(for:)``.
+    ///   - request: The request. The method ignores the body of this request.
+    ///   - body: The body. The client can send it several times, like the body of ``data(for:)``.
     /// - Returns: The content, and the head as an `HTTPURLResponse`.
     /// - Throws: `URLError`, like ``data(for:)``.
     public func upload(for request: URLRequest, from body: Data) async throws -> (Data, URLResponse) {
         try await exchange(request, body: body)
     }
 
-    /// Sends a request through the client. Converts between the types of Foundation and the types of the client.
+    /// Sends a request through the client, and converts between the types of Foundation and the types of the client.
     /// - Throws: `URLError`. Its underlying error is the `APIError` of the client.
     private func exchange(_ urlRequest: URLRequest, body: Data?) async throws -> (Data, URLResponse) {
         guard let url = urlRequest.url, let request = HTTPRequest(urlRequest) else { throw URLError(.badURL) }
-        // A stream can only be read once, and the request may have to be sent again.
+        // A stream can be read only once, but the client may have to send the request again.
         if body == nil, urlRequest.httpBodyStream != nil { throw URLError(.requestBodyStreamExhausted) }
         var options = options
         if urlRequest.timeoutInterval > 0, urlRequest.timeoutInterval != 60, options.attemptTimeout == nil {
-            // Some code sets the timeout to infinity to have no timeout.
+            // Some code sets the timeout to infinity if it needs no timeout.
             options.attemptTimeout = .seconds(min(urlRequest.timeoutInterval, 365 * 86_400))
         }
         do {
@@ -103,7 +105,7 @@ public struct HoldfastSession: Sendable {
 }
 
 extension HTTPRequest {
-    /// Creates the request of a `URLRequest`, without its body. Header fields with invalid names are omitted.
+    /// Creates a request from a `URLRequest`, without its body and without header fields that have invalid names.
     /// - Returns: `nil` if the request has no address with the scheme `http` or `https` and a host, or if its method is invalid.
     init?(_ request: URLRequest) {
         guard let url = request.url, let parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
@@ -121,8 +123,8 @@ extension HTTPRequest {
 }
 
 extension URLError {
-    /// Creates the error that `URLSession` would throw. For failures of the network and for unknown failures, the code of an original
-    /// `URLError` is used. All other kinds have a fixed code.
+    /// Creates the error that `URLSession` would throw. For failures of the network and for unknown failures, the initializer uses the code
+    /// of the original `URLError`, if there is one. All other kinds have a fixed code.
     fileprivate init(_ error: APIError) {
         let cause = (error.underlying as? TransportError)?.cause as? URLError
         let code: URLError.Code =

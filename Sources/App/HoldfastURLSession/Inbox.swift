@@ -2,29 +2,31 @@ import Foundation
 import ResilientHTTP
 import Synchronization
 
-/// The chunks of one body that have arrived and have not been read. The session is the only producer, and there is only one reader.
+/// The chunks of a response's body that have arrived and have not been read. The `URLSession` is the only producer, and there is only one
+/// reader.
 ///
-/// When ``limit`` bytes are unread, the session is paused. When less than half of the limit is unread, the session continues. On Linux, the
-/// session can't be paused. Instead, further bytes are written to a temporary file. The reader gets these bytes after the bytes in memory.
+/// When ``limit`` bytes are unread, the inbox pauses the session. When less than half of the limit is unread, the session continues. On
+/// Linux, the session can't be paused. Instead, the inbox writes further bytes to a temporary file. The reader gets these bytes after the
+/// bytes in memory.
 ///
-/// At most one call of ``next()`` may wait. Continuations are resumed outside of the lock.
+/// At most one call of ``next()`` may wait. The inbox resumes continuations outside of the lock.
 final class Inbox: Sendable {
     private typealias Reader = CheckedContinuation<[UInt8]?, any Error>
 
-    /// The chunks and the end, guarded by a mutex. While a reader waits, no chunk is stored and the body has not ended.
+    /// The chunks and the end, guarded by a mutex. While a reader waits, the inbox has no chunks, and the body has not ended.
     private struct State {
-        /// The chunks. A chunk that was read is replaced by an empty array. When the last chunk is read, all chunks are removed. Reading
-        /// therefore takes O(1).
+        /// The chunks. After a chunk was read, an empty array replaces it. After the last chunk was read, the inbox removes all chunks.
+        /// Reading therefore takes O(1).
         var chunks: [[UInt8]] = []
         /// The index of the first unread chunk.
         var first = 0
         /// The number of unread bytes.
         var stored = 0
-        /// The end of the body, after the stored chunks; `nil` while bytes may arrive.
+        /// The result after the last chunk: success, or an error; `nil` while bytes can arrive.
         var end: Result<Void, TransportError>?
         /// The waiting reader.
         var reader: Reader?
-        /// Whether the session was asked to pause.
+        /// Whether the inbox has paused the session.
         var isPaused = false
         #if canImport(FoundationNetworking)
             /// The file with the bytes that did not fit into memory. These bytes arrived after ``chunks``.
@@ -32,7 +34,7 @@ final class Inbox: Sendable {
             /// The number of unread bytes in the file.
             var filed = 0
         #endif
-        /// Whether no more bytes are stored, because the exchange was canceled.
+        /// Whether the inbox ignores further bytes, because the request was canceled.
         var isClosed = false
     }
 
@@ -42,17 +44,17 @@ final class Inbox: Sendable {
     private let setPaused: @Sendable (Bool) -> Void
     /// Creates an empty inbox.
     /// - Parameters:
-    ///   - limit: The number of stored bytes at which the producer pauses.
-    ///   - setPaused: Called with `true` when the producer must pause, and with `false` when the producer may continue. The inbox is locked
-    ///     during the call, so the closure must not call the inbox.
+    ///   - limit: The number of unread bytes at which the producer pauses.
+    ///   - setPaused: Receives `true` when the producer must pause, and `false` when the producer may continue. The inbox is locked during
+    ///     the call, so the closure must not call the inbox.
     init(limit: Int, setPaused: @escaping @Sendable (Bool) -> Void = { _ in }) {
         (self.limit, self.setPaused) = (limit, setPaused)
     }
 
-    /// Stores a chunk, or passes it to a waiting reader. An empty chunk, or a chunk after the end, is ignored.
+    /// Stores a chunk, or passes it to a waiting reader. Ignores an empty chunk, and a chunk after the end.
     ///
-    /// If the chunk fills the inbox, the session is paused. Chunks that are already in transit may still be delivered.
-    /// - Parameter chunk: The bytes in the order of their arrival.
+    /// If the chunk fills the inbox, the inbox pauses the session. The session can still deliver chunks that have already arrived.
+    /// - Parameter chunk: The next bytes of the body.
     func deliver(_ chunk: [UInt8]) {
         let reader = state.withLock { state -> Reader? in
             guard !state.isClosed, state.end == nil, !chunk.isEmpty else { return nil }
@@ -77,7 +79,7 @@ final class Inbox: Sendable {
     }
 
     #if canImport(FoundationNetworking)
-        /// Appends a chunk to the file. The session calls this method on its own queue, which may block while a file is written.
+        /// Appends a chunk to the file. The session calls this method on its own queue, which may block during the write.
         private func store(_ chunk: [UInt8], _ state: inout State) {
             do {
                 let file = try state.file ?? TemporaryFile()
@@ -91,7 +93,7 @@ final class Inbox: Sendable {
             }
         }
 
-        /// Returns the next bytes from the file. The file is read on its own queue, not in the cooperative thread pool.
+        /// Returns the next bytes from the file. The method reads the file on a separate queue, not in the cooperative thread pool.
         private func nextOfFile(_ file: TemporaryFile) async throws -> [UInt8]? {
             let chunk = try await file.perform { try $0.read() ?? [] }
             state.withLock { $0.filed -= chunk.count }
@@ -99,7 +101,7 @@ final class Inbox: Sendable {
         }
     #endif
 
-    /// Ends the body. Further calls are ignored.
+    /// Ends the body. Ignores further calls.
     /// - Parameter error: The reason; `nil` for a complete body. The reader gets the error after the stored chunks.
     func finish(_ error: TransportError?) {
         let reader = state.withLock { state -> Reader? in
@@ -110,7 +112,8 @@ final class Inbox: Sendable {
         if let error { reader?.resume(throwing: error) } else { reader?.resume(returning: nil) }
     }
 
-    /// Drops further chunks, and resumes the session, because a paused session could not end. Stored chunks can still be read.
+    /// Ignores further chunks, and resumes the session, because a paused session could not end. The reader can still read the stored
+    /// chunks.
     func close() {
         state.withLock { state in
             state.isClosed = true
@@ -120,8 +123,8 @@ final class Inbox: Sendable {
 
     /// Returns the next chunk, or `nil` at the end. If there is no chunk, the method waits until the session delivers a chunk or ends the
     /// body.
-    /// - Throws: The `TransportError` that has ended the body, after all chunks that arrived before. On Linux, also an error of the
-    ///   temporary file.
+    /// - Throws: The `TransportError` that has ended the body. The method first returns all chunks that arrived before this error. On
+    ///   Linux, the method can also throw an error of the temporary file.
     func next() async throws -> [UInt8]? {
         #if canImport(FoundationNetworking)
             let file = state.withLock { $0.first == $0.chunks.count && $0.filed > 0 ? $0.file : nil }
@@ -162,8 +165,8 @@ final class Inbox: Sendable {
     }
 }
 
-/// The reader of one body. If the reader is released before the end of the body, the exchange is canceled. A caller that doesn't read the
-/// whole response therefore closes the connection.
+/// The reader of one body. If the reader is released before the end of the body, it cancels the request. If a caller doesn't read the whole
+/// response, the connection therefore closes.
 final class BodyReader: Sendable {
     private let inbox: Inbox
     private let cancel: @Sendable () -> Void
@@ -171,7 +174,7 @@ final class BodyReader: Sendable {
     /// Creates the reader of an inbox.
     /// - Parameters:
     ///   - inbox: The chunks of the body.
-    ///   - cancel: Cancels the exchange. The closure is called when the reading task is canceled, and when the reader is released.
+    ///   - cancel: Cancels the request. The reader calls this closure when the reading task is canceled, and when the reader is released.
     init(_ inbox: Inbox, cancel: @escaping @Sendable () -> Void) {
         (self.inbox, self.cancel) = (inbox, cancel)
     }
@@ -180,8 +183,8 @@ final class BodyReader: Sendable {
         cancel()
     }
 
-    /// Returns the next chunk, or `nil` at the end. If the task is canceled, the exchange is also canceled. The end of the exchange then
-    /// resumes the reader.
+    /// Returns the next chunk, or `nil` at the end. If the task is canceled, the method also cancels the request. The end of the request
+    /// then resumes the reader.
     func next() async throws -> [UInt8]? {
         try await withTaskCancellationHandler {
             try await inbox.next()

@@ -3,16 +3,18 @@
     import ResilientHTTP
     import Synchronization
 
-    /// An unnamed temporary file. Bytes are read in the order in which they were written.
+    /// An unnamed temporary file that returns bytes in the order in which they were written.
     ///
     /// On Linux, all sessions of a process share one serial queue. Blocking this queue would stop every call, so `URLSession` can't pause
-    /// one side of an exchange. If the other side doesn't accept bytes yet, the bytes are stored in this file instead of in memory.
+    /// the sending or the receiving of a single call. If the server or the reader doesn't accept bytes yet, this file stores the bytes on
+    /// disk instead of in memory.
     ///
-    /// Only the owner can read the file. The file has no name while it is used, so nothing remains after a crash. When all bytes have been
-    /// read, the next write empties the file and begins at its start. So the file stays small while the reader keeps up with the writer.
+    /// Only the owner can read the file. The file has no name while the process uses it, so no file remains after a crash. When all bytes
+    /// have been read, the next write empties the file and begins at its start. Therefore, the file stays small if the reader is as fast as
+    /// the writer.
     final class TemporaryFile: Sendable {
-        /// The file and its two positions, guarded by a mutex. Bytes are appended at `written` and read at `read`. `read` never exceeds
-        /// `written`.
+        /// The file and its two positions, guarded by a mutex. The next write begins at `written`, and the next read begins at `read`.
+        /// `read` never exceeds `written`.
         private struct State {
             let handle: FileHandle
             var written: UInt64 = 0
@@ -69,7 +71,7 @@
         }
 
         /// Runs a closure with the file on the queue of the file.
-        /// - Returns: The result of the closure.
+        /// Runs a closure with the file on the queue of this object.
         /// - Throws: The error of the closure.
         func perform<Value: Sendable>(_ body: @escaping @Sendable (TemporaryFile) throws -> Value) async throws -> Value {
             try await withCheckedThrowingContinuation { caller in
@@ -77,7 +79,7 @@
             }
         }
 
-        /// Writes the whole body of a request to the file, before any part of it is sent.
+        /// Writes the whole body of a request to the file, before the session sends any part of it.
         ///
         /// - Parameters:
         ///   - body: The body.

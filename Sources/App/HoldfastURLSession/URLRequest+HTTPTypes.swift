@@ -30,18 +30,18 @@ extension URLRequest {
         }
         self.init(url: url)
         httpMethod = request.method.rawValue
-        // The transport itself ends the exchange, see `URLSessionExchanges.add(_:deadline:)`. The session's own timeout must therefore not
-        // fire. On Linux, this timeout would crash the process while the session waits for the decision about a redirect.
+        // The transport limits the duration itself, see `URLSessionExchanges.add(_:deadline:)`. Therefore, the timeout of the session must
+        // never be reached. On Linux, this timeout would crash the process while the session waits for the decision about a redirect.
         timeoutInterval = 7 * 86_400
         allHTTPHeaderFields = request.headerFields.byName
         guard let body else { return }
         if case .bytes(let bytes) = body.content { httpBody = Data(bytes) } else { try stream(body, streamed) }
     }
 
-    /// Sets a body that is read while it is sent.
+    /// Sets a body that the session reads while it sends the body.
     ///
     /// Without a `Content-Length`, `URLSession` sends every stream with chunked encoding. On Linux, `URLSession` would use this encoding
-    /// even with a `Content-Length`. A blank `Transfer-Encoding` prevents this, because libcurl omits a blank header.
+    /// even with a `Content-Length`. An empty `Transfer-Encoding` prevents this encoding, because libcurl omits an empty header.
     private mutating func stream(_ body: RequestBody, _ streamed: StreamedBody?) throws(TransportError) {
         let length = body.length
         if let length { allHTTPHeaderFields?["Content-Length"] = String(length) }
@@ -56,7 +56,7 @@ extension URLRequest {
             }
         #else
             if case .file = body.content {
-                // The task reads the file itself.
+                // The task of the session reads the file itself.
                 guard length != nil else { throw .unreadable(CocoaError(.fileNoSuchFile)) }
             } else {
                 httpBodyStream = streamed?.input
@@ -77,10 +77,10 @@ extension HTTPRequest {
 }
 
 extension HTTPFields {
-    /// The values by name. If a name has several values, the values are joined, as RFC 9110 §5.3 allows.
+    /// The values by name. If a name has several values, the property joins them with commas (RFC 9110 §5.3). It joins the values of
+    /// `Cookie` with semicolons.
     ///
-    /// Setting all fields at once is faster than adding them one by one, because Foundation on Linux validates each added
-    /// field.
+    /// Setting all fields at once is faster than adding them one by one, because Foundation on Linux validates each added field.
     fileprivate var byName: [String: String] {
         var values: [String: String] = [:]
         values.reserveCapacity(count)
@@ -96,8 +96,8 @@ extension HTTPFields {
 }
 
 extension HTTPResponse {
-    /// Creates the head of a response of `URLSession`. Header fields with invalid names are omitted. A response that isn't HTTP has the
-    /// status 0.
+    /// Creates the head of a response of `URLSession`. Omits header fields with invalid names. A response that isn't HTTP gets the status
+    /// 0.
     init(urlResponse: URLResponse) {
         let response = urlResponse as? HTTPURLResponse
         // `Status` traps for a number with more than three digits.
@@ -112,25 +112,27 @@ extension HTTPResponse {
 }
 
 extension TransportError {
-    /// Returns the error for a body that can't be read, before any byte was sent.
+    /// Returns the error for a body that could not be read before the session sent any byte.
     fileprivate static func unreadable(_ cause: any Error) -> TransportError {
         TransportError(.invalidRequest, message: "the body can't be read", wasSent: false, cause: cause)
     }
 
     /// Creates the transport error for an error of `URLSession`.
     ///
-    /// A client repeats a request that was not sent, even if it is not idempotent. Therefore `wasSent` is only `false` for errors that
-    /// occur before a connection has been established. For errors without a known meaning, `wasSent` is `true`.
+    /// A client repeats a request that was not sent, even if the request is not idempotent. Therefore, `wasSent` is `false` only for errors
+    /// that occur before a connection is established. If the initializer doesn't know the meaning of an error, `wasSent` is `true`.
     ///
     /// - Parameters:
-    ///   - error: The session's error. A `TransportError` is returned unchanged.
-    ///   - isReceiving: Whether the head of a response has been received. If `true`, unknown errors mean that the connection was lost.
+    ///   - error: The session's error. The initializer copies a `TransportError` unchanged.
+    ///   - isReceiving: Whether the head of a response has been received. With `true`, the initializer treats unknown errors as a lost
+    ///     connection.
     init(urlSession error: any Error, isReceiving: Bool = false) {
         if let error = error as? TransportError {
             self = error
             return
         }
-        // `unsupportedURL` is not included. The address is validated before, and on Linux a response that is not HTTP has this code.
+        // The set doesn't include `unsupportedURL`. The transport validates the address before, and on Linux a response that is not HTTP
+        // has this code.
         let neverLeft: Set<URLError.Code> = [
             .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed, .notConnectedToInternet, .badURL,
             .secureConnectionFailed, .serverCertificateUntrusted,
@@ -159,8 +161,8 @@ extension TransportError {
 }
 
 extension URLError {
-    /// Whether libcurl refused the server's certificate. On Linux, Foundation has no code for this refusal, so the text of libcurl is
-    /// searched. The refusal happens in the handshake, before any byte of the request.
+    /// Whether libcurl refused the server's certificate. On Linux, Foundation has no code for this refusal, so this property searches the
+    /// text of libcurl. The refusal happens in the handshake, before libcurl sends any byte of the request.
     fileprivate var isUntrustedOnLinux: Bool {
         #if canImport(FoundationNetworking)
             let words = localizedDescription
@@ -172,18 +174,19 @@ extension URLError {
 }
 
 #if canImport(FoundationNetworking)
-    /// A body that `URLSession` on Linux reads on the queue of its session, which may block. The session reads `httpBodyStream` in parts of
-    /// 64 KiB while it sends. The alternative, `uploadTask(with:fromFile:)`, takes ten times as long.
+    /// The stream of a request's body for `URLSession` on Linux. The session reads this stream on its own queue, which may block. The
+    /// session reads `httpBodyStream` in parts of 64 KiB while it sends. The alternative, `uploadTask(with:fromFile:)`, takes ten times as
+    /// long.
     final class BodyInputStream: InputStream {
         /// Returns the next chunk of the body.
         private let next: () throws -> [UInt8]?
-        /// The number of bytes that must still be read; `nil` if the length is unknown.
+        /// The number of bytes that the session must still read; `nil` if the length is unknown.
         private var missing: Int64?
-        /// The bytes of the last chunk that were not copied yet.
+        /// The bytes of the last chunk that the session has not read yet.
         private var chunk: ArraySlice<UInt8> = []
         private var status = Stream.Status.notOpen
 
-        /// Creates a stream. The stream reads nothing before the session reads.
+        /// Creates a stream. The stream reads no bytes before the session requests them.
         /// - Parameters:
         ///   - length: The number of bytes; `nil` if it is unknown.
         ///   - next: Returns the next chunk, or `nil` at the end.
@@ -199,8 +202,8 @@ extension URLError {
         override func close() { status = .closed }
 
         /// Copies the next bytes of the body into a buffer.
-        /// - Returns: The number of bytes; 0 at the end; -1 if the body can't be read or has another length than announced. The session
-        ///   then ends the exchange.
+        /// - Returns: The number of bytes; 0 at the end; -1 if the body can't be read, or if its length differs from the announced length.
+        ///   With -1, the session ends the request with an error.
         override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength: Int) -> Int {
             do {
                 if chunk.isEmpty { chunk = try next()?[...] ?? [] }

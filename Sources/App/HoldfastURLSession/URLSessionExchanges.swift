@@ -7,7 +7,7 @@ import Synchronization
     import FoundationNetworking
 #endif
 
-/// The exchanges in flight of one session, by task. An exchange is one request with its response. This object is the delegate of the
+/// The exchanges in flight of one `URLSession`, by task. An exchange is one request with its response. This object is the delegate of the
 /// session.
 ///
 /// An exchange passes through these phases:
@@ -17,45 +17,46 @@ import Synchronization
 /// 3. `held`: The head of a small response has arrived, and the caller still waits for the body. Other responses skip this phase.
 /// 4. `receiving` or `delivered`: The caller reads the body as it arrives, or has received the body together with the head.
 ///
-/// Each caller's continuation is resumed exactly once: by the head, by the end of the task, or immediately if the task was canceled before.
-/// The thread that changes the phase under the lock also resumes the continuation, after it has released the lock.
+/// This object resumes each caller's continuation exactly once: when the head arrives, when the task ends, or immediately if the task was
+/// canceled before. The thread that changes the phase under the lock also resumes the continuation, after it has released the lock.
 ///
 /// Three threads use this object: the caller's thread, the queue of the session, and the timer of deadlines. One mutex per session guards
-/// all state. Under the lock, no continuation is resumed. The only method of the session that is called under the lock is the decision
-/// about a redirect.
+/// all state. No thread resumes a continuation under the lock. Under the lock, a thread calls only one function of the session: the
+/// completion handler for the decision about a redirect.
 final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     typealias Head = CheckedContinuation<(HTTPResponse, ResponseBody), any Error>
 
-    /// One exchange. All access to it happens under the lock.
+    /// One exchange. Threads access it only under the lock.
     private final class Exchange {
         /// The task of the session.
         let task: URLSessionTask
-        /// The deadline of the exchange. If the response is streamed, it is the deadline for the head of a success.
+        /// The deadline of the exchange. For a streamed response, this is the deadline for the head of a success.
         var deadline: ContinuousClock.Instant?
-        /// The maximum time without a byte; `nil` if the exchange is not streamed.
+        /// The maximum time without a byte; `nil` if the response is not streamed.
         let idleTimeout: Duration?
-        /// The time at which the exchange ends unless a byte is sent or received; `nil` while its reader accepts no bytes.
+        /// The time at which the exchange ends if no byte is sent or received before; `nil` while its reader accepts no bytes.
         var idleDeadline: ContinuousClock.Instant?
-        /// Whether the session is paused because the reader accepts no bytes. Bytes in transit may still arrive.
+        /// Whether the session is paused because the reader accepts no bytes. The session can still deliver bytes that have already
+        /// arrived.
         var isPaused = false
         /// Receives the progress of the request's body.
         let progress: (@Sendable (TransferProgress) -> Void)?
-        /// The number of bytes of the request's body; `nil` if it is unknown or if no progress is reported.
+        /// The number of bytes of the request's body; `nil` if the length is unknown, or if the body has no progress closure.
         let length: Int64?
-        /// Ends the sending of a body that is a stream.
+        /// Stops sending a body that is a stream.
         let endBody: (@Sendable () -> Void)?
         /// The body of the response.
         var inbox: Inbox?
-        /// The progress of the exchange.
+        /// The current phase of the exchange.
         var phase = Phase.created
-        /// Whether the exchange must end. Either its caller or reader has canceled it, or its deadline has passed.
+        /// Whether the exchange must end, because its caller or reader has canceled it, or because its deadline has passed.
         var isCancelled = false
         /// Whether the deadline of the exchange has passed.
         var isExpired = false
-        /// Whether the challenge handler refused the server.
+        /// Whether the app's handler for authentication challenges refused the server.
         var isUntrusted = false
 
-        /// The time at which the exchange ends unless there is activity.
+        /// The time at which the exchange ends if no byte is sent or received before.
         var expiry: ContinuousClock.Instant? {
             guard let deadline, let idleDeadline else { return deadline ?? idleDeadline }
             return min(deadline, idleDeadline)
@@ -79,18 +80,18 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
             if let idleTimeout, !isPaused { idleDeadline = .now + idleTimeout }
         }
 
-        /// The parts of the exchange that a cancellation needs outside the lock.
+        /// The objects of the exchange that a cancellation needs after it has released the lock.
         var cancellation: Cancellation { Cancellation(task: task, endBody: endBody, inbox: inbox) }
     }
 
-    /// The parts of an exchange that a cancellation needs.
+    /// The objects of an exchange that a cancellation needs.
     private struct Cancellation: Sendable {
         let task: URLSessionTask
         let endBody: (@Sendable () -> Void)?
         let inbox: Inbox?
 
-        /// Unblocks threads that wait for the body of the request or for a reader. The cancellation may wait for the queue of such a
-        /// thread, so the threads are unblocked first.
+        /// Unblocks the threads that wait for the body of the request or for a reader. A cancellation can wait for the queue on which such
+        /// a thread runs. Therefore, call this method before the cancellation.
         func unblock() {
             endBody?()
             inbox?.close()
@@ -103,7 +104,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         case created
         /// The head has not been received.
         case waiting(Head)
-        /// The head of a small response has been received. The caller is resumed with the first bytes of its body.
+        /// The head of a small response has been received. The caller gets the head together with the first bytes of the body.
         case held(Head, HTTPResponse, length: Int)
         /// The caller has received the head and reads the body.
         case receiving(Inbox)
@@ -114,10 +115,9 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     /// The exchanges by the identifier of their task, and the timer.
     private struct State {
         var exchanges: [Int: Exchange] = [:]
-        /// The errors of tasks that were canceled immediately, and ended before their callers waited. ``begin(_:continuation:)`` removes
-        /// them.
+        /// The errors of tasks that were canceled and ended before their callers waited. ``begin(_:continuation:)`` removes them.
         var failures: [Int: any Error] = [:]
-        /// The time at which deadlines are checked next; `nil` if no check is scheduled.
+        /// The time of the next check of deadlines; `nil` if no check is scheduled.
         var nextCheck: ContinuousClock.Instant?
 
         /// Records the time at which an exchange expires.
@@ -129,8 +129,8 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         }
     }
 
-    /// The maximum size of a body, in bytes, that is delivered together with the head: 64 KiB. The limit applies only if both arrive
-    /// together. The caller of a small response then changes the thread once instead of twice.
+    /// The maximum size of a body, in bytes, that the caller gets together with the head: 64 KiB. The limit applies only if the whole body
+    /// arrives at once. The caller of a small response then changes the thread once instead of twice.
     static let largestHeldBody = 65_536
     /// The number of unread bytes of a streamed body at which the session pauses: 256 KiB.
     static let mostStored = 262_144
@@ -145,14 +145,14 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         }
     #endif
 
-    /// Registers a task before it is started. The task is canceled at the deadline, even while its body arrives. The session's own
-    /// `timeoutInterval` is not sufficient, because it only limits the time between two bytes.
+    /// Registers a task before it is started. At the deadline, this object cancels the task, even while its body arrives. The session's own
+    /// `timeoutInterval` is not sufficient, because it limits only the time between two bytes.
     /// - Parameters:
     ///   - task: The task.
-    ///   - deadline: The deadline of the exchange. If the response is streamed, it is the deadline for the head of a success.
-    ///   - idleTimeout: The maximum time without a byte; `nil` if the exchange is not streamed.
+    ///   - deadline: The deadline of the exchange. For a streamed response, this is the deadline for the head of a success.
+    ///   - idleTimeout: The maximum time without a byte; `nil` if the response is not streamed.
     ///   - body: The body of the request.
-    ///   - endBody: Ends the sending of a body that is a stream. The closure may be called several times and by any thread.
+    ///   - endBody: Stops sending a body that is a stream. Any thread can call the closure, even several times.
     func add(
         _ task: URLSessionTask,
         deadline: ContinuousClock.Instant,
@@ -168,13 +168,12 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         if let check { scheduleCheck(at: check) }
     }
 
-    /// Stores the continuation of a caller, which is then resumed with the response of a task.
+    /// Stores the continuation of a caller. The response of the task later resumes this continuation.
     ///
     /// - Parameters:
     ///   - task: A task that was added.
     ///   - continuation: The continuation of the caller.
-    /// - Returns: Whether the task must be started. `false` means that the task has been canceled, and that the continuation has been
-    ///   resumed.
+    /// - Returns: Whether the caller must start the task. With `false`, the task has been canceled, and the continuation has been resumed.
     func begin(_ task: URLSessionTask, continuation: Head) -> Bool {
         let failure = state.withLock { state -> (any Error)? in
             if let failure = state.failures.removeValue(forKey: task.taskIdentifier) { return failure }
@@ -192,8 +191,8 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
 
     /// Cancels a task. Any thread may call it before, during and after the exchange.
     ///
-    /// On Linux, the process crashes if a session gets the decision about a redirect after a cancellation. The decision is therefore made
-    /// under the lock, and only if no cancellation is recorded.
+    /// On Linux, the process crashes if a session gets the decision about a redirect after a cancellation. Therefore, the delegate makes
+    /// the decision under the lock, and only if no cancellation is recorded.
     func cancel(_ task: URLSessionTask) {
         let cancellation = state.withLock { state in
             state.exchanges[task.taskIdentifier]?.isCancelled = true
@@ -210,8 +209,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         DispatchQueue.global().async { for task in tasks { task.cancel() } }
     }
 
-    /// Records that the session pauses because a reader accepts no bytes, or that the session resumes. During a pause, the idle timeout
-    /// doesn't run.
+    /// Pauses or resumes a task, because its reader accepts no bytes or accepts bytes again. During a pause, the idle timeout doesn't run.
     private func setPaused(_ isPaused: Bool, _ task: URLSessionTask) {
         #if !canImport(FoundationNetworking)
             if isPaused { task.suspend() } else { task.resume() }
@@ -229,10 +227,10 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
 
     /// Schedules a check of deadlines.
     ///
-    /// One timer serves all tasks of the session. The timer is set to the earliest deadline. It rarely fires, because most tasks end long
-    /// before their deadlines.
+    /// One timer serves all tasks of the session. The timer is set to the earliest deadline. It rarely runs to its end, because most tasks
+    /// end long before their deadlines.
     private func scheduleCheck(at instant: ContinuousClock.Instant) {
-        // The delay is a Double: on a watch, the nanoseconds of three seconds exceed an Int. A timer that fires early is set again.
+        // The delay is a Double, because on a watch the nanoseconds of three seconds exceed an Int. A timer that fires early is set again.
         let delay = min(max(0, ContinuousClock.now.duration(to: instant) / .seconds(1)), 365 * 86_400)
         DispatchQueue.global().asyncAfter(deadline: .now() + delay) { [weak self] in
             self?.checkDeadlines(at: instant)
@@ -240,11 +238,12 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     }
 
     /// Cancels the exchanges whose deadline has passed, and schedules the next check.
-    /// - Parameter instant: The time for which the check was scheduled. If an earlier check was scheduled since, this check does nothing.
+    /// - Parameter instant: The time for which this check was scheduled. If another check was scheduled for an earlier time since, this
+    ///   check does nothing.
     /// - Complexity: O(number of exchanges in flight).
     private func checkDeadlines(at instant: ContinuousClock.Instant) {
         let (next, expired) = state.withLock { state -> (ContinuousClock.Instant?, [Cancellation]) in
-            // An earlier check has been scheduled since.
+            // Another check was scheduled for an earlier time since.
             guard state.nextCheck == instant else { return (nil, []) }
             let now = ContinuousClock.now
             var expired: [Cancellation] = []
@@ -265,8 +264,8 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         if let next { scheduleCheck(at: next) }
     }
 
-    /// Passes the head of a response to its caller. If a success is streamed, its deadline ends here, and only the idle timeout applies
-    /// from now on. If the body is small, the caller gets the head together with the first bytes of the body.
+    /// Passes the head of a response to its caller. For a streamed success, the deadline no longer applies from now on, and only the idle
+    /// timeout applies. If the body is small, the caller gets the head together with the first bytes of the body.
     func urlSession(
         _ session: URLSession,
         dataTask: URLSessionDataTask,
@@ -274,13 +273,13 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
         defer { completionHandler(.allow) }
-        // On Linux, interim responses (100, 103) are reported as if they were the final response.
+        // On Linux, the session reports interim responses (100, 103) in the same way as the final response.
         if let status = (response as? HTTPURLResponse)?.statusCode, (100..<200).contains(status) { return }
         let head = HTTPResponse(urlResponse: response)
-        // A caller that receives only the head must wait again for the body. Small bodies arrive in the same packet as their heads.
+        // A caller that receives only the head must wait again for the body. A small body arrives in the same packet as its head.
         let length = Int(clamping: response.expectedContentLength)
         let receiver = state.withLock { state -> Receiver? in
-            // On Linux, the head of a 308 is reported twice.
+            // On Linux, the session reports the head of a 308 twice.
             guard let exchange = state.exchanges[dataTask.taskIdentifier], case .waiting(let caller) = exchange.phase else {
                 return nil
             }
@@ -291,7 +290,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
             }
             let isHeld = !isStreamed && (0...Self.largestHeldBody).contains(length)
             if isHeld {
-                // The length is the length of the compressed body.
+                // For a compressed body, this is the compressed length. The number of bytes that will arrive is unknown.
                 let isPacked = head.headerFields.contains(.contentEncoding)
                 exchange.phase = .held(caller, head, length: isPacked ? .max : length)
                 return nil
@@ -310,20 +309,21 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         func resume(_ head: HTTPResponse) { caller.resume(returning: (head, ResponseBody(next: reader.next))) }
     }
 
-    /// Changes an exchange to the phase `receiving`. The method is called under the lock, so it doesn't resume the continuation.
-    /// - Returns: The caller and its reader. The method that holds the lock resumes the caller afterwards.
+    /// Changes an exchange to the phase `receiving`. The caller of this method holds the lock, so the method doesn't resume the
+    /// continuation.
+    /// - Returns: The waiting caller and its reader. The method that holds the lock resumes this caller afterwards.
     private func receive(_ task: URLSessionTask, caller: Head, _ exchange: Exchange) -> Receiver {
         let inbox = Inbox(limit: exchange.idleTimeout != nil ? Self.mostStored : .max) { [weak self, weak task] isPaused in
             if let task { self?.setPaused(isPaused, task) }
         }
-        // If a reader stops early, the transfer is canceled.
+        // If the reader stops early, cancel the transfer.
         let reader = BodyReader(inbox) { [weak self, weak task] in if let task { self?.cancel(task) } }
         exchange.phase = .receiving(inbox)
         exchange.inbox = inbox
         return Receiver(caller: caller, inbox: inbox, reader: reader)
     }
 
-    /// Passes bytes of a body to its reader. If the bytes complete a small response, the caller is resumed once with the head and the body.
+    /// Passes bytes of a body to its reader. If the bytes complete a small response, resumes the caller once, with the head and the body.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         let resume = state.withLock { state -> (() -> Void)? in
             guard let exchange = state.exchanges[dataTask.taskIdentifier] else { return nil }
@@ -345,13 +345,13 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         resume?()
     }
 
-    /// Ends an exchange: resumes its caller, or ends its body. If the response is complete, a late cancellation or deadline doesn't turn it
-    /// into an error.
+    /// Ends an exchange: resumes its caller, or ends its body. If the response is complete, a late cancellation or a passed deadline
+    /// doesn't turn it into an error.
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError completion: (any Error)?) {
         let (phase, error, endBody) = state.withLock { state -> (Phase?, (any Error)?, (@Sendable () -> Void)?) in
             guard let exchange = state.exchanges.removeValue(forKey: task.taskIdentifier) else { return (nil, nil, nil) }
-            // If the deadline passes at the very end, a complete response must not become an error. The body of a canceled upload may
-            // report its error before the cancellation.
+            // If the deadline passes at the very end, a complete response must not become an error. The body of a canceled upload can
+            // report its error before the task reports the cancellation.
             let isCanceled = exchange.isCancelled && completion != nil
             let error: (any Error)? =
                 if exchange.isUntrusted, completion != nil {
@@ -365,7 +365,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         endBody?()
         switch phase {
         case .waiting(let caller):
-            // On Linux, the head of a redirect without an address is not reported.
+            // On Linux, the session doesn't report the head of a redirect without an address.
             if error == nil, let response = task.response {
                 caller.resume(returning: (HTTPResponse(urlResponse: response), ResponseBody()))
             } else {
@@ -380,7 +380,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         }
     }
 
-    /// Reports the progress of the request's body, and counts it as activity of the exchange.
+    /// Reports the progress of the request's body. The exchange then counts as active, so its idle timeout starts again.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -396,7 +396,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         progress?(TransferProgress(completed: totalBytesSent, total: length))
     }
 
-    /// Stops at each redirect, because the transport follows redirects by its own rules.
+    /// Stops at each redirect, because the transport itself follows redirects.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -411,15 +411,15 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     }
 
     #if !canImport(FoundationNetworking)
-        /// Calls the app's handler for the server's certificate or for a client certificate. Other challenges get the default handling, so
-        /// that a 401 is an ordinary response.
+        /// Calls the app's handler for the server's certificate or for a client certificate. For other challenges, uses the default
+        /// handling, so that a 401 is an ordinary response.
         func urlSession(
             _ session: URLSession,
             task: URLSessionTask,
             didReceive challenge: URLAuthenticationChallenge,
             completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
         ) {
-            // A 401 is an ordinary response.
+            // The other methods include the challenge of a 401, which is an ordinary response.
             let methods = [NSURLAuthenticationMethodServerTrust, NSURLAuthenticationMethodClientCertificate]
             guard let challenges, methods.contains(challenge.protectionSpace.authenticationMethod) else {
                 return completionHandler(.performDefaultHandling, nil)

@@ -10,8 +10,8 @@ public import ResilientHTTP
 
 /// Sends requests through `URLSession`, on Apple platforms and on Linux.
 ///
-/// The transport has no cookies and no cache. It follows redirects only for GET and HEAD, at most ten per request. The request to another
-/// origin has neither `Authorization` nor `Cookie`. On servers, use `HoldfastAsyncHTTPClient` instead.
+/// The transport has no cookies and no cache. It follows redirects only for GET and HEAD, at most ten per request. If a redirect leads to
+/// another origin, the transport removes `Authorization` and `Cookie`. On servers, use `HoldfastAsyncHTTPClient` instead.
 ///
 /// ```swift
 /// let api = APIClient(baseURL: url, transport: URLSessionTransport())
@@ -20,14 +20,14 @@ public import ResilientHTTP
 /// A transport has one `URLSession`, and all requests share its connections. Create one transport per app, so that calls reuse connections.
 /// Several tasks can use the transport at the same time. If the transport is released, requests in flight continue.
 ///
-/// On Linux, Foundation has limits. The transport works around them, which has a cost:
+/// On Linux, `URLSession` has limitations. The transport works around them at a cost:
 ///
-/// - A request with a body, or one that is not safe to repeat, opens a new connection.
-/// - A body that is a stream is written to a temporary file before it is sent.
-/// - A slow reader of a large response doesn't pause the server, so unread bytes are written to a temporary file.
+/// - A request with a body, or a request that is not safe to repeat, opens a new connection.
+/// - The transport writes a body that is a stream to a temporary file before it sends the body.
+/// - A slow reader of a large response doesn't pause the server, so the transport writes unread bytes to a temporary file.
 public final class URLSessionTransport: HTTPTransport {
-    /// A session and the delegate of its tasks. Most requests use one lane of the transport. On Linux, each request that needs a new
-    /// connection has another lane.
+    /// A session and the delegate of its tasks. Most requests use the same lane. On Linux, each request that needs a new connection has its
+    /// own lane.
     private struct Lane {
         let session: URLSession
         let exchanges: URLSessionExchanges
@@ -41,7 +41,7 @@ public final class URLSessionTransport: HTTPTransport {
             #endif
         }
 
-        /// Creates the task of a request. A file is sent with an upload task, which reads the file while it is sent.
+        /// Creates the task of a request. A file gets an upload task, which reads the file while it sends it.
         func task(_ request: URLRequest, body: RequestBody?) -> URLSessionTask {
             #if !canImport(FoundationNetworking)
                 if case .file(let url) = body?.content { return session.uploadTask(with: request, fromFile: url) }
@@ -50,17 +50,18 @@ public final class URLSessionTransport: HTTPTransport {
         }
     }
 
-    /// The session for requests that may share a connection.
+    /// The lane for requests that can share a connection.
     private let lane: Lane
     private let configuration: URLSessionConfiguration
     private let followsRedirects: Bool
 
-    /// Creates a transport. No connection is opened before the first request.
+    /// Creates a transport. The transport opens no connection before the first request.
     /// - Parameters:
     ///   - configuration: The session's configuration, such as proxies, the minimum TLS version and the use of metered connections. The
-    ///     transport copies the configuration, so later changes have no effect. By default, nothing is stored on disk. Cookies and the
-    ///     cache are always off.
-    ///   - followsRedirects: Whether redirects of GET and HEAD are followed. With `false`, the redirect is returned as the response.
+    ///     transport copies the configuration, so later changes have no effect. By default, the session stores nothing on disk. Cookies and
+    ///     the cache are always off.
+    ///   - followsRedirects: Whether the transport follows redirects of GET and HEAD. With `false`, it returns the redirect as the
+    ///     response.
     public convenience init(configuration: URLSessionConfiguration = .ephemeral, followsRedirects: Bool = true) {
         self.init(configuration: configuration, followsRedirects: followsRedirects, exchanges: URLSessionExchanges())
     }
@@ -70,8 +71,8 @@ public final class URLSessionTransport: HTTPTransport {
         // The caller may use the same configuration object for other sessions.
         let configuration = configuration.copy() as? URLSessionConfiguration ?? configuration
         configuration.httpShouldSetCookies = false
-        // Without this setting, Foundation on Linux parses each header field for cookies. This is a seventh of the work for a small
-        // response.
+        // Without this setting, Foundation on Linux searches each header field for cookies. The search takes a seventh of the time of a
+        // small response.
         configuration.httpCookieAcceptPolicy = .never
         configuration.httpCookieStorage = nil
         configuration.urlCache = nil
@@ -89,8 +90,8 @@ public final class URLSessionTransport: HTTPTransport {
         /// Creates a transport that decides about authentication challenges of TLS. Use this initializer for certificate pinning and client
         /// certificates. It is not available on Linux, where `URLSession` has no challenges of TLS.
         ///
-        /// If the handler cancels a connection, the call fails with the code `TransportError.Code.untrusted`. Nothing was sent, and the
-        /// call is not retried.
+        /// If the handler cancels a connection, the call fails with the code `TransportError.Code.untrusted`. In this case, the session has
+        /// sent nothing, and the client doesn't retry the call.
         ///
         /// ```swift
         /// let transport = URLSessionTransport { challenge in
@@ -100,9 +101,11 @@ public final class URLSessionTransport: HTTPTransport {
         /// ```
         /// - Parameters:
         ///   - configuration: The session's configuration.
-        ///   - followsRedirects: Whether redirects of GET and HEAD are followed. With `false`, the redirect is returned as the response.
-        ///   - challenges: Called on the queue of the session for each challenge of TLS: for the server's certificate or a client
-        ///     certificate. The handler may evaluate a certificate, but must not wait for a user, because the queue serves all exchanges.
+        ///   - followsRedirects: Whether the transport follows redirects of GET and HEAD. With `false`, it returns the redirect as the
+        ///     response.
+        ///   - challenges: Decides about each TLS challenge: the server's certificate, or the request for a client certificate. The session
+        ///     calls the handler on its queue. The handler may evaluate a certificate, but must not wait for a user, because the queue
+        ///     serves all requests.
         public convenience init(
             configuration: URLSessionConfiguration = .ephemeral,
             followsRedirects: Bool = true,
@@ -129,11 +132,12 @@ public final class URLSessionTransport: HTTPTransport {
         return lane
     }
 
-    /// Sends a request once. If the task is canceled or the timeout is reached, the transfer ends, even while the body arrives.
+    /// Sends a request once. If the task is canceled or the timeout is reached, the transport ends the transfer, even while the body
+    /// arrives.
     /// - Parameters:
     ///   - request: The request without its body.
     ///   - body: The body, if there is one.
-    ///   - timeout: The maximum duration of the exchange, including all redirects and the body of the response.
+    ///   - timeout: The maximum duration, including all redirects and the body of the response.
     /// - Returns: The head of the response with any status, and the body as it arrives. The session doesn't pause for a slow reader.
     /// - Throws: `TransportError` if no head of a response is received.
     public func send(
@@ -144,14 +148,14 @@ public final class URLSessionTransport: HTTPTransport {
         try await send(request, body: body, timeout: timeout, idleTimeout: nil)
     }
 
-    /// Sends a request once and returns the response when its head has arrived. The session pauses while 256 KiB of the body are unread. On
-    /// Linux, the session can't pause, and further bytes are written to a temporary file.
+    /// Sends a request once and returns the response when its head has arrived. If 256 KiB of the body are unread, the session pauses until
+    /// the reader has read a part of them. On Linux, the session can't pause, so the transport writes further bytes to a temporary file.
     /// - Parameters:
     ///   - request: The request without its body.
-    ///   - body: The body, if there is one. The whole body is sent before the response is returned, unless the server refuses the request
-    ///     earlier.
+    ///   - body: The body, if there is one. The method returns the response after it has sent the whole body. If the server refuses the
+    ///     request earlier, the method returns the response at once.
     ///   - timeout: The maximum time until the head of a success, or until the last byte of any other response.
-    ///   - idleTimeout: The maximum time without a byte in either direction. The time in which the reader accepts no bytes doesn't count.
+    ///   - idleTimeout: The maximum time without a byte in either direction. While the reader requests no bytes, this time doesn't run.
     /// - Returns: The head of the response with any status, and the body as it arrives.
     /// - Throws: `TransportError` if no head of a response is received.
     public func stream(
@@ -211,8 +215,8 @@ public final class URLSessionTransport: HTTPTransport {
     }
 
     #if canImport(FoundationNetworking)
-        /// Writes a body that is a stream to a file, from which it is sent. If the session itself waited for the stream, all sessions of
-        /// the process would be blocked.
+        /// Writes a body that is a stream to a file. The session then sends the body from this file. If the session itself waited for the
+        /// stream, it would block all sessions of the process.
         /// - Returns: The file; `nil` if the body is not a stream.
         /// - Throws: `TransportError` whose `wasSent` is `false`.
         private func stored(
@@ -230,9 +234,9 @@ public final class URLSessionTransport: HTTPTransport {
         }
     #endif
 
-    /// Starts a task and waits for the head of its response. A separate session is invalidated as soon as its task has begun. The session
-    /// then ends after the task.
-    /// - Throws: The session's error. If the caller's task is canceled, this is `URLError` with the code `cancelled`.
+    /// Starts a task and waits for the head of its response. If the task has a separate session, the method invalidates this session after
+    /// the task has begun. The session then ends after the task.
+    /// - Throws: The session's error. If the caller's task is canceled, the error is `URLError` with the code `cancelled`.
     private func response(to task: URLSessionTask, on lane: Lane) async throws -> (HTTPResponse, ResponseBody) {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -245,7 +249,8 @@ public final class URLSessionTransport: HTTPTransport {
     }
 
     #if !canImport(FoundationNetworking)
-        /// Sends a body that is a stream. A success is returned after the whole body was sent. Any other head ends the sending.
+        /// Sends a body that is a stream, and returns the response. For a success, the method waits until the whole body was sent. If the
+        /// head has any other status, the method stops sending.
         private func response(
             to task: URLSessionTask,
             on lane: Lane,
@@ -277,7 +282,7 @@ public final class URLSessionTransport: HTTPTransport {
                 } catch {
                     group.cancelAll()
                     pipe.close()
-                    // If the error of the body canceled the exchange, this error is thrown.
+                    // If the body could not be read, the task was canceled for this reason. The method then throws the error of the body.
                     do { try await group.waitForAll() } catch let cause as TransportError { throw cause } catch {}
                     throw error
                 }
@@ -287,12 +292,12 @@ public final class URLSessionTransport: HTTPTransport {
 }
 
 #if canImport(FoundationNetworking)
-    /// An operation queue that calls the delegate at once, on the serial queue of the session.
+    /// An operation queue that runs each call of the delegate at once, on the serial queue of the session.
     ///
-    /// Without this class, each of the three calls for a response would wake another thread. `URLSessionExchanges` allows such calls: it
-    /// only waits for the file system, and calls no method of the session that waits for this queue.
+    /// Without this class, each of the three delegate calls for a response would wake another thread. `URLSessionExchanges` can run on the
+    /// session's queue: it waits only for the file system, and calls no method of the session that waits for this queue.
     private final class DelegateQueue: OperationQueue, @unchecked Sendable {
-        /// Runs a call of the delegate at once, on the calling thread.
+        /// Runs a call of the delegate at once, on the thread that adds the call.
         override func addOperation(_ block: @escaping @Sendable () -> Void) {
             block()
         }

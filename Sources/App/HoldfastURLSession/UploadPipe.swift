@@ -5,21 +5,21 @@
 
     /// Passes the chunks of a request's body, one at a time, from a task to the thread of `URLSession` that reads them.
     ///
-    /// The pipe is a pair of bound streams with a buffer of one chunk. A write blocks a private queue until the session has read the chunk.
-    /// The cooperative thread pool is not blocked. A slow network therefore pauses the producer, and the memory use is limited.
+    /// The pipe is a pair of bound streams with a buffer of one chunk. A write blocks a private queue, not the cooperative thread pool,
+    /// until the session has read the chunk. A slow network therefore pauses the producer, so the memory use is limited.
     final class UploadPipe: Sendable {
-        /// An error that reports that the exchange accepts no more bytes.
+        /// The error of a write after the session has stopped reading the body.
         struct Closed: Error {}
 
-        /// Whether the exchange has ended.
+        /// Whether the session has stopped reading the body.
         var isClosed: Bool { state.withLock(\.isClosed) }
 
-        /// Whether the pipe has ended, and the task that waits for the end, guarded by a mutex.
+        /// The state of the pipe, and the task that waits for its end, guarded by a mutex.
         private struct State {
             var waiter: CheckedContinuation<Void, Never>?
             /// Whether the whole body was written.
             var isFinished = false
-            /// Whether the exchange has ended.
+            /// Whether the session has stopped reading the body.
             var isClosed = false
         }
 
@@ -28,7 +28,7 @@
         private let queue = DispatchQueue(label: "holdfast.upload")
         private let streams: Streams
 
-        /// The two ends of the pipe. The session uses the input, and the queue uses the output.
+        /// The two ends of the pipe. The session reads the input, and the private queue writes to the output.
         private struct Streams: @unchecked Sendable {
             let input: InputStream?
             let output: OutputStream?
@@ -49,10 +49,10 @@
         /// The stream that the session reads.
         var input: InputStream? { streams.input }
 
-        /// Passes a chunk to the session, and returns when the session accepts the next chunk. The cancellation of the task doesn't end the
-        /// wait. Call ``close()`` instead.
-        /// - Parameter chunk: The bytes; an empty chunk is ignored.
-        /// - Throws: ``Closed`` if the exchange has ended.
+        /// Passes a chunk to the session, and returns when the session accepts the next chunk. If the task is canceled, the method
+        /// continues to wait. To end the wait, call ``close()``.
+        /// - Parameter chunk: The bytes. The method ignores an empty chunk.
+        /// - Throws: ``Closed`` if the request has ended.
         func write(_ chunk: [UInt8]) async throws {
             guard !chunk.isEmpty else { return }
             try await withCheckedThrowingContinuation { (writer: CheckedContinuation<Void, any Error>) in
@@ -71,21 +71,22 @@
             }
         }
 
-        /// Ends the body. After the last chunk, the session reads the end of the stream. Call it once, after the last ``write(_:)``.
+        /// Ends the body. After the last chunk, the session reads the end of the stream. Call this method once, after the last
+        /// ``write(_:)``.
         func finish() {
             end { $0.isFinished = true }
             queue.async { [streams] in streams.output?.close() }
         }
 
-        /// Ends the exchange. Bytes that were not sent are dropped, and a waiting ``write(_:)`` throws ``Closed``. Further calls have no
+        /// Ends the transfer. The pipe drops bytes that were not sent, and a waiting ``write(_:)`` throws ``Closed``. Further calls have no
         /// effect.
         func close() {
             end { $0.isClosed = true }
-            // Unblocks a waiting writer.
+            // Closing the input unblocks a waiting writer.
             streams.input?.close()
         }
 
-        /// Returns when the whole body was written, or when the exchange has ended. Only one task may wait.
+        /// Returns when the whole body was written, or when ``close()`` was called. Only one task may wait.
         func ended() async {
             await withCheckedContinuation { waiter in
                 let hasEnded = state.withLock { state in

@@ -10,7 +10,7 @@ public struct PendingRequest: Identifiable, Hashable, Sendable {
     /// The state of a request that is shown to the user.
     ///
     /// The queue doesn't store all of these states. The model derives them from the stored status, the last failure, the network and the
-    /// lane. The requests of a lane are sent one after another.
+    /// lane. A lane is a named sequence of requests, which the queue sends one after another.
     public enum State: Hashable, Sendable {
         /// The request waits until it is sent. No attempt has failed.
         case waiting
@@ -18,8 +18,8 @@ public struct PendingRequest: Identifiable, Hashable, Sendable {
         case waitingForNetwork
         /// An attempt failed. The queue sends the request again at its next scheduled time.
         case waitingForRetry
-        /// An earlier request of the same lane failed, and the lane waits for the user's decision. Only lanes with the policy
-        /// `stopsOnFailure` wait.
+        /// An earlier request of the same lane failed, and the lane waits for the user's decision. This state occurs only in lanes with the
+        /// policy `stopsOnFailure`.
         case waitingForPredecessor
         /// The account has to sign in again. The request stays in the queue until then.
         case signInNeeded
@@ -103,8 +103,8 @@ public struct PendingNotice: Identifiable, Hashable, Sendable {
 
 /// A question before an action that may lose or repeat a change.
 ///
-/// The model sets the question as ``PendingRequestsModel/confirmation``. A view shows the question. The view then calls `confirm(_:)` of
-/// the model if the user agrees, and otherwise `dismissConfirmation()`. If the request leaves the list meanwhile, the model removes the
+/// The model sets the question as ``PendingRequestsModel/confirmation``. A view shows the question. If the user agrees, the view calls
+/// `confirm(_:)` of the model, and otherwise `dismissConfirmation()`. If the request leaves the list meanwhile, the model removes the
 /// question.
 public struct PendingConfirmation: Identifiable, Hashable, Sendable {
     /// The request.
@@ -120,7 +120,7 @@ public struct PendingConfirmation: Identifiable, Hashable, Sendable {
 }
 
 extension PendingRequest.State {
-    /// The text of the state. For a refusal, it is the text of the error.
+    /// The text of the state. For a refused request, the row shows the text of the server's error instead.
     var text: LocalizedText {
         switch self {
         case .waiting: PendingText.waiting

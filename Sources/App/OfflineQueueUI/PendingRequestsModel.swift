@@ -35,7 +35,7 @@ public final class PendingRequestsModel: ScreenModel {
     public let language: Language
     /// The texts of the screen: the client's catalog with the app's own translations.
     public let catalogue: ErrorCatalogue
-    /// The actions that the screen's buttons start.
+    /// Runs the actions that the screen's buttons start, one at a time.
     public let work = ScreenWork()
     /// The requests that are to be sent, in the order in which the queue sends them; at most ``limit``.
     public private(set) var waiting: [PendingRequest] = []
@@ -43,7 +43,7 @@ public final class PendingRequestsModel: ScreenModel {
     public private(set) var failed: [PendingRequest] = []
     /// The notices about the whole queue, shown above the list.
     public private(set) var notices: [PendingNotice] = []
-    /// The number of requests beyond ``limit``, which are neither in ``waiting`` nor in ``failed``.
+    /// The number of requests that are neither in ``waiting`` nor in ``failed``, because they exceed ``limit`` or can't be read.
     public private(set) var hiddenCount = 0
     /// Whether the list was loaded at least once. Until then, the lists are empty and ``emptyText`` is `nil`.
     public private(set) var isLoaded = false
@@ -54,14 +54,14 @@ public final class PendingRequestsModel: ScreenModel {
     public private(set) var currentAlert: ScreenAlert?
     /// The text that VoiceOver should speak. Each change is an announcement.
     public private(set) var announcement: ScreenAnnouncement?
-    /// The maximum number of rows in each of the two lists; 100 by default. Further requests are counted in ``hiddenCount``.
+    /// The maximum number of rows in each of the two lists; 100 by default. ``hiddenCount`` is the number of further requests.
     public let limit: Int
 
     /// The queue, which the app runs.
     private let queue: OfflineQueue
     /// Returns the name of a request for its row.
     private let title: @MainActor (QueuedRequest) -> String
-    /// Requests an update by ``run()``; `nil` while that method doesn't run.
+    /// Requests an update from ``run()``; `nil` while ``run()`` isn't running.
     @ObservationIgnored private var changes: AsyncStream<Void>.Continuation?
     /// Whether an alert has reported that the list can't be read.
     @ObservationIgnored private var isUnreadable = false
@@ -118,10 +118,10 @@ public final class PendingRequestsModel: ScreenModel {
         }
     }
 
-    /// Reads the list.
+    /// Reads the lists from the queue.
     ///
-    /// If the list can't be read, it doesn't change, and an alert is shown. If further updates fail, no further alert is shown. ``run()``
-    /// calls this function for each update.
+    /// If the queue can't be read, the lists don't change, and the model shows an alert. If further updates fail, the model shows no
+    /// further alert. ``run()`` calls this method for each update.
     public func load() async {
         do throws(QueueError) {
             show(try await queue.snapshot(limit: limit))
@@ -242,7 +242,7 @@ extension PendingRequestsModel {
 }
 
 extension PendingRequestsModel {
-    /// Records an event of the queue and requests an update. A request that becomes a dead letter is announced to VoiceOver.
+    /// Records an event of the queue and requests an update. Announces a request that becomes a dead letter to VoiceOver.
     private func note(_ event: QueueEvent) {
         switch event {
         case .failed(let id, let failure): failures[id] = failure
@@ -255,8 +255,8 @@ extension PendingRequestsModel {
         changes?.yield()
     }
 
-    /// Shows a snapshot of the queue: the rows, the notices, and the number of hidden requests. If the request of the confirmation is no
-    /// longer in the queue, the confirmation is removed.
+    /// Shows a snapshot of the queue: the rows, the notices, and the number of hidden requests. Removes ``confirmation`` if its request is
+    /// no longer in the lists.
     private func show(_ snapshot: QueueSnapshot) {
         let wasEmpty = waiting.isEmpty && failed.isEmpty
         let stopped = Set(snapshot.deadLetters.filter { queue.options.lanePolicies[$0.lane] == .stopsOnFailure }.map(Line.init))
@@ -316,8 +316,8 @@ extension PendingRequestsModel {
         )
     }
 
-    /// Returns the state of a request. If a request waits for several reasons, the stopped lane is shown before a missing network, because
-    /// the user can act on the lane.
+    /// Returns the state of a request. If a request waits both for its stopped lane and for the network, the state is that of the stopped
+    /// lane, because the user can act on the lane.
     private func state(of request: QueuedRequest, isStopped: Bool) -> PendingRequest.State {
         switch request.status {
         case .deadLetter(let letter): return .failed(letter.reason)
@@ -401,7 +401,7 @@ extension PendingRequestsModel {
     }
 }
 
-/// A lane of an account. Two accounts may have lanes with the same name. These lanes are independent.
+/// Identifies a lane of an account. Two accounts may have lanes with the same name. These lanes are independent.
 private struct Line: Hashable {
     let owner: QueueOwner
     let lane: String

@@ -19,8 +19,8 @@
     /// }
     /// ```
     ///
-    /// While the screen is visible, it runs the model, so the list follows the queue. The screen needs a navigation bar for its title. In a
-    /// UIKit app, use ``PendingRequestsViewController``.
+    /// While the screen is visible, it runs the model, so the list shows each change of the queue. Show the screen in a navigation stack,
+    /// which displays its title. In a UIKit app, use ``PendingRequestsViewController``.
     public struct PendingRequestsScreen: View {
         private let model: PendingRequestsModel
         private let perform: @MainActor (ErrorPresentation.Action) -> Void
@@ -28,13 +28,13 @@
         /// Creates the screen.
         /// - Parameters:
         ///   - model: The model of the screen.
-        ///   - perform: Performs an action that the model can't perform: signing in.
+        ///   - perform: Performs an action that the model leaves to the app, such as signing in.
         public init(model: PendingRequestsModel, perform: @escaping @MainActor (ErrorPresentation.Action) -> Void) {
             self.model = model
             self.perform = perform
         }
 
-        /// The notices, the failed requests and the waiting requests. The list follows the queue while the screen is visible.
+        /// The notices, the failed requests and the waiting requests. While the screen is visible, it shows each change of the queue.
         public var body: some View {
             List {
                 ForEach(model.notices) { notice in
@@ -82,7 +82,7 @@
             }
         }
 
-        /// Starts an action in the work of the model, so that the action continues if its row disappears.
+        /// Starts an action with the model's `work`, so that the action continues if its row disappears.
         private func start(_ action: @escaping @MainActor () async -> ErrorPresentation.Action?) {
             model.work.start {
                 if let remaining = await action() { perform(remaining) }
@@ -124,15 +124,15 @@
     }
 
     #if os(iOS) || os(tvOS) || os(visionOS)
-        /// The screen of pending requests for UIKit apps, in a view controller. The title of the controller is set for the navigation bar.
+        /// The screen of pending requests in a view controller, for UIKit apps. The controller sets its title for the navigation bar.
         ///
         /// The controller retains its closure. If the closure uses the owner of the controller, capture the owner weakly. The controller is
         /// not available on macOS and watchOS.
         public final class PendingRequestsViewController: UIHostingController<PendingRequestsScreen> {
             /// Creates the controller, with the same parameters as ``PendingRequestsScreen``.
             /// - Parameters:
-            ///   - model: The model of the screen. The controller has its title.
-            ///   - perform: Performs an action that the model can't perform: signing in.
+            ///   - model: The model of the screen. The controller has the model's title.
+            ///   - perform: Performs an action that the model leaves to the app, such as signing in.
             public init(model: PendingRequestsModel, perform: @escaping @MainActor (ErrorPresentation.Action) -> Void) {
                 super.init(rootView: PendingRequestsScreen(model: model, perform: perform))
                 title = model.screenTitle

@@ -4,7 +4,7 @@ import Observability
 import Scheduling
 public import ServiceLifecycle
 
-/// Periodically removes all expired data, a bounded amount in each transaction.
+/// Periodically removes all expired data. Each transaction removes a bounded amount.
 ///
 /// The service only frees space: stores refuse expired tokens and sessions even if nothing removes them. If several servers share one
 /// database, each of them may run a sweeper.
@@ -38,7 +38,7 @@ public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
     ///   - clock: The clock of all waits.
     ///   - now: The wall clock.
     ///   - steady: The clock of sessions and of the email queue, which doesn't jump when the wall clock is set; `nil` uses `now`.
-    ///   - storeTime: Records the steady time, so that the time can continue from it after a reboot of the machine.
+    ///   - storeTime: Stores the current steady time. After a reboot of the machine, the steady clock continues from the stored time.
     ///   - logger: Reports failures.
     public init(
         sessions: any SessionStore,
@@ -81,7 +81,7 @@ public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
         }.run()
     }
 
-    /// Removes all expired data in several short transactions, so that other writers can run in between.
+    /// Removes all expired data in several short transactions, so that other writers can run between them.
     public func sweep() async throws {
         try await storeTime?()
         try await repeatedly { try await sessions.sweep(at: steady(), rules: rules) }

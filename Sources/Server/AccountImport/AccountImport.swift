@@ -3,8 +3,8 @@ public import AccountCore
 public import ErrorContract
 public import Foundation
 
-/// Imports users of another system, in batches of one transaction each. An interrupted import can be repeated: existing accounts are not
-/// changed.
+/// An import of users from another system, with one transaction for each batch of records. You can repeat an interrupted import, because
+/// the import doesn't change existing accounts.
 ///
 /// ```swift
 /// let users = AccountImport(into: accounts, language: .english) { Date() }
@@ -15,10 +15,10 @@ public import Foundation
 /// }
 /// ```
 ///
-/// The import needs no passwords: it stores the hashes of the other system, and the server replaces a hash when its user signs in. If a
+/// The import needs no passwords. It stores the hashes of the other system, and the server replaces a hash when the user signs in. If a
 /// record can't become an account, the import reports the reason and continues with the next record.
 ///
-/// Servers can run during an import. On SQLite, each batch delays their writes for one transaction. The import keeps all addresses in
+/// Servers can run during an import. On SQLite, their writes wait during the transaction of a batch. The import keeps all addresses in
 /// memory to detect duplicates, so its memory grows with the number of records.
 public struct AccountImport: Sendable {
     /// The counts of an import so far. ``done`` is the sum of ``added``, ``present`` and ``refused``.
@@ -29,7 +29,8 @@ public struct AccountImport: Sendable {
         public var total = 0
         /// The number of new accounts.
         public var added = 0
-        /// The number of records whose account already exists. The import doesn't change these accounts, even if the record has new values.
+        /// The number of records whose account already exists. The import doesn't change such an account, even if the record has other
+        /// values.
         public var present = 0
         /// The number of refused records: records that are unreadable or invalid, and records with the same address as an earlier record.
         public var refused = 0
@@ -47,10 +48,10 @@ public struct AccountImport: Sendable {
     /// Creates an import.
     /// - Parameters:
     ///   - accounts: The store of accounts.
-    ///   - language: The language of records without one.
-    ///   - isDryRun: Whether the import only counts. If so, nothing is written, and the result has the counts that a real import would have
-    ///     now.
-    ///   - audit: Stores an event for each new account; `nil` stores none.
+    ///   - language: The language of records without a language.
+    ///   - isDryRun: Whether the import only counts. If `true`, the import writes nothing, and returns the counts that a real import would
+    ///     have now.
+    ///   - audit: The store of audit events, which gets an event for each new account; `nil` for no events.
     ///   - now: The wall clock.
     public init(
         into accounts: any AccountRepository,
@@ -62,15 +63,16 @@ public struct AccountImport: Sendable {
         (self.accounts, self.language, self.isDryRun, self.audit, self.now) = (accounts, language, isDryRun, audit, now)
     }
 
-    /// Imports records, in their order. If several records have the same address, the first is imported and the others are refused.
+    /// Imports records in their order. If several records have the same address, the method imports the first one and refuses the others.
     ///
-    /// The closures are called on the task of the caller, in the order of the records.
+    /// The method calls the closures in the task of the caller, in the order of the records.
     /// - Parameters:
-    ///   - readings: The records, or the errors of unreadable ones. ``ImportFile/read(_:)`` returns them.
-    ///   - refuse: Called with the place and the reason of each refused record. The reason contains no address and no hash.
-    ///   - report: Called with the progress after each transaction.
+    ///   - readings: The records, and the errors of unreadable records, which ``ImportFile/read(_:)`` returns.
+    ///   - refuse: A closure that the method calls with the place and the reason of each refused record. The reason contains no address and
+    ///     no hash.
+    ///   - report: A closure that the method calls with the progress after each transaction.
     /// - Returns: The final counts.
-    /// - Throws: The error of the store. The batches before the error are imported; repeat the import to continue.
+    /// - Throws: The error of the store. The batches before the error are stored. To continue, repeat the import.
     public func run(
         _ readings: [ImportFile.Reading],
         refuse: (_ place: String, _ reason: String) -> Void,
@@ -111,8 +113,8 @@ public struct AccountImport: Sendable {
 
     /// Adds the accounts of a batch and their audit events.
     ///
-    /// The events are added after the accounts. If the event store fails, the accounts stay without events. A repeated import doesn't add
-    /// these events, because it adds events only for accounts that it adds.
+    /// The method adds the events after the accounts. If the store of events fails, the accounts have no events. A repeated import doesn't
+    /// add the missing events, because it adds events only for accounts that it adds.
     /// - Returns: The number of new accounts.
     /// - Throws: The error of one of the stores.
     private func insert(_ batch: [Account]) async throws -> Int {
@@ -122,7 +124,7 @@ public struct AccountImport: Sendable {
         return added.count
     }
 
-    /// Returns the number of accounts that an import would add. It makes one lookup per account.
+    /// Returns the number of accounts that an import would add, with one lookup per account.
     private func missing(_ batch: [Account]) async throws -> Int {
         var missing = 0
         for account in batch where try await accounts.account(email: account.email) == nil { missing += 1 }

@@ -5,7 +5,7 @@ import Foundation
 import StrictJSON
 
 extension AccountExport {
-    /// The document for the user. It contains no digest of a token, no hash of a password, and nothing about another account.
+    /// The exported document, which the user downloads. It contains no token digests, no password hash, and nothing about other accounts.
     var json: JSONValue {
         [
             "exported_at": Self.text(exportedAt),

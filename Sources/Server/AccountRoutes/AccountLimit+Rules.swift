@@ -3,9 +3,9 @@ import OpenAPI
 public import RateLimiting
 
 extension AccountLimit {
-    /// The default policy. The operator can configure another one.
+    /// The default policy. The operator can configure another policy.
     ///
-    /// Limits per address protect an account, limits per client protect the server, and `reset-global` protects the email server.
+    /// Limits per email address protect an account, limits per client protect the server, and `reset-global` protects the email server.
     /// Legitimate users don't reach the quotas. For example, the server sends three reset emails an hour to one address, and a client can
     /// sign in ten times in fifteen minutes.
     public var standard: RateLimitPolicy {
@@ -41,12 +41,12 @@ extension AccountLimit {
         RateLimitPolicy(name: rawValue, quota: quota, window: .seconds(seconds))
     }
 
-    /// Returns the rule of this limit. Responses don't report the result of a dry run.
+    /// Returns the rule of this limit. In the mode `shadow` (a dry run), responses don't report the limit.
     /// - Parameters:
     ///   - policy: The policy; ``standard`` if `nil`.
     ///   - mode: Whether refusals are enforced, only logged, or disabled.
     ///   - wide: The factors for the networks of a client, for limits that have a key.
-    /// - Returns: The rule, which a store of limits takes.
+    /// - Returns: The rule, from which a store of limits is created.
     public func rule(
         _ policy: RateLimitPolicy? = nil,
         mode: RateLimitRule.Mode = .enforce,
@@ -60,7 +60,7 @@ extension AccountLimit {
         )
     }
 
-    /// The cases in which the networks of a client are counted; `nil` if networks are never counted.
+    /// The cases in which the limit also counts the networks of a client; `nil` if it never counts networks.
     ///
     /// A limit per client always counts networks. A limit per account address counts networks only while its table is full, because
     /// ``loginIP`` already limits the sign-ins of a network.
@@ -72,8 +72,9 @@ extension AccountLimit {
         }
     }
 
-    /// The names of the limits that count only requests for emails. Their usage is stored in the transaction that enqueues the email. So
-    /// after a crash, either both the email and its charge are stored, or neither of them.
+    /// The names of the limits that count only requests for emails. If the limits are in the database of the emails, the store saves the
+    /// usage of these limits in the transaction that enqueues the email. After a crash, either both the email and its usage are stored, or
+    /// neither.
     public static let committed = Set(
         (RecoveryOperation.requestPasswordReset.row.limits + [.registerEmail, .verifyEmail]).map(\.rawValue)
     )

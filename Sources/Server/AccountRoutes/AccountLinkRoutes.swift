@@ -7,8 +7,8 @@ import Idempotency
 import OpenAPI
 public import ServerMiddleware
 
-/// The routes of emailed links that don't reset a password: request a verification link, verify an address, confirm a new address, restore
-/// a former address, and restore a deleted account.
+/// The routes behind emailed links, except links that reset a password. The routes send a verification link, verify an address, confirm a
+/// new address, restore a former address, and restore a deleted account.
 ///
 /// Use ``AccountPageRoutes`` in addition for users with a browser.
 ///
@@ -54,7 +54,7 @@ public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
         self.localization = localization
     }
 
-    /// Adds the routes to a router or a group. The group needs a middleware that renders the errors of the contract.
+    /// Adds the routes to a router or a group. It needs a middleware that renders errors, such as `ContractErrorMiddleware`.
     ///
     /// - Parameter router: The router or group.
     public func add(to router: some RouterMethods<Context>) {
@@ -78,7 +78,7 @@ public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
     /// Sends a link to the address of the caller's account, or to the given address. The server does the same work for every address, so
     /// the response time doesn't reveal whether an address has an account.
     ///
-    /// The email, its limits and the idempotency key are committed together.
+    /// If the stores share a database, one transaction stores the email, the usage of its limits and the idempotency key.
     @Sendable private func requestVerification(_ request: Request, _ context: Context) async throws -> Response {
         let (email, owner, language) = try await recipient(request)
         let admission = try await limits.admitMail(to: email, by: .verifyEmail, of: owner, request, in: context, sharing: shares)
@@ -93,8 +93,8 @@ public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Returns the address to verify, the account of the access token if this is its address, and the language of the email. An invalid
-    /// access token is an error, also if the body has an address.
+    /// Returns the address to verify, the language of the email, and the account of the access token if the address belongs to this
+    /// account. An invalid access token is an error, even if the body contains an address.
     private func recipient(_ request: Request) async throws -> (email: EmailAddress, owner: Account.ID?, Language) {
         guard request.headers[.authorization] != nil else {
             let body = try await reader.read(PasswordResetRequest.self, from: request)
@@ -128,7 +128,8 @@ public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
         try await use(request, context, ContractText.accountRestored) { try await links.keepAccount($0) }
     }
 
-    /// Uses a link that needs no further proof. The response is stored with its idempotency key in the transaction of the change.
+    /// Uses a link whose token is sufficient proof. If the stores share a database, one transaction stores the change and the response with
+    /// its idempotency key.
     private func use(
         _ request: Request,
         _ context: Context,
@@ -146,8 +147,8 @@ public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
 
     /// Uses a link together with a session or the current password of its account.
     ///
-    /// A check of the password counts against the limit of the link and not against the limits of sign-ins. So the holder of a stolen link
-    /// can't prevent the user from signing in.
+    /// A check of the password counts against the limit of the link and not against the limits of sign-ins. An attacker with a stolen link
+    /// therefore can't prevent the user from signing in.
     private func useProven(
         _ request: Request,
         _ context: Context,
@@ -163,8 +164,8 @@ public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Returns the token of the link, and the proof that the caller owns the account. The proof is the access token; without one, it is the
-    /// current password.
+    /// Returns the token of the link, and the proof that the caller owns the account. The proof is the access token, or the current
+    /// password if the request has no access token.
     private func provenLink(_ request: Request) async throws -> (ResetToken, AccountProof) {
         guard request.headers[.authorization] != nil else {
             let body = try await reader.read(PasswordLink.self, from: request)

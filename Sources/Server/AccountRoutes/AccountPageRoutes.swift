@@ -9,8 +9,9 @@ public import ServerMiddleware
 /// The pages behind the links that verify an address, create an account, confirm or restore an address, and restore a deleted account. A
 /// GET request changes nothing, so that link scanners can open the pages. Only a submitted form makes the change.
 ///
-/// Use these routes together with ``AccountLinkRoutes``, which serve apps, and with ``RecoveryPageRoutes``, whose form requests a reset
-/// link after an address was restored. No page opens a session: after an account was created, its user must sign in.
+/// Use these routes together with ``AccountLinkRoutes``, which serves apps, and with ``RecoveryPageRoutes``. After a user has restored an
+/// address, a form of ``RecoveryPageRoutes`` requests a reset link. No page opens a session. After creating an account, the user must
+/// therefore sign in.
 ///
 /// ```swift
 /// AccountPageRoutes<AppContext>(
@@ -23,7 +24,7 @@ public import ServerMiddleware
 /// ).add(to: router)
 /// ```
 public struct AccountPageRoutes<Context: LimitedRequestContext>: Sendable {
-    /// Verifies, confirms and restores.
+    /// Verifies and confirms addresses, and restores addresses and accounts.
     private let links: AccountLinks
     /// Creates accounts.
     private let registration: Registration
@@ -126,7 +127,7 @@ public struct AccountPageRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Restores a former address. The page then offers a reset link, without which the user can't sign in.
+    /// Restores a former address. The page then offers a reset link, because the user can't sign in before setting a new password.
     private func undo(_ request: Request, _ context: Context) async throws -> AccountPage {
         try await sendLink(.undoEmail, request, context) { token, found in
             try await links.undoEmail(token)
@@ -144,7 +145,7 @@ public struct AccountPageRoutes<Context: LimitedRequestContext>: Sendable {
 }
 
 extension AccountPageRoutes {
-    /// Makes a change that needs the current password. A wrong password leads back to the form; the token stays usable.
+    /// Makes a change that needs the current password. If the password is wrong, the page shows the form again, and the token stays valid.
     private func sendCurrentPassword(
         _ change: AccountPage.Change,
         _ request: Request,
@@ -170,7 +171,8 @@ extension AccountPageRoutes {
 
     /// Makes a change that sets a password. If the input is invalid, the page shows the form again, and the token stays valid.
     ///
-    /// The method validates the link before the password. So the page of an expired link reports this, even if the password is weak.
+    /// The method validates the link before the password. If the link has expired, the page therefore reports this, even if the password is
+    /// also weak.
     private func sendNewPassword(
         _ change: AccountPage.Change,
         _ request: Request,
@@ -197,7 +199,7 @@ extension AccountPageRoutes {
         }
     }
 
-    /// Makes a change that needs only the link. If the form is submitted a second time, the result is the page for a used link.
+    /// Makes a change that needs only the link. If the user submits the form a second time, the result is the page for a used link.
     private func sendLink(
         _ change: AccountPage.Change,
         _ request: Request,
@@ -211,7 +213,8 @@ extension AccountPageRoutes {
         return try await used(change, token) { .done(try await make(token, $0)) }
     }
 
-    /// Finds a link and returns the page of the closure. If the token is invalid, returns the page for an expired or used link.
+    /// Runs a closure that uses a link, and returns the closure's page. If the token is invalid, returns the page for an expired or used
+    /// link.
     private func used(
         _ change: AccountPage.Change,
         _ token: ResetToken,

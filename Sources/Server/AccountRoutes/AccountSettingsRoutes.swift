@@ -20,8 +20,8 @@ public import ServerMiddleware
 /// ).add(to: router)
 /// ```
 ///
-/// Each request needs an access token. The routes count limits by the session and by the account of the token, decode bodies and
-/// convert errors; `AccountSettings` of `AccountCore` decides.
+/// Each request needs an access token. The routes decode bodies, convert errors, and count requests by the session and by the account of
+/// the token. `AccountSettings` of `AccountCore` makes the changes.
 public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
     private let settings: AccountSettings
     private let authentication: Authentication
@@ -54,7 +54,7 @@ public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
         self.localization = localization
     }
 
-    /// Adds the routes to a router or a group. The group needs a middleware that renders the errors of the contract.
+    /// Adds the routes to a router or a group. It needs a middleware that renders errors, such as `ContractErrorMiddleware`.
     ///
     /// - Parameter router: The router or group.
     public func add(to router: some RouterMethods<Context>) {
@@ -109,7 +109,8 @@ public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Sends a link to a new address. The email, its limits and the idempotency key are committed together.
+    /// Sends a link to a new address. If the stores share a database, one transaction stores the email, the usage of its limits and the
+    /// idempotency key.
     @Sendable private func changeEmail(_ request: Request, _ context: Context) async throws -> Response {
         let caller = try await authentication.signedIn(of: request)
         let body = try await reader.read(ChangeEmailRequest.self, from: request)

@@ -10,8 +10,8 @@ import StrictJSON
 
 /// Checks the dependencies that must work for a server to be ready.
 ///
-/// All checks run for each request of ``HealthRoutes``. So a check should take only a few milliseconds and wait for no lock. If checking a
-/// dependency is expensive, cache the last result.
+/// ``HealthRoutes`` runs the checks for each readiness request. A check should therefore take only a few milliseconds and wait for no lock.
+/// If checking a dependency is expensive, cache the last result.
 ///
 /// ```swift
 /// let readiness = Readiness(checks: [
@@ -39,8 +39,8 @@ public struct Readiness: Sendable {
     /// The checks in the order in which they run.
     private let checks: [Check]
 
-    /// Creates the checks, which run in this order.
-    /// - Parameter checks: The checks; without any, the server is always ready.
+    /// Creates the list of checks, which run in the given order.
+    /// - Parameter checks: The checks. If the list is empty, the server is always ready.
     public init(checks: [Check]) {
         self.checks = checks
     }
@@ -101,7 +101,7 @@ public struct HealthRoutes<Context: RequestContext>: Sendable {
 
     /// Adds `/health/live` to a router or a group. The response is 200 while the server handles requests.
     ///
-    /// It checks no dependencies: a restart would not repair the database, for example.
+    /// The route checks no dependencies, because a restart would not repair the database, for example.
     /// - Parameter router: The router. The route needs no authentication and should have no rate limit.
     public func addLive(to router: some RouterMethods<Context>) {
         router.get("/health/live", use: live)
@@ -109,8 +109,9 @@ public struct HealthRoutes<Context: RequestContext>: Sendable {
 
     /// Adds `/health/ready` to a router or a group. The response is 200, or 503 with `details.check` and `Retry-After: 5`.
     ///
-    /// Each request runs the checks, so make this route reachable only for the load balancer. The response contains no secret.
-    /// - Parameter router: The router. It needs a middleware that renders the errors of the contract.
+    /// Each request runs the checks, and a check usually uses a dependency such as the database. Make this route reachable only for the
+    /// load balancer, so that other clients can't cause this load. The response contains no secret.
+    /// - Parameter router: The router. It needs a middleware that renders errors, such as `ContractErrorMiddleware`.
     public func addReady(to router: some RouterMethods<Context>) {
         router.get("/health/ready", use: ready)
     }
@@ -120,7 +121,7 @@ public struct HealthRoutes<Context: RequestContext>: Sendable {
         try .json(["status": "live"])
     }
 
-    /// Runs the checks. The error is logged; the response has only the name of the check.
+    /// Runs the checks. If a check fails, the route logs the error, and the response contains only the name of the check.
     @Sendable private func ready(_ request: Request, _ context: Context) async throws -> Response {
         guard let (check, error) = await readiness.failure() else { return try .json(["status": "ready"]) }
         context.logger.error("Readiness check failed", metadata: .failure(error, ["check": "\(check)"]))
@@ -128,12 +129,12 @@ public struct HealthRoutes<Context: RequestContext>: Sendable {
     }
 }
 
-/// The callers that may read the metrics of a server. Metrics disclose the load and the versions, so they are never public.
+/// The callers that can read the metrics of a server. Metrics disclose the load and the versions, so they are never public.
 ///
 /// All other requests receive an error: 404 for another host, 401 for another token.
 public enum MetricsAccess: Sendable {
-    /// Admits requests whose `Host` is the machine itself. Use it only in development: behind a proxy that sets `Host`, all requests are
-    /// admitted.
+    /// Admits requests whose `Host` is the machine itself. Use this case only in development. If a proxy sets `Host` to a name of this
+    /// machine, all requests are admitted.
     case loopback
     /// Admits requests with this bearer token. The comparison takes the same time for each token of the same length.
     case bearer(String)
@@ -173,7 +174,7 @@ public struct MetricsRoute<Context: RequestContext>: Sendable {
         }
     }
 
-    /// Throws if the request may not read the metrics.
+    /// Throws if the request has no access to the metrics.
     private func check(_ request: Request) throws {
         switch access {
         case .loopback: try request.requireHost(\.isLoopback)

@@ -12,16 +12,17 @@ import ServerMiddleware
 typealias Handler<Context> = @Sendable (Request, Context) async throws -> Response
 
 extension RouterMethods where Context: LimitedRequestContext {
-    /// Adds a route for each operation of a group of the contract, with its limits and its idempotency keys.
+    /// Adds a route for each operation of a group of the API, with its limits and its idempotency keys.
     ///
     /// Method, path, limits and idempotency come from the description of the operation, so the routes and the OpenAPI document can't
-    /// differ. Limits by client are counted when the handler admits the request. This happens after the body was decoded, so a malformed
-    /// request costs no quota.
+    /// differ. The limits by client count a request when its handler calls `RateLimits.admit`. The handler decodes the body first, so a
+    /// malformed request costs no quota.
     /// - Parameters:
     ///   - operations: The group.
     ///   - limits: The limits.
     ///   - idempotency: The store of responses by key; `nil` to ignore keys.
-    ///   - authentication: Identifies the account of an access token, to which the key then belongs; `nil` if all keys belong to clients.
+    ///   - authentication: Identifies the account of an access token. Idempotency keys of requests with a token belong to this account.
+    ///     `nil` if all keys belong to client addresses.
     ///   - reader: Decodes bodies, for the operations whose key belongs to a token in the body.
     ///   - handler: Returns the handler of an operation.
     func add<Operations: AccountOperations>(
@@ -40,7 +41,7 @@ extension RouterMethods where Context: LimitedRequestContext {
         }
     }
 
-    /// Returns a group whose requests are counted by the limits when their handlers admit them.
+    /// Returns a group whose limits count each request when its handler admits the request.
     private func limited(by names: [AccountLimit], _ limits: RateLimits) -> RouterGroup<Context> {
         guard !names.isEmpty else { return group() }
         return group().add(middleware: AuditOriginMiddleware(limits: limits))
@@ -86,8 +87,8 @@ extension APIOperation.Method {
 }
 
 extension RateLimitSource {
-    /// Creates the source of a limit whose key is in the head of the request. The result is `nil` if the handler claims the limit itself,
-    /// with a key from the body.
+    /// Creates the source of a limit whose key, such as the client's address, is known before the body is read. The result is `nil` if the
+    /// handler itself counts the request, with a key from the body.
     fileprivate init?(_ limit: AccountLimit) {
         switch limit.key {
         case .client: self = .client(limit.rawValue)
@@ -97,7 +98,8 @@ extension RateLimitSource {
     }
 }
 
-/// Passes the origin of a request, the network of its client and its id, to the domain as a task-local value, for the audit.
+/// Sets the origin of a request as a task-local value, so that `AccountCore` can write it into audit events. The origin consists of the
+/// client's network and the id of the request.
 ///
 /// The network is a prefix and not the address, so that audit events disclose less about a user.
 struct AuditOriginMiddleware<Context: LimitedRequestContext>: RouterMiddleware {

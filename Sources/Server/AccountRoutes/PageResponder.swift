@@ -10,8 +10,8 @@ import Pages
 import ServerMiddleware
 import Timekeeping
 
-/// Returns the pages of emailed links as responses, also for errors. All of them have `Cache-Control: no-store` and a content security
-/// policy with a new nonce.
+/// Returns the pages of emailed links as responses. Errors are also pages. All responses have `Cache-Control: no-store` and a content
+/// security policy with a new nonce.
 struct PageResponder: Sendable {
     /// Renders the pages.
     let templates: PageTemplates
@@ -19,10 +19,10 @@ struct PageResponder: Sendable {
     let origins: OriginGuard
     let localization: Localization
 
-    /// Returns the page of a closure. If the closure throws, returns the page of the error.
+    /// Returns the page that a closure creates. If the closure throws, returns a page that describes the error.
     /// - Parameters:
     ///   - request: The request. A form of another site is refused with `RESOURCE_FORBIDDEN`.
-    ///   - context: The context, whose logger reports faults.
+    ///   - context: The context, whose logger reports internal errors.
     ///   - make: Returns the content of the page.
     func page(
         _ request: Request,
@@ -32,7 +32,7 @@ struct PageResponder: Sendable {
         await respond(request, context) { (try await make($0), nil) }
     }
 
-    /// Returns a page, also for errors, and stores a device token in the browser.
+    /// Returns the page that a closure creates, or a page that describes its error. The response also stores a device token in the browser.
     func respond(
         _ request: Request,
         _ context: some RequestContext,
@@ -54,9 +54,9 @@ struct PageResponder: Sendable {
         }
     }
 
-    /// Returns the page of an error with the status, the code and the delay of the contract.
+    /// Returns the page of an error. The response has the status, the error code and the delay of the error.
     ///
-    /// This method doesn't log the error; the caller logs faults.
+    /// This method doesn't log the error. The caller logs internal errors.
     private func respond(failure error: ContractError, language: Language) -> Response {
         let definition = ErrorCatalogue.standard[error.code]
         let isLimited = definition?.status == 429
@@ -83,7 +83,8 @@ struct PageResponder: Sendable {
     }
 }
 
-/// The query of a page's address, read with the rules of `AccountLink`. For example, a link with a duplicate parameter is invalid.
+/// The query of a page's address. `AccountLink` parses it, so the same rules apply as in apps. For example, a link with a duplicate
+/// parameter is invalid.
 struct PageQuery {
     private let query: String
 
@@ -92,7 +93,7 @@ struct PageQuery {
         query = request.uri.query ?? ""
     }
 
-    /// Whether the query has a parameter of a link. Other parameters, such as those of a campaign, are ignored.
+    /// Whether the query has a parameter of a link. Other parameters, such as the tracking parameters of a campaign, are ignored.
     var namesLink: Bool {
         query.split(separator: "&").contains { $0.hasPrefix("token") || $0.hasPrefix("email") }
     }

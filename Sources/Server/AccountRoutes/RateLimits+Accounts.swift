@@ -13,7 +13,7 @@ extension RateLimits {
     ///   - email: The address; uppercase and lowercase letters count as equal.
     ///   - shares: Admits clients of networks that have used little of `reset-global`, even if its quota is used up. With `nil`, this limit
     ///     refuses all clients in the same way.
-    /// - Returns: The admission, whose charge the caller commits with the email.
+    /// - Returns: The admission. With it, the caller commits the usage of the limits together with the email.
     /// - Throws: ``ContractError`` with `RATE_LIMIT_EXCEEDED` and the exact delay.
     func admitReset(
         of email: EmailAddress,
@@ -31,14 +31,17 @@ extension RateLimits {
 
     /// Counts a request for an email to an address, together with the limits that the operation's route claims.
     ///
-    /// The limits are counted before the address is looked up, so they don't reveal whether the address has an account.
+    /// The method counts the request before the server searches for the account, so the limits don't reveal whether the address has an
+    /// account.
     /// - Parameters:
     ///   - email: The address; uppercase and lowercase letters count as equal.
-    ///   - limit: The limit of the address: `registerEmail` or `verifyEmail`. Use ``admitReset(of:_:in:sharing:)`` for reset requests.
+    ///   - limit: The limit that counts by address: `registerEmail` or `verifyEmail`. Use ``admitReset(of:_:in:sharing:)`` for reset
+    ///     requests.
     ///   - owner: The account whose session requests an email to its own address. The request then counts against the limit of the account
-    ///     and not against that of the address, so that clients without a session can't use up its quota.
-    ///   - shares: Admits a client of a network that has used little of `reset-global`; `nil` if that limit refuses all clients alike.
-    /// - Returns: The admission, whose charge the caller commits with the email.
+    ///     and not against the limit of the address. Clients without a session therefore can't use up the owner's quota.
+    ///   - shares: Admits clients of networks that have used little of `reset-global`, even if its quota is used up. With `nil`, this limit
+    ///     refuses all clients in the same way.
+    /// - Returns: The admission. With it, the caller commits the usage of the limits together with the email.
     /// - Throws: ``ContractError`` with `RATE_LIMIT_EXCEEDED` and the exact delay.
     func admitMail(
         to email: EmailAddress,
@@ -53,9 +56,9 @@ extension RateLimits {
         return try await admit([claim], in: context, sharing: shares.map { (table: $0, client: client) })
     }
 
-    /// Counts the use of an emailed link, together with the limits that the operation's route claims. Nothing is looked up before, so the
-    /// limits are the same for links that exist and links that don't.
-    /// - Parameter token: The token of the link; `nil` if the request has none that a link could have.
+    /// Counts the use of an emailed link, together with the limits that the operation's route claims. The method doesn't search for the
+    /// link in the store, so the limits are the same for links that exist and links that don't.
+    /// - Parameter token: The token of the link; `nil` if the request has no token, or a malformed one.
     /// - Throws: ``ContractError`` with `RATE_LIMIT_EXCEEDED` and the exact delay.
     func admitLink(_ token: ResetToken?, _ request: Request, in context: some LimitedRequestContext) async throws {
         let networks = client(of: request, in: context).networks
@@ -75,14 +78,14 @@ extension RateLimits {
 
     /// Counts a check of the password of a session's account, together with the limits that the operation's route claims.
     ///
-    /// The check counts against a limit of the session. So the user of a stolen access token can't prevent the owner from signing in, or
-    /// from changing the account in another session.
+    /// The check counts against a limit of the session. An attacker with a stolen access token therefore can't prevent the owner from
+    /// signing in, or from changing the account in another session.
     /// - Parameters:
     ///   - caller: The account and the session of the access token.
-    ///   - limit: A limit of the account, such as `changeEmail`. Pass the work to ``RateLimitAdmission/settling(_:)``, which refunds the
+    ///   - limit: A limit of the account, such as `changeEmail`. Run the work with ``RateLimitAdmission/settling(_:)``, which refunds this
     ///     limit if the password is wrong.
-    ///   - recipient: The address of the email that the request causes. It counts for `verifyEmail`, so that many accounts together can't
-    ///     send many emails to one address.
+    ///   - recipient: The address of the email that the request causes. The request also counts against the limit `verifyEmail` of this
+    ///     address, so that many accounts together can't send many emails to one address.
     /// - Returns: The admission.
     /// - Throws: ``ContractError`` with `RATE_LIMIT_EXCEEDED` and the exact delay.
     @discardableResult
@@ -118,9 +121,9 @@ extension RateLimits {
 
     /// Reserves an attempt to sign in. Call ``RateLimitAdmission/settle(_:)`` when its outcome is known.
     ///
-    /// The attempt counts against two limits. The first limits the attempts of the client on the address. The second limits failures: of
-    /// the device if the request has a valid device token, otherwise of the address. So if an attacker exhausts the failures of an address,
-    /// its user can still sign in on known devices.
+    /// The attempt counts against two limits. The first one limits the attempts of one client on one address. The second one limits failed
+    /// attempts. The second limit counts by device if the request has a valid device token, and otherwise by address. If an attacker uses
+    /// up the failed attempts of an address, its user can therefore still sign in on known devices.
     /// - Parameters:
     ///   - email: The address.
     ///   - device: The device of the request's device token, if the token is valid.
@@ -151,11 +154,11 @@ extension RateLimits {
 }
 
 extension RateLimitAdmission {
-    /// Refunds a part of the charge of an attempt to sign in.
+    /// Refunds a part of the units that an attempt to sign in has used.
     ///
-    /// If the password was not checked, the method refunds the charges of the address and of failures. If the password was right, it
-    /// refunds only the failure. It never refunds the limits of the client. Call this method exactly once for each admission; without the
-    /// call, the whole attempt stays charged.
+    /// If the password was not checked, the method refunds the limit by address and the limit of failed attempts. If the password was
+    /// right, it refunds only the limit of failed attempts. It never refunds the limits by client. Call this method exactly once for each
+    /// admission. Without the call, the attempt stays counted as a failed one.
     /// - Parameter check: Whether the password was checked, and the result.
     func settle(_ check: Authentication.PasswordCheck) async {
         switch check {
@@ -165,8 +168,8 @@ extension RateLimitAdmission {
         }
     }
 
-    /// Runs work that checks the password of an account. If the domain refuses the work, the method refunds the limits of the change that
-    /// the password permits. So requests with a wrong password use up no quota of the owner.
+    /// Runs work that checks the password of an account. If `AccountCore` refuses the work, the method refunds the limits of the change
+    /// that needs the password. Requests with a wrong password therefore don't use up the owner's quota.
     /// - Throws: The error of the work.
     func settling<Value>(_ work: () async throws -> Value) async throws -> Value {
         do {
@@ -177,7 +180,7 @@ extension RateLimitAdmission {
         }
     }
 
-    /// Refunds the charges of limits.
+    /// Refunds the units of the given limits.
     private func refund(_ limits: AccountLimit...) async {
         for limit in limits { await refund(limit.rawValue) }
     }

@@ -14,7 +14,7 @@ import Timekeeping
 /// The pages behind the links that reset a password and lock an account. A GET request changes nothing, so that link scanners can open the
 /// pages. Only a submitted form makes the change.
 ///
-/// Use these routes together with ``RecoveryRoutes``, which serve apps and the script of the page, and with ``AccountPageRoutes``. All
+/// Use these routes together with ``RecoveryRoutes``, which serves apps and the script of the page, and with ``AccountPageRoutes``. All
 /// responses are pages, including errors. They have `Cache-Control: no-store` and a content security policy with a new nonce. The server
 /// accepts forms only from its own pages.
 ///
@@ -44,7 +44,7 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
     /// Creates the routes.
     /// - Parameters:
     ///   - recovery: The service behind the routes.
-    ///   - lock: Locks an account by the link of its confirmation email.
+    ///   - lock: The service that locks an account with the token of a link in a confirmation email.
     ///   - limits: The limits; they need a rule for each `AccountLimit`.
     ///   - shares: The fair shares of `AccountLimit.resetGlobal`; `nil` if this limit refuses all clients in the same way when its quota is
     ///     used up.
@@ -100,9 +100,9 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
 
     /// Sets a new password. If the input is invalid, the page shows the form again, and the token stays valid.
     ///
-    /// The limits are counted after the body was decoded. The method validates the link before the password, so that the page of an expired
-    /// link reports this, even if the password is weak.
-    /// - Throws: `ContractError` for a body that can't be decoded or a refusal by a limit; an error of the store.
+    /// The limits count the request after its body was decoded. The method validates the link before the password, so that the page of an
+    /// expired link reports this, even if the password is weak.
+    /// - Throws: `ContractError` if the body can't be decoded or a limit refuses the request; an error of the store.
     /// - Returns: The page, and the device token of the browser if the password was changed.
     private func sendReset(_ request: Request, _ context: Context) async throws -> (RecoveryPage.Kind, DeviceToken?) {
         let form = try await reader.read(ResetForm.self, from: request)
@@ -158,12 +158,12 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
     /// Locks an account.
     ///
     /// If the token is expired or used, the response has the status 410, and its page offers to request a new link.
-    /// - Throws: `ContractError` for a body that can't be decoded or a refusal by a limit; an error of the store.
+    /// - Throws: `ContractError` if the body can't be decoded or a limit refuses the request; an error of the store.
     private func sendLock(_ request: Request, _ context: Context) async throws -> RecoveryPage.Kind {
         let form = try await reader.read(AccountLockForm.self, from: request)
         try await limits.admit(in: context)
         guard let token = try? ResetToken(form.token) else { return .invalidLink }
-        // A second submission gets the page with the link to start again.
+        // If the form is submitted a second time, the page offers to request a new link.
         return try await found { try await lock.lock(token) } == nil ? .deadLink(email: "") : .locked
     }
 

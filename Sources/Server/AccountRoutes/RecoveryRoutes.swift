@@ -7,10 +7,12 @@ import Idempotency
 import OpenAPI
 public import ServerMiddleware
 
-/// The routes of password reset: request, validate and confirm, and a second request route for existing apps.
+/// The routes with which apps reset a password. They request a link, validate the link's token and confirm the new password. A second
+/// request route serves older apps.
 ///
-/// A request receives the same response whether or not the address has an account, and the server does the same work: it enqueues an email
-/// in both cases. Only the worker that sends emails reads the account. For users with a browser, also add ``RecoveryPageRoutes``.
+/// A request for a link receives the same response whether or not the address has an account. The server also does the same work: it
+/// enqueues an email in both cases. Only the worker that sends emails reads the account. For users with a browser, also add
+/// ``RecoveryPageRoutes``.
 ///
 /// ```swift
 /// RecoveryRoutes<AppContext>(recovery: recovery, limits: limits, localization: localization).add(to: router)
@@ -35,8 +37,8 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
     ///   - limits: The limits; they need a rule for each `AccountLimit`.
     ///   - shares: The fair shares of `AccountLimit.resetGlobal`; `nil` if this limit refuses all clients in the same way when its quota is
     ///     used up.
-    ///   - idempotency: Allows reset requests and confirmations to be repeated with their keys. The response to a validation names the
-    ///     user, and is not stored.
+    ///   - idempotency: Allows reset requests and confirmations to be repeated with their keys. The response to a validation contains the
+    ///     name of the user, so it is not stored.
     ///   - reader: Decodes bodies.
     ///   - localization: Chooses the language of texts.
     ///   - forms: The formats of responses by path. On a path where errors have the form `success`, the response to a reset request also
@@ -62,10 +64,10 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
         self.rules = rules
     }
 
-    /// Adds the routes to a router or a group. Errors of the second request route should have the form `success`, which existing apps
-    /// expect.
+    /// Adds the routes to a router or a group. Configure the format `success` for errors of the second request route, because older apps
+    /// expect it.
     ///
-    /// - Parameter router: The router or group. It needs a middleware that renders the errors of the contract.
+    /// - Parameter router: The router or group. It needs a middleware that renders errors, such as `ContractErrorMiddleware`.
     public func add(to router: some RouterMethods<Context>) {
         router.add(RecoveryOperation.self, limits: limits, idempotency: idempotency, reader: reader) { operation in
             switch operation {
@@ -77,7 +79,7 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Requests a link. The response has the form `success` if errors have it.
+    /// Requests a link. If the errors of this path have the form `success`, the response also has this form.
     @Sendable private func request(_ request: Request, _ context: Context) async throws -> Response {
         try await accept(request, context) { language in
             let message = ContractText.resetRequested.text(in: language)
@@ -97,8 +99,8 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
 
     /// Validates a link without using it up.
     ///
-    /// A limit bounds how many tokens a client can try. Guessing is impossible even without this limit, because a token has 256 random
-    /// bits.
+    /// A rate limit restricts how many tokens a client can try. Guessing a token is impossible even without this limit, because a token has
+    /// 256 random bits.
     /// - Throws: `AUTH_RESET_TOKEN_INVALID`, which doesn't distinguish unknown tokens from used ones.
     @Sendable private func validate(_ request: Request, _ context: Context) async throws -> Response {
         let body = try await reader.read(ValidateResetTokenRequest.self, from: request)
@@ -116,7 +118,7 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Sets a new password. The response is stored with its idempotency key in the transaction of the change.
+    /// Sets a new password. If the stores share a database, one transaction stores the change and the response with its idempotency key.
     ///
     /// - Throws: `AUTH_RESET_TOKEN_INVALID`, `AUTH_WEAK_PASSWORD`, or an error of the store. If the method throws, nothing is changed.
     @Sendable private func confirm(_ request: Request, _ context: Context) async throws -> Response {
@@ -135,9 +137,10 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
     }
 
     /// Enqueues the email of a reset request. The server does the same work for every address, so the response time doesn't reveal whether
-    /// an address has an account. The email, its limits and the idempotency key are committed together.
+    /// an address has an account. If the stores share a database, one transaction stores the email, the usage of its limits and the
+    /// idempotency key.
     ///
-    /// The response is created before the commit, because it is stored with the idempotency key.
+    /// The route creates the response before the commit, because the transaction stores it with the idempotency key.
     /// - Parameters:
     ///   - request: The request with the address.
     ///   - context: The context of the request.

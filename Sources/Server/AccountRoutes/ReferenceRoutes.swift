@@ -52,8 +52,8 @@ public struct ReferenceRoutes<Context: RequestContext>: Sendable {
 
 /// The pages of the error codes, to which problem details link: `/errors` and `/errors/CODE`.
 ///
-/// For an unknown code, the response is 404 with a page that names the most similar code. If the client prefers JSON, the response is an
-/// error of the contract instead.
+/// For an unknown code, the response is 404 with a page that names the most similar code. If the client prefers JSON, the response is a
+/// JSON error instead.
 public struct ErrorPageRoutes<Context: RequestContext>: Sendable {
     /// Renders the pages.
     private let pages: ErrorPages
@@ -94,7 +94,7 @@ public struct ErrorPageRoutes<Context: RequestContext>: Sendable {
     }
 }
 
-/// The page at `/`. If the client prefers JSON, the response is the 404 error of the contract, as for any path that the API doesn't have.
+/// The page at `/`. If the client prefers JSON, the response is a JSON error with status 404, as for any path that the API doesn't have.
 public struct HomeRoute<Context: RequestContext>: Sendable {
     private let page: HomePage
     private let localization: Localization

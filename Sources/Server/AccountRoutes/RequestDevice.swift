@@ -7,9 +7,9 @@ import Hummingbird
 extension ClientDevice {
     /// Creates the description of the device that sent a request.
     ///
-    /// The name is `X-Device-Name`, or the family. The family is derived from the `User-Agent`, as one of a few fixed texts, so that a new
-    /// version of a browser is no new device. All requests without `User-Agent` have one family. So an attacker can't prevent the email
-    /// about a new device by omitting the header.
+    /// The name is the value of `X-Device-Name`, or else the family. The family is one of a few fixed texts, which is derived from the
+    /// `User-Agent`. A new version of a browser is therefore not a new device. All requests without `User-Agent` have the same family, so
+    /// an attacker can't prevent the email about a new device by omitting the header.
     init(of request: Request) {
         let family = request.headers[.userAgent].flatMap(Self.family)
         self.init(

@@ -60,7 +60,7 @@ extension Response {
     }()
 }
 
-/// A response to a frequent request, which lists its own members.
+/// A response that lists its own JSON members. Responses to frequent requests use this protocol, because encoding is then faster.
 protocol MembersResponse: Encodable {
     /// The members as the encoder writes them: sorted by their keys, without those that are `nil`.
     var members: JSONObject { get }
@@ -103,9 +103,9 @@ extension UserResponse: MembersResponse {
     var members: JSONObject { ["user": .object(user.members)] }
 }
 
-/// Runs domain code and converts its refusals to errors of the contract. Other errors pass unchanged.
+/// Runs code of `AccountCore`, and converts its errors to ``ContractError``. Other errors pass unchanged.
 ///
-/// - Parameter body: Domain code, which throws `AccountError` and `StoreFailure`.
+/// - Parameter body: The code, which throws `AccountError` and `StoreFailure`.
 /// - Throws: ``ContractError`` for these errors.
 func translatingDomainErrors<Value>(_ body: () async throws -> Value) async throws -> Value {
     do {
@@ -118,7 +118,7 @@ func translatingDomainErrors<Value>(_ body: () async throws -> Value) async thro
 }
 
 extension ContractError {
-    /// Converts an error of domain code to an error of the contract. Unknown errors become internal errors.
+    /// Converts an error of `AccountCore` to a ``ContractError``. Unknown errors become internal errors.
     init(domain error: any Error) {
         switch error {
         case let error as ContractError: self = error
@@ -130,19 +130,19 @@ extension ContractError {
 }
 
 extension ContractError {
-    /// Converts an error of a store: `SERVER_TIMEOUT` if its outcome is unknown, `SERVER_SERVICE_UNAVAILABLE` with `Retry-After: 1` if it
-    /// is busy, otherwise `SERVER_DATABASE_ERROR`.
+    /// Converts an error of a store. The code is `SERVER_TIMEOUT` if the outcome of the operation is unknown, `SERVER_SERVICE_UNAVAILABLE`
+    /// with `Retry-After: 1` if the store is busy, and otherwise `SERVER_DATABASE_ERROR`.
     ///
-    /// If a request has no idempotency key, a client may repeat it only after `SERVER_SERVICE_UNAVAILABLE`, which means that the server has
-    /// changed nothing.
+    /// `SERVER_SERVICE_UNAVAILABLE` means that the server has changed nothing. After this code, a client can repeat a request even without
+    /// an idempotency key. After the other codes, it can't.
     init(_ error: StoreFailure) {
-        // This code means that nothing was changed, so a client may repeat the request even without an idempotency key.
+        // This code means that the server has changed nothing, so a client can repeat the request even without an idempotency key.
         let code: ErrorCode =
             error.isOutcomeUnknown ? .serverTimeout : error.isBusy ? .serverServiceUnavailable : .serverDatabaseError
         self.init(code, retryAfter: error.isBusy ? .seconds(1) : nil, underlying: error)
     }
 
-    /// Converts a refusal of the domain. Weaknesses of a password are listed in `details.reasons`.
+    /// Converts an `AccountError`. For a weak password, `details.reasons` lists the weaknesses.
     init(_ error: AccountError) {
         self.init(error.code, message: error.weaknesses.first?.message ?? error.message, retryAfter: error.retryAfter)
         if !error.weaknesses.isEmpty {

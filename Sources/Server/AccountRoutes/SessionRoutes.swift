@@ -19,7 +19,7 @@ public import ServerMiddleware
 /// sessions.add(to: router)
 /// ```
 ///
-/// The routes decode bodies, count limits and convert errors; `Authentication` and `Registration` of `AccountCore` decide.
+/// The routes decode bodies, count requests and convert errors. `Authentication` and `Registration` of `AccountCore` do the rest.
 public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
     /// Signs users in and out, and refreshes sessions.
     private let authentication: Authentication
@@ -37,7 +37,7 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
     /// Creates the routes.
     /// - Parameters:
     ///   - authentication: The service behind the routes of sessions.
-    ///   - registration: The service behind the routes of registration. Its mode determines these routes.
+    ///   - registration: The service behind the routes of registration. Its mode (open, blind or closed) determines which routes exist.
     ///   - limits: The limits; they need a rule for each `AccountLimit`.
     ///   - shares: The fair shares of `AccountLimit.resetGlobal`; `nil` if this limit refuses all clients in the same way when its quota is
     ///     used up.
@@ -63,7 +63,7 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
         self.localization = localization
     }
 
-    /// Adds the routes to a router or a group. The group needs a middleware that renders the errors of the contract.
+    /// Adds the routes to a router or a group. It needs a middleware that renders errors, such as `ContractErrorMiddleware`.
     ///
     /// - Parameter router: The router or group.
     public func add(to router: some RouterMethods<Context>) {
@@ -78,7 +78,7 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
         addRegistration(to: router)
     }
 
-    /// Adds the routes of the mode of registration.
+    /// Adds the routes of registration, depending on its mode.
     private func addRegistration(to router: some RouterMethods<Context>) {
         switch registration.mode {
         case .open:
@@ -105,7 +105,7 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
 
     /// Creates an account and signs it in.
     ///
-    /// The default language of the account is that of the request.
+    /// If the body has no supported language, the account gets the language of the request.
     /// - Throws: The refusals of `Registration.register`, `RATE_LIMIT_EXCEEDED`, or an error of the store.
     @Sendable private func register(_ request: Request, _ context: Context) async throws -> Response {
         let body = try await reader.read(OpenRegisterRequest.self, from: request)
@@ -125,7 +125,7 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
     /// Sends an email whose link creates an account. The server does the same work for every address, so the response time doesn't reveal
     /// whether an address has an account. No password is hashed.
     ///
-    /// The email, its limits and the idempotency key are committed together.
+    /// If the stores share a database, one transaction stores the email, the usage of its limits and the idempotency key.
     /// - Throws: `RATE_LIMIT_EXCEEDED`, or an error of the store.
     @Sendable private func requestAccount(_ request: Request, _ context: Context) async throws -> Response {
         let body = try await reader.read(RegisterRequest.self, from: request)
@@ -157,8 +157,8 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Signs in. An overloaded server refuses the request before it reads the body. The route charges the limits before it checks the
-    /// password, and then refunds a part of the charge, depending on the outcome. So concurrent attempts can't exceed the limits.
+    /// Signs in. An overloaded server refuses the request before it reads the body. The route counts the attempt before it checks the
+    /// password, so that concurrent attempts can't exceed the limits. Afterwards, it refunds some of the limits, depending on the outcome.
     ///
     /// - Throws: The refusals of `Authentication.signIn`, `RATE_LIMIT_EXCEEDED`, or an error of the store.
     @Sendable private func login(_ request: Request, _ context: Context) async throws -> Response {
@@ -190,7 +190,7 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Ends a session. The response is stored with its idempotency key in the same transaction.
+    /// Ends a session. If the stores share a database, the same transaction stores the response with its idempotency key.
     ///
     /// This route has no rate limit, so that a user can always sign out.
     @Sendable private func logout(_ request: Request, _ context: Context) async throws -> Response {

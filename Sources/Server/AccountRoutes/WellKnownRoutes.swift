@@ -4,8 +4,8 @@ public import Hummingbird
 
 /// The files under `/.well-known` that connect apps, password managers and other services with this server.
 ///
-/// Create the files for apps with `AppLinks`. They are the same for all requests and may be cached for an hour. Serve them under the host
-/// of the emailed links, without a path before them.
+/// Create the files for apps with `AppLinks`. The files are the same for all requests, and clients can cache them for an hour. Serve them
+/// on the host of the emailed links, directly below its root.
 ///
 /// ```swift
 /// WellKnownRoutes<AppContext>(
@@ -51,7 +51,8 @@ public struct WellKnownRoutes<Context: RequestContext>: Sendable {
         router.get("/.well-known/jwks.json") { request, _ in try await keySet(request) }
     }
 
-    /// Returns the public keys with an `ETag`, or 304 if the client has them. They may be cached for `SigningKeySet.publicationAge`.
+    /// Returns the public keys with an `ETag`, or 304 if the client has them. Clients can cache the keys for
+    /// `SigningKeySet.publicationAge`.
     /// - Throws: An error of the store.
     private func keySet(_ request: Request) async throws -> Response {
         let (document, tag) = try await signingKeys.published()
@@ -65,7 +66,7 @@ public struct WellKnownRoutes<Context: RequestContext>: Sendable {
         return response
     }
 
-    /// Returns the file with exactly this content type and without a redirect: Apple's servers accept nothing else.
+    /// Returns the file with the content type `application/json` and without a redirect, because Apple's servers accept nothing else.
     private func json(_ bytes: [UInt8]) -> Response {
         Response(
             status: .ok,

@@ -6,10 +6,10 @@ import RateLimiting
 import ServerMiddleware
 
 extension AccountServer {
-    /// Returns the current values of this server's gauges. The method runs the readiness checks and reads the queue of emails, which takes
-    /// some round trips to the database.
+    /// Returns the current values of this server's gauges, such as the number of pending emails. The method runs the readiness checks and
+    /// reads the queue of emails, which takes some round trips to the database.
     ///
-    /// A scrape of `/metrics` calls it. The gauges are computed for each call and are not stored.
+    /// The route `/metrics` calls this method for each scrape. The values are not stored between calls.
     package func readings() async -> [PrometheusReading] {
         var readings: [PrometheusReading] = []
         let version = [("version", Self.version)]
@@ -42,8 +42,8 @@ extension AccountServer {
         readings.append(
             .init("holdfast_ready", .gauge, "1 if the server is ready, as /health/ready reports; otherwise 0.", isReady ? 1 : 0)
         )
-        // If a value can't be read, it is omitted, because an old value would hide the problem. If the server isn't ready, the value isn't
-        // read, because the read could take too long.
+        // If the number can't be read, the result omits it, because an old value would hide the problem. If the server isn't ready, the
+        // method doesn't read the number, because the read could take too long.
         if isReady, let count = try? await stores.intents.count() {
             readings.append(
                 .init("holdfast_mail_queue_length", .gauge, "Emails to be sent or retried.", Double(count))
@@ -63,7 +63,7 @@ extension AccountServer {
         return readings
     }
 
-    /// Returns the readings about the memory and the keys of limits, by policy.
+    /// Returns the gauges for the memory that the rate limits use, and for the number of their keys by policy.
     /// - Parameter limits: The usage of the store in memory.
     private static func readings(of limits: RateLimitUsage) -> [PrometheusReading] {
         var readings = [

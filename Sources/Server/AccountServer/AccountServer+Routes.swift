@@ -15,12 +15,12 @@ extension AccountServer {
     /// Adds the account routes to the router of an app or to a group of it: the account API, recovery, pages, the reference, and in
     /// development the local mailbox.
     ///
-    /// Errors of these routes follow the contract. Requests have ids, deadlines and rate limits. If more requests are in flight than
-    /// ``AccountServerConfiguration/load`` admits, the server refuses further requests. Middleware of the router also applies to the
-    /// account routes.
+    /// All error responses of these routes have a code and a standard format (see `ContractError`). Requests have ids, deadlines and rate
+    /// limits. If more requests are in flight than ``AccountServerConfiguration/load`` admits, the server refuses further requests with
+    /// 503. Middleware of the router also applies to the account routes.
     ///
-    /// Routes of the app are unchanged. The router itself responds to unknown paths and wrong methods. With a `ContractRouter`, these
-    /// responses follow the contract, too.
+    /// Routes of the app are unchanged. The router of the app responds to unknown paths and wrong methods. If it is a `ContractRouter`,
+    /// these responses also have the standard format.
     ///
     /// In a group with a path, ``AccountServerConfiguration/resetBaseURL`` must end with that path.
     /// - Parameter router: The router. Its context provides the address of the connection, which identifies clients in limits and logs.
@@ -49,13 +49,14 @@ extension AccountServer {
         try MailboxRoutes<Context>(mailbox: mailbox, localization: localization).add(to: router)
     }
 
-    /// Adds the account routes inside the limit of requests in flight. Sign-ins and registrations, which cost the most, are refused first.
+    /// Adds the account routes with a limit for the number of requests in flight. Above the limit, the server refuses sign-ins and
+    /// registrations first, because they cost the most.
     ///
-    /// - Parameter router: The router, or a group of it, whose middleware already adds ids, deadlines and errors.
+    /// - Parameter router: The router, or a group of it, whose middleware already adds ids and deadlines and renders errors.
     /// - Throws: Mustache's error if a built-in template can't be read.
     package func addAccountRoutes<Context: LimitedRequestContext & Sendable>(to router: some RouterMethods<Context>) throws {
         let shed = LoadSheddingMiddleware<Context>(shedding, reader: configuration.reader) { _, context in
-            // The template of the route is compared and not the path, because a client can spell a path in several ways.
+            // The code compares the template of the route instead of the path, because a client can spell a path in several ways.
             let path = context.endpointPath ?? ""
             return [AccountPath.login, AccountPath.register].contains { path.hasSuffix($0) } ? .deferrable : .essential
         } client: { [limits] in
@@ -70,7 +71,7 @@ extension AccountServer {
         HealthRoutes(readiness)
     }
 
-    /// The checks of readiness, in the order in which they run. The first failure decides.
+    /// The readiness checks, in the order in which they run. If a check fails, the server is not ready, and the later checks don't run.
     ///
     /// The `shutdown` check comes first, so that a server that is shutting down does no I/O for the response. With Valkey, the limits are
     /// not checked: if Valkey fails, each server continues with a share of each quota.
@@ -230,8 +231,8 @@ struct MountedContext<Parent: RemoteAddressRequestContext & Sendable>: LimitedRe
 }
 
 extension APISettings {
-    /// Creates the settings that the description of the API shows. Rate limits are included only if the server enforces them; limits in a
-    /// dry run are omitted.
+    /// Creates the settings that the description of the API shows. They include rate limits only if the server enforces them. Limits that
+    /// are only logged (a dry run) are omitted.
     init(_ configuration: AccountServerConfiguration) {
         self.init(appName: configuration.appName, version: AccountServer.version)
         baseURL = configuration.publicBaseURL
@@ -257,8 +258,8 @@ extension APISettings {
 }
 
 extension AccountServerConfiguration {
-    /// The address of the routes; `nil` if none is configured. The configured address of links may include the path of the page, which is
-    /// removed here.
+    /// The address of the routes; `nil` if none is configured. If the configured address of links includes the path of the page, this
+    /// property removes that path.
     var publicBaseURL: String? {
         guard let base = resetBaseURL, let origin = base.webOrigin else { return nil }
         return origin + PageTemplates.Settings(appName: "", linkBase: base, appScheme: nil, minimumPasswordLength: 8).basePath

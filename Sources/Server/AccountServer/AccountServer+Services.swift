@@ -10,11 +10,11 @@ public import ServiceLifecycle
 import Synchronization
 
 extension AccountServer {
-    /// The background services, in the order of their start. They end in the reverse order, so the first service can save the usage of rate
-    /// limits by the last requests.
+    /// The background services, in the order in which they start. They end in the reverse order. The rate limits are among the first
+    /// services, so they end late and can save the usage by the last requests.
     ///
-    /// Pass the services to the application or to a service group, whose graceful shutdown ends them. If the services don't run, no emails
-    /// are sent, expired data isn't removed, and the usage of limits is only saved to the journal.
+    /// Pass the services to the application or to a service group, whose graceful shutdown ends them. If the services don't run, the server
+    /// sends no emails, doesn't remove expired data, and saves the usage of limits only to the journal.
     public var services: [any Service] {
         stores.services(logger: logger) + [
             limitStore,
@@ -41,14 +41,14 @@ extension AccountServer {
         ]
     }
 
-    /// Removes deleted accounts, and accounts that were never verified and not used.
+    /// The service that removes deleted accounts. It also removes accounts that were never used and whose address was never verified.
     package var purge: AccountPurge<ServerTime> {
         AccountPurge(stores, configuration.accountRules, mailbox: mailbox, clock: time, now: time.wall, logger: logger)
     }
 
     /// Returns the worker that sends emails.
     ///
-    /// All settings come from the configuration, except that the address of links may depend on the address on which the server listens.
+    /// All settings come from the configuration. Only the address of links comes from the listener if the configuration has no address.
     /// - Parameter bound: The address on which the server listens. Links begin with it if no address is configured.
     /// - Throws: Mustache's error if a template can't be read, or an error if the address of links is invalid.
     package func mailWorker(bound: URL) throws -> MailWorker<ServerTime> {
@@ -85,7 +85,7 @@ extension AccountServer {
         )
     }
 
-    /// The delivery of emails: the folder of the local mailbox, or the SMTP server. A delivery is created once per worker.
+    /// The object that delivers emails to the folder of the local mailbox or to the SMTP server. Each worker creates one such object.
     private var mailDelivery: any MailDelivery {
         switch configuration.mail {
         case .mailbox: mailbox
@@ -93,8 +93,8 @@ extension AccountServer {
         }
     }
 
-    /// The schedule of the worker. A lease is 15 seconds longer than the longest delivery, and the number of concurrent deliveries is the
-    /// number of SMTP connections.
+    /// The schedule of the worker that sends emails. The worker leases each email from the queue, and a lease is 15 seconds longer than the
+    /// longest delivery. The number of concurrent deliveries is the number of SMTP connections.
     private var mailSchedule: MailWorker<ServerTime>.Schedule {
         var schedule = MailWorker<ServerTime>.Schedule(pause: configuration.mailPause)
         if case .smtp(let settings) = configuration.mail {
@@ -105,12 +105,14 @@ extension AccountServer {
         return schedule
     }
 
-    /// Reports the address on which the server listens. Without ``AccountServerConfiguration/resetBaseURL``, links in emails begin with it.
+    /// Receives the address on which the server listens. If ``AccountServerConfiguration/resetBaseURL`` is not set, links in emails begin
+    /// with this address.
     ///
     /// ```swift
     /// Application(router: router, onServerRunning: accounts.serverRuns(on:))
     /// ```
-    /// - Parameter channel: The listening channel. The worker of emails waits for this call, so call it even if an address is configured.
+    /// - Parameter channel: The listening channel. The worker that sends emails waits for this call, so call the method even if an address
+    ///   is configured.
     @Sendable public func serverRuns(on channel: any Channel) {
         address.set(
             to: channel,
@@ -121,7 +123,7 @@ extension AccountServer {
     }
 
     /// Changes the rate limits without a restart. The recorded usage stays, so clients don't get a new burst. The change applies only to
-    /// this server. It doesn't include the memory limit, which is read only at the start.
+    /// this server. The memory limit doesn't change, because the server reads it only at the start.
     /// - Parameter settings: The policies, the mode and the network factors. A limit without a policy is turned off.
     /// - Throws: The error of the store.
     public func change(to settings: LimitSettings) async throws {
@@ -143,7 +145,7 @@ extension AccountPurge {
         self.init(
             records: stores.records,
             list: stores.folder.purgeList,
-            // The folder is also included if emails are now sent by SMTP, because it may still contain earlier emails.
+            // The folder is also included if emails are now sent by SMTP, because it can still contain earlier emails.
             emails: mailbox,
             unverifiedDays: rules.unverifiedDays,
             interval: rules.purgeInterval,
@@ -155,7 +157,7 @@ extension AccountPurge {
 }
 
 extension AccountPurge<ContinuousClock> {
-    /// Creates the service for a command, which calls its methods and doesn't run it.
+    /// Creates the service for a command. A command doesn't run the service, but only calls its methods.
     /// - Throws: An error of the file system.
     package init(_ stores: Stores, _ configuration: AccountServerConfiguration, logger: Logger) throws {
         self.init(
@@ -172,7 +174,7 @@ extension AccountPurge<ContinuousClock> {
 /// Records whether the server is shutting down. Between the signal to shut down and the end of the listeners, the server reports that it is
 /// not ready, so that a load balancer sends requests to other servers.
 ///
-/// It is thread-safe. A shutdown can't be reverted.
+/// The class is thread-safe. A shutdown can't be reverted.
 package final class Drain: Sendable {
     /// Whether the shutdown has begun.
     private let state = Mutex(false)

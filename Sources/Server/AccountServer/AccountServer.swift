@@ -58,7 +58,7 @@ public struct AccountServer: Sendable {
     package let address = BoundAddress()
     /// Admits requests up to the configured number in flight.
     package let shedding: LoadShedding
-    /// Hashes passwords, at most one per processor at a time.
+    /// Hashes passwords. At the same time, it hashes at most one password per processor.
     package let gate: HashingGate
     /// The store of limits.
     package let limitStore: any PersistentRateLimitStore
@@ -74,7 +74,8 @@ public struct AccountServer: Sendable {
     let localization: Localization
     /// Decides about requests by the rate limits.
     let limits: RateLimits
-    /// The fair shares of the limit `reset-global`. They admit a network that has used little of it, even if the quota is used up.
+    /// The fair shares of the limit `reset-global`. If the quota of this limit is used up, they still admit requests from networks that
+    /// have used little of it.
     let shares: FairShares
     /// Claims and finishes the idempotency keys of the account routes.
     let idempotency: IdempotencyKeys
@@ -84,7 +85,7 @@ public struct AccountServer: Sendable {
     let accountMetrics: AccountMetrics
     /// The clocks of the server.
     let time: ServerTime
-    /// The time of leases, due times and grace windows.
+    /// The clock for leases, due times and grace windows, which continues after a restart.
     let steady: any PersistentTime
     /// The current limits of reset emails.
     let mailBounds: MailBounds
@@ -93,11 +94,11 @@ public struct AccountServer: Sendable {
     /// The logger of the server and its services.
     package let logger: Logger
 
-    /// Opens the data folder, creating it if it is missing, and connects to the configured databases. Nothing runs in the background until
-    /// you run the ``services``.
+    /// Opens the data folder, creating it if it is missing, and connects to the configured databases. No background work starts until you
+    /// run the ``services``.
     ///
-    /// With PostgreSQL, the initializer migrates the tables and registers the server. If another server is migrating the tables, it waits
-    /// for up to two minutes.
+    /// With PostgreSQL, the initializer migrates the tables and registers the server. If another server is migrating the tables, the
+    /// initializer waits for up to two minutes.
     /// - Parameters:
     ///   - configuration: The configuration; see ``AccountServerConfiguration/environment(dataFolder:)``.
     ///   - logger: The logger of the services.
@@ -114,7 +115,7 @@ public struct AccountServer: Sendable {
     /// Opens the data folder.
     /// - Parameters:
     ///   - hashing: Creates and verifies password hashes; Argon2id if `nil`.
-    ///   - time: The clocks of the server; those of the machine and of the database if `nil`.
+    ///   - time: The clocks of the server. With `nil`, the server uses the clocks of the machine and of the database.
     package init(
         _ configuration: AccountServerConfiguration,
         logger: Logger,
@@ -252,11 +253,11 @@ public struct AccountServer: Sendable {
 
     /// Returns the user of the access token in a request's `Authorization` header, for the app's routes.
     ///
-    /// The method verifies the signature, and reads the account and its session from the store. So a token whose session has ended is
-    /// refused immediately.
+    /// The method verifies the signature, and reads the account and its session from the store. It therefore refuses a token as soon as its
+    /// session has ended.
     /// - Parameter request: The request.
-    /// - Throws: `ContractError` with `AUTH_TOKEN_MISSING`, `AUTH_TOKEN_INVALID` or `AUTH_TOKEN_EXPIRED`; with `AUTH_SESSION_EXPIRED` if
-    ///   the session has ended, the password was changed, or the account is not active; or an error of the store.
+    /// - Throws: `ContractError` with `AUTH_TOKEN_MISSING`, `AUTH_TOKEN_INVALID` or `AUTH_TOKEN_EXPIRED`. If the session has ended, the
+    ///   password was changed, or the account is not active, the code is `AUTH_SESSION_EXPIRED`. Errors of the store are rethrown.
     public func user(of request: Request) async throws -> AccountUser {
         try await authentication.user(of: request)
     }
@@ -303,11 +304,11 @@ package struct Argon2Hashing: PasswordHashing {
         return (try? ImportedHash(hash))?.verify(password) ?? false
     }
 
-    /// Returns whether the parameters of a hash differ from the parameters of new hashes, so that it should be replaced.
+    /// Returns whether the parameters of a hash differ from the parameters of new hashes. The server replaces such a hash at the next
+    /// sign-in.
     package func needsRehash(_ hash: String) -> Bool { argon2.needsRehash(hash) }
 
-    /// Returns a hash that matches no password, but whose verification costs as much as that of the given hash; `nil` for an unknown
-    /// format.
+    /// Returns a hash that matches no password, but takes as long to verify as the given hash. Returns `nil` for an unknown format.
     package func decoy(like hash: String) -> String? {
         hash.hasPrefix("$argon2") ? argon2.decoy(like: hash) : (try? ImportedHash(hash))?.decoy
     }

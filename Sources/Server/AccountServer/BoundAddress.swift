@@ -4,7 +4,7 @@ import Synchronization
 
 /// The address on which a server listens, available after it has started.
 ///
-/// Any number of tasks can wait for it. It is set once; later calls of ``set(_:)`` have no effect.
+/// Any number of tasks can wait for the address. It is set once. Later calls of ``set(_:)`` have no effect.
 package final class BoundAddress: Sendable {
     /// The address, or the tasks that wait for it.
     private let state = Mutex<State>(.waiting([]))
@@ -14,7 +14,7 @@ package final class BoundAddress: Sendable {
 
     /// The address is first unknown, and then known or never known.
     private enum State {
-        /// The server has not started. The continuations are those of waiting tasks.
+        /// The server has not started. The continuations belong to the waiting tasks.
         case waiting([CheckedContinuation<URL, any Error>])
         /// The server listens.
         case bound(URL)
@@ -27,9 +27,9 @@ package final class BoundAddress: Sendable {
         state.withLock { if case .bound(let url) = $0 { url } else { nil } }
     }
 
-    /// Sets the address to that of a channel that listens on a host.
+    /// Sets the address of a channel that listens on a host.
     /// - Parameters:
-    ///   - channel: The channel. Its port is used, because it differs from the configured port if that port is 0.
+    ///   - channel: The channel. The method uses the port of the channel, because the system chooses this port if the configured port is 0.
     ///   - scheme: `http` or `https`.
     ///   - host: The configured host, without brackets.
     ///   - port: The configured port, if the channel has none.

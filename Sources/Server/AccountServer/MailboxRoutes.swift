@@ -47,7 +47,7 @@ struct MailboxRoutes<Context: RequestContext>: Sendable {
         router.get("/dev/mailbox/:id", use: show)
     }
 
-    /// Lists the emails, as JSON if `Accept` contains that.
+    /// Lists the emails. The response is JSON if `Accept` contains `application/json`, otherwise a page.
     ///
     /// - Throws: `RESOURCE_NOT_FOUND` for another host name; an error of the file system.
     @Sendable private func list(_ request: Request, _ context: Context) throws -> Response {

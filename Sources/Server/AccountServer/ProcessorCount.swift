@@ -1,10 +1,10 @@
 import Foundation
 import NIOCore
 
-/// The number of processors that the process may use, limited by control groups and the affinity mask. The server hashes at most as many
-/// passwords at once.
+/// The number of processors that the process can use, within the limits of control groups and the affinity mask. The server hashes at most
+/// this number of passwords at the same time.
 package enum ProcessorCount {
-    /// The number, at least 1. Read once.
+    /// The number, at least 1. The process reads it only at the first access.
     package static let available: Int = {
         let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
         return max(1, min(System.coreCount, allowed(in: status) ?? .max))

@@ -5,9 +5,9 @@ import Timekeeping
 /// The clocks of a server: a monotonic clock, the wall clock, and the clocks that continue after a restart of the process. Tests replace
 /// them to simulate long times.
 package struct ServerTime: Clock {
-    /// An instant, as the duration since the creation of the time.
+    /// An instant, stored as the duration since the ``ServerTime`` was created.
     package struct Instant: InstantProtocol {
-        /// The time since the creation of the time.
+        /// The duration since the ``ServerTime`` was created.
         var offset: Duration
 
         /// Returns a later instant.

@@ -4,11 +4,11 @@ public import ResilientHTTP
 import Synchronization
 import Timekeeping
 
-/// Counts and times the calls of a client, for swift-metrics. Add one listener to each client. If several listeners have the same factory,
-/// they share the series.
+/// A listener that counts and times the calls of a client, for swift-metrics. Add one listener to each client. Listeners with the same
+/// factory share the series.
 ///
 /// - `http_client_calls`, and the timer `http_client_call_duration`: finished calls. The label `outcome` is `success` or the error's code.
-///   The label `gave_up` is the reason why a call was not retried, or `no`.
+///   The label `gave_up` is the reason why the client didn't retry the call again, or `no`.
 /// - `http_client_attempts`, and the timer `http_client_attempt_duration`: requests passed to the transport. The label `status` is `2xx`,
 ///   `4xx` and so on, or `none` if there was no response.
 /// - `http_client_waits`, and the timer `http_client_wait_duration`: delays of a call, with the label `reason`. The timer records the
@@ -16,10 +16,10 @@ import Timekeeping
 /// - `http_client_refusals`: calls that the client itself refused, with the label `by`.
 /// - `http_client_refreshes`: refreshes of the session, with the label `shared`.
 ///
-/// All metrics have the label `endpoint`. It is the method and the template of the route, never a path. At most 200 endpoints and 100 codes
-/// have their own series. Further endpoints and codes are counted as `other`.
+/// All metrics have the label `endpoint`: the method and the template of the route, never a path. At most 200 endpoints and 100 codes have
+/// their own series. The listener counts further endpoints and codes as `other`.
 ///
-/// The listener can be used by several threads. For an offline queue, use ``QueueMetrics``.
+/// The listener is thread-safe. For an offline queue, use ``QueueMetrics``.
 public final class MetricsListener: CallListener {
     /// The largest number of endpoints with their own series.
     static let mostEndpoints = 200
@@ -52,14 +52,14 @@ public final class MetricsListener: CallListener {
     private let factory: any MetricsFactory
     private let state = Mutex(State())
 
-    /// Creates a listener. If the default factory is used, bootstrap the metrics system first, because the factory is read now.
+    /// Creates a listener. If you use the default factory, bootstrap the metrics system first, because the initializer reads the factory.
     /// - Parameter factory: Creates the counters and timers.
     public init(factory: any MetricsFactory = MetricsSystem.factory) {
         self.factory = factory
     }
 
     /// Records an event. The method takes a lock for a few dictionary lookups, and never waits for anything else.
-    /// - Parameter event: An event of a client. The start of an attempt is ignored, because the end of the attempt is counted.
+    /// - Parameter event: An event of a client. The method ignores the start of an attempt, because it counts the end of the attempt.
     public func hear(_ event: CallEvent) {
         switch event.kind {
         case .attemptStarted, .gaveUp: break
@@ -79,8 +79,8 @@ public final class MetricsListener: CallListener {
         }
     }
 
-    /// Increments a counter and records a duration. If the largest number of endpoints is reached, a further endpoint is counted as
-    /// `other`.
+    /// Increments a counter and records a duration. If the largest number of endpoints is reached, the method uses `other` for a new
+    /// endpoint.
     /// - Parameters:
     ///   - count: The name of the counter, without `http_client_`.
     ///   - time: The name of the timer, without `http_client_`; `nil` records no duration.
@@ -112,7 +112,7 @@ public final class MetricsListener: CallListener {
         timer?.recordNanoseconds(duration.wholeNanoseconds)
     }
 
-    /// Returns the label of an error code: the code itself, or `other` if the largest number of codes is reached.
+    /// Returns the label of an error code: the code itself, or `other` for a new code if the largest number of codes is reached.
     private func bounded(_ code: ErrorCode) -> String {
         state.withLock { state in
             if state.codes.contains(code.rawValue) { return code.rawValue }

@@ -2,14 +2,14 @@ public import CoreMetrics
 import ErrorContract
 public import OfflineQueue
 
-/// Counts the events of an offline queue and reports its size, for swift-metrics.
+/// A reporter that counts the events of an offline queue and reports its size, for swift-metrics.
 ///
 /// - `offline_queue_events`: a counter with the label `event` (`queued`, `sending`, `delivered`, `failed`, `dead_lettered` and so on). The
 ///   label `reason` is the kind of the error of a failed call, or the reason of a dead letter or a pause. For other events, it is `none`.
 /// - `offline_queue_pending`, `offline_queue_dead_letters` and `offline_queue_bytes`: gauges of the queue's size after each event.
 ///
 /// No label contains an account, a lane (the name of a sequence of requests in the queue), a path or a request. At most 20 kinds of errors
-/// have their own series. Further kinds are counted as `other`.
+/// have their own series. The reporter counts further kinds as `other`.
 ///
 /// ```swift
 /// let metrics = QueueMetrics(queue)
@@ -23,20 +23,20 @@ public struct QueueMetrics: Sendable {
     private let events: QueueEvents
     private let factory: any MetricsFactory
 
-    /// Creates a reporter. All events from now on are counted, even events before ``run()``. The queue buffers at most 256 events until
-    /// they are counted.
+    /// Creates a reporter. The reporter counts all later events, also events before the call of ``run()``. Until then, the queue buffers at
+    /// most 256 events.
     /// - Parameters:
     ///   - queue: The queue.
-    ///   - factory: The factory of counters and gauges. If the default factory is used, bootstrap the metrics system first, because it is
-    ///     read now.
+    ///   - factory: The factory of counters and gauges. If you use the default factory, bootstrap the metrics system first, because the
+    ///     initializer reads the factory.
     public init(_ queue: OfflineQueue, factory: any MetricsFactory = MetricsSystem.factory) {
         (self.queue, self.factory) = (queue, factory)
         events = queue.events
     }
 
-    /// Reports until the task is canceled. Call it only once, because a sequence of events can have only one reader.
+    /// Reports until the task is canceled. Call this method only once, because a sequence of events can have only one reader.
     ///
-    /// If events arrive faster than they are counted, the queue drops some events. The event `missed` counts the dropped events.
+    /// If events arrive faster than the reporter counts them, the queue drops some events. The event `missed` counts the dropped events.
     public func run() async {
         var counters: [Series: Counter] = [:]
         var kinds: Set<String> = []

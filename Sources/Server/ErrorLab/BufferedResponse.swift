@@ -6,11 +6,11 @@ import Hummingbird
 import NIOCore
 import StrictJSON
 
-/// A response with its body in memory, so that defects can be applied to its bytes.
+/// A response with its body in memory, so that the lab can change the bytes.
 struct BufferedResponse: Sendable {
     /// The HTTP status.
     var status: Int
-    /// The header fields, without `Content-Length`. This field is computed when the response is sent.
+    /// The header fields, without `Content-Length`, which the lab computes when it sends the response.
     var headers: HTTPFields
     /// The bytes of the body. The lab may send only a part of them.
     var body: [UInt8]
@@ -42,9 +42,9 @@ struct BufferedResponse: Sendable {
 }
 
 extension BufferedResponse {
-    /// Reads a response and its body into memory. `Content-Length` is removed, because the body may change.
+    /// Reads a response and its body into memory. The initializer removes `Content-Length`, because the body may change.
     ///
-    /// The body is collected without a limit, so use it only for responses of this server.
+    /// There is no limit for the size of the body, so use the initializer only for responses of this server.
     /// - Parameter response: A response of the server's own routes.
     /// - Throws: The error of the body's writer.
     init(_ response: Response) async throws {
@@ -56,7 +56,7 @@ extension BufferedResponse {
     }
 }
 
-/// Collects a body in memory. Only used by one task.
+/// A writer that collects a body in memory. Only one task may use it.
 private final class BodyCollector: ResponseBodyWriter {
     private(set) var bytes: [UInt8] = []
 
@@ -68,8 +68,8 @@ private final class BodyCollector: ResponseBodyWriter {
 }
 
 extension BufferedResponse {
-    /// Applies the defects that only change bytes: another status, other content, another character encoding, another content type, and a
-    /// missing error code.
+    /// Applies the requested defects that only change bytes: another status, other content, another character encoding, another content
+    /// type, and a missing error code.
     /// - Parameter requested: The requested response.
     mutating func apply(_ requested: LabResponse) {
         if let status = requested.status { self.status = status }
@@ -107,7 +107,7 @@ extension BufferedResponse {
         """
 
     /// Converts UTF-8 to ISO 8859-1. Other characters become question marks.
-    /// - Parameter bytes: Text in UTF-8. Invalid bytes are replaced first.
+    /// - Parameter bytes: Text in UTF-8. The function first replaces invalid bytes.
     private static func latin1(_ bytes: [UInt8]) -> [UInt8] {
         String(decoding: bytes, as: UTF8.self).unicodeScalars.map { UInt8(exactly: $0.value) ?? UInt8(ascii: "?") }
     }

@@ -7,9 +7,9 @@ public import NIOCore
 import Pages
 public import ServerMiddleware
 
-/// The error lab: routes that fail on demand. With these routes, the author of an app tests its error handling.
+/// The error lab: routes that fail on demand, with which the developers of an app test its error handling.
 ///
-/// Use it only for development, because any client can make the server wait and break connections. One line adds it:
+/// Use the lab only for development, because any client can make the server wait and break connections. One line adds the lab to a router:
 ///
 /// ```swift
 /// try ErrorLabRoutes<AppContext>().add(to: router)
@@ -20,15 +20,15 @@ public import ServerMiddleware
 /// - `answer` responds as its query specifies.
 /// - `token`, `token/refresh` and `protected` provide a session with short-lived tokens.
 /// - `limited` has a rate limit.
-/// - `read` explains how a client reads a given response.
+/// - `read` explains how a client reads the response that the request contains.
 /// - `scenarios` lists prepared calls.
 ///
-/// The root itself is a page for all routes. `ErrorLabContract` describes the parameters.
+/// The root itself is a page that lists all routes. `ErrorLabContract` describes the parameters.
 ///
 /// The memory of the lab is bounded. A delay is at most two minutes, and ends when the client disconnects.
 ///
-/// Create one value for each server, because each value has its own counts of calls, sessions of tokens and rate limits. These are stored
-/// in memory and start empty after a restart. The routes are thread-safe.
+/// Create one value for each server, because each value has its own counts of calls, sessions and rate limits. The lab stores them in
+/// memory, so they are empty after a restart. The routes are thread-safe.
 public struct ErrorLabRoutes<Context: ErrorLabRequestContext>: Sendable {
     /// The path of the lab.
     private let root: String
@@ -64,10 +64,10 @@ public struct ErrorLabRoutes<Context: ErrorLabRequestContext>: Sendable {
         page = try LabPage(root: root, catalogue: renderer.catalogue)
     }
 
-    /// Adds the lab to a router. Errors of the lab's own routes have a form of the contract, even if the router has no middleware that
+    /// Adds the lab to a router. The lab renders its errors in a format of the error contract, even if the router has no middleware that
     /// renders errors.
     ///
-    /// Call it only once for each value. A second call creates new counts, which the first routes don't share.
+    /// Call this method only once for each value. A second call creates new counts, which the first routes don't share.
     /// - Parameter router: The router, or a group of it.
     public func add(to router: some RouterMethods<Context>) {
         let lab = router.group(RouterPath(root))
@@ -120,7 +120,8 @@ public protocol ErrorLabRequestContext: RequestContext {
 
 /// A request context for servers that have no other context.
 ///
-/// Use it for a router that only serves the lab. For a router with other routes, conform their context to ``ErrorLabRequestContext``.
+/// Use this context for a router that only serves the lab. For a router with other routes, conform the context of these routes to
+/// ``ErrorLabRequestContext``.
 public struct ErrorLabContext: ErrorLabRequestContext {
     /// The storage that Hummingbird needs for a request.
     public var coreContext: CoreRequestContextStorage
@@ -135,13 +136,13 @@ public struct ErrorLabContext: ErrorLabRequestContext {
     }
 }
 
-/// Refuses requests for other hosts than the given names of this machine. This prevents DNS rebinding, in which a web page uses a host name
-/// that resolves to this machine.
+/// A middleware that refuses requests whose host is not one of the accepted names of this machine. This prevents DNS rebinding: an attack
+/// in which a web page uses a host name that resolves to this machine.
 struct HostGuardMiddleware<Context: RequestContext>: RouterMiddleware {
     /// The names in lowercase; `nil` accepts any name.
     let hosts: Set<String>?
 
-    /// Passes a request for an accepted host to the next handler. Otherwise it throws 404, as if the lab didn't exist.
+    /// Passes a request for an accepted host to the next handler. For another host, the method throws 404, as if the lab didn't exist.
     func handle(
         _ request: Request,
         context: Context,

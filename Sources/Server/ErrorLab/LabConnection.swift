@@ -8,7 +8,7 @@ import Timekeeping
 ///
 /// A test passes a manual clock, so that it doesn't wait for long delays.
 struct LabTime: Sendable {
-    /// The clock of delays and lifetimes. Starts at zero when the lab is created.
+    /// The clock of delays and lifetimes, which starts at zero when the lab is created.
     private let clock: MonotonicClock
     /// The wall clock.
     let wall: @Sendable () -> Date
@@ -30,10 +30,10 @@ struct LabTime: Sendable {
     func sleep(_ time: Duration) async throws { try await clock.sleep(until: clock.now + time) }
 }
 
-/// Detects that the client has closed the connection, or its sending direction of the connection.
+/// A channel handler that detects that the client has closed the connection, or only the direction in which the client sends.
 ///
-/// While the lab waits, this handler is in the pipeline of the connection. It is needed because Hummingbird notices a closed connection
-/// only when it writes.
+/// This handler is in the pipeline of the connection while the lab waits. Without it, Hummingbird notices a closed connection only when it
+/// writes.
 final class DepartureHandler: ChannelInboundHandler, RemovableChannelHandler, Sendable {
     typealias InboundIn = Any
     /// A stream without elements, which ends when the client has disconnected.
@@ -46,7 +46,8 @@ final class DepartureHandler: ChannelInboundHandler, RemovableChannelHandler, Se
         (presence, end) = AsyncStream.makeStream()
     }
 
-    /// Returns when the client has disconnected, when the handler has been removed, or when the task is canceled. Call it only once.
+    /// Returns when the client has disconnected, when the lab has removed the handler, or when the task is canceled. Call the method only
+    /// once.
     func departure() async {
         for await _ in presence {}
     }
@@ -85,7 +86,7 @@ final class DepartureHandler: ChannelInboundHandler, RemovableChannelHandler, Se
 
 /// The connection of a request.
 struct LabConnection: Sendable {
-    /// The client has disconnected, or the server is shutting down.
+    /// An error that a wait throws if the client has disconnected, or if the server is shutting down.
     struct Gone: Error {}
 
     /// The channel of the connection.
@@ -120,15 +121,15 @@ struct LabConnection: Sendable {
             defer { tasks.cancelAll() }
             return await tasks.next() ?? false
         }
-        // This fails if the connection is closed, because the handler is then already removed.
+        // The removal fails if the connection is closed, because the handler is then already removed.
         try? await channel.pipeline.removeHandler(watch).get()
         guard hasSlept else { throw Gone() }
     }
 
     /// Closes the connection with a TCP reset, or in an orderly way.
     ///
-    /// The method returns when the channel is closed. Bytes that were written before a reset may be lost, because the client's system
-    /// discards its buffer.
+    /// The method returns when the channel is closed. After a reset, bytes that the lab has written before can be lost, because the
+    /// client's system discards its buffer.
     /// - Parameter close: The way in which the connection is closed.
     func drop(_ close: LabClose) async {
         if close == .reset, let socket = channel as? any SocketOptionProvider {

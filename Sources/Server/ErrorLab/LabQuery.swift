@@ -4,10 +4,10 @@ import Hummingbird
 import ServerMiddleware
 import StrictJSON
 
-/// Reads the query of a request parameter by parameter, and reports all problems at once.
+/// A reader for the query of a request, which reports all invalid parameters at once.
 ///
-/// Call one method for each parameter, then ``finish()``. If no method reads a parameter, the parameter counts as unknown. So the code
-/// needs no separate list of valid names.
+/// Call one method for each parameter, and then ``finish()``. ``finish()`` also reports each parameter that no method has read as unknown,
+/// so the code needs no separate list of valid names.
 struct LabQuery {
     /// The names and values in the order of the query.
     let parameters: [(name: String, value: String)]
@@ -28,7 +28,7 @@ struct LabQuery {
     ///   - name: The name of the parameter.
     ///   - range: The valid values.
     ///   - usual: The value if the parameter is absent.
-    /// - Returns: The value. If it is absent or invalid, the result is `usual`. ``finish()`` reports an invalid value.
+    /// - Returns: The value, or `usual` if the parameter is absent or invalid. ``finish()`` reports an invalid value.
     mutating func whole(_ name: String, in range: ClosedRange<Int>, default usual: Int) -> Int {
         guard let text = value(name) else { return usual }
         if let number = Int(text), range.contains(number) { return number }
@@ -38,7 +38,7 @@ struct LabQuery {
 
     /// Reads `true` or `false`.
     /// - Parameter name: The name of the parameter.
-    /// - Returns: The value; `false` if it is absent or invalid.
+    /// - Returns: The value; `false` if the parameter is absent or invalid.
     mutating func flag(_ name: String) -> Bool {
         guard let text = value(name) else { return false }
         if text != "true", text != "false" { refuse(name, "one of true, false") }
@@ -46,7 +46,7 @@ struct LabQuery {
     }
 
     /// Reads the name of a session from the parameter `session`.
-    /// - Returns: The name; empty if it is absent or invalid.
+    /// - Returns: The name; empty if the parameter is absent or invalid.
     mutating func session() -> String {
         guard let text = value("session") else { return "" }
         let allowed = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-".utf8)
@@ -56,7 +56,7 @@ struct LabQuery {
     }
 
     /// Reads the format of an error's body from the parameter `form`.
-    /// - Returns: The format; `nil` if it is absent or invalid.
+    /// - Returns: The format; `nil` if the parameter is absent or invalid.
     mutating func form() -> ErrorForm? {
         guard let text = value("form") else { return nil }
         if let form = ErrorForm(rawValue: text) { return form }
@@ -64,7 +64,7 @@ struct LabQuery {
         return nil
     }
 
-    /// Ends the reading. Each parameter that was not read is a problem. At most 50 problems are reported.
+    /// Throws an error if the query has invalid parameters, or parameters that no method has read. The error lists at most 50 problems.
     /// - Throws: ``ContractError`` with all problems of the query.
     func finish() throws {
         let unknown = parameters.map(\.name).filter { !known.contains($0) }.prefix(50).map { name in

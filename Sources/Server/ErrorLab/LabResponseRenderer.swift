@@ -7,11 +7,12 @@ import ServerMiddleware
 import StrictJSON
 import Timekeeping
 
-/// Renders the responses of the lab. It uses the error renderer of the real routes, so that an app is tested with real bodies.
+/// A renderer for the responses of the lab. It uses the error renderer of the real routes, so that an app gets the same bodies as from a
+/// real server.
 struct LabResponseRenderer: Sendable {
     /// The renderer of real errors.
     let errors: ContractErrorRenderer
-    /// The responses of other servers by the names of their families.
+    /// Error responses of other servers and frameworks, by the names of their formats ("families").
     let families: [String: BufferedResponse]
     /// The wall clock, for dates in headers.
     let now: @Sendable () -> Date
@@ -67,7 +68,7 @@ struct LabResponseRenderer: Sendable {
         return response
     }
 
-    /// Returns an error of another server; `nil` if there is no such family.
+    /// Returns an error response in the format of another server; `nil` if there is no format with the name.
     func foreign(_ family: String) -> BufferedResponse? { families[family] }
 
     /// Sets the delay in the header of a response: seconds, a date relative to the wall clock, no delay, or any text. The body doesn't
@@ -91,7 +92,7 @@ extension BufferedResponse {
 }
 
 extension JSONValue {
-    /// Returns the value without the members of a name, at any depth.
+    /// Returns the value without all members of a name, at any depth.
     fileprivate func without(_ name: String) -> JSONValue {
         switch self {
         case .object(let object):
@@ -104,7 +105,7 @@ extension JSONValue {
 
 /// Error responses of other servers: one response for each format that the decoder knows.
 enum ForeignErrorBodies {
-    /// The table can't be read.
+    /// An error for a damaged built-in table.
     struct Unreadable: Error {}
 
     /// Returns the responses by the names of their families.

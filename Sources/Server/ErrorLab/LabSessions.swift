@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Counts the calls of each address in each session, so that a response can fail the first calls and then succeed.
+/// Counts the calls with the same query in each session, so that the lab can fail the first calls and then respond with a success.
 ///
-/// At most 4,096 pairs of a session and a query are stored. If the table is full, the least recently used pair is removed. Its count starts
-/// again from 0.
+/// The table stores at most 4,096 pairs of a session and a query. If the table is full, it removes the least recently used pair, whose
+/// count then starts again from 0.
 ///
 /// Two queries with the same hash share a count. This is acceptable for a development server.
 final class LabSessions: Sendable {
@@ -11,7 +11,7 @@ final class LabSessions: Sendable {
     private struct Place: Hashable {
         /// The name of the session; empty for calls without one.
         let session: String
-        /// The hash of the query. Queries may be long and are not stored.
+        /// The hash of the query. The table doesn't store the query itself, because a query can be long.
         let query: Int
     }
 
@@ -62,7 +62,7 @@ struct BoundedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// The number of entries.
     var count: Int { entries.count }
 
-    /// Changes an entry. If the entry doesn't exist, it is created with the default. The call counts as a use.
+    /// Changes an entry. If the entry doesn't exist, the method creates it with the default value. The call counts as a use.
     /// - Returns: The result of the closure.
     mutating func with<Result>(_ key: Key, default make: @autoclosure () -> Value, _ body: (inout Value) -> Result) -> Result {
         if entries[key] == nil { makeRoom() }

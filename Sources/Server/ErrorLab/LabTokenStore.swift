@@ -5,18 +5,19 @@ import Synchronization
 /// The sessions of the lab. Their tokens are only valid for `LabPath.protected`.
 ///
 /// A token is `ID.SECRET`. A refresh replaces both secrets of a session, and only the latest pair is valid. If an app refreshes twice at
-/// the same time, the second refresh counts as a reuse, so a test detects the mistake.
+/// the same time, the store refuses the second refresh and counts it as a reuse.
 ///
 /// The account server accepts a second use of a refresh token within ten seconds, because the first response may be lost. The lab refuses
-/// it, so that a test notices each concurrent refresh.
+/// the second use, so that a test of the app detects each concurrent refresh.
 ///
-/// At most 1,024 sessions are stored. The tokens of removed sessions count as unknown.
+/// The store has at most 1,024 sessions, and removes the least recently used session for a new one. The tokens of removed sessions are
+/// unknown.
 final class LabTokenStore: Sendable {
     /// The behavior of a session's tokens.
     struct Rules: Sendable {
         /// The lifetime of an access token, in milliseconds.
         var lifetime = 5_000
-        /// Whether the first access token has already expired when it is issued.
+        /// Whether the first access token has already expired when the lab issues it.
         var isExpired = false
         /// The number of refreshes that the session allows.
         var refreshes = 1_000
@@ -26,7 +27,7 @@ final class LabTokenStore: Sendable {
 
     /// The counts of a session. The response to a call reports them.
     struct Use: Sendable {
-        /// The number of admitted calls of the protected route.
+        /// The number of calls of the protected route with a valid token.
         let calls: Int
         /// The number of successful refreshes.
         let refreshes: Int
@@ -72,7 +73,7 @@ final class LabTokenStore: Sendable {
         return tokens(of: session, id)
     }
 
-    /// Returns the duration of a refresh, in milliseconds; 0 for an unknown token.
+    /// Returns the time that a refresh with a token takes, in milliseconds; 0 for an unknown token.
     func delay(of token: String) -> Int {
         let (id, _) = Self.parts(token)
         return sessions.withLock { $0.withExisting(id) { $0.rules.refreshDelay } } ?? 0
@@ -80,8 +81,8 @@ final class LabTokenStore: Sendable {
 
     /// Refreshes a session.
     ///
-    /// All changes happen under one lock. If two concurrent refreshes have the same token, exactly one succeeds, and the other counts as a
-    /// reuse.
+    /// All changes happen under one lock. If two concurrent refreshes have the same token, exactly one succeeds, and the other refresh
+    /// counts as a reuse.
     /// - Parameter token: The refresh token, as the client sent it.
     /// - Throws: `AUTH_REFRESH_FAILED` for a token that is unknown, was used before, or exceeds the number of refreshes.
     func refresh(_ token: String) throws(LabTokenRefusal) -> LabTokens {
@@ -101,7 +102,7 @@ final class LabTokenStore: Sendable {
         return tokens(of: session, id)
     }
 
-    /// Admits a call.
+    /// Checks the access token of a call, and counts the call.
     ///
     /// - Parameter token: The access token, as the client sent it.
     /// - Returns: The counts of the session, including this call.
@@ -122,7 +123,7 @@ final class LabTokenStore: Sendable {
         return try (result ?? .failure(LabTokenRefusal(code: .authTokenInvalid))).get()
     }
 
-    /// Returns the time at which an access token that is issued now expires.
+    /// Returns the expiry of an access token that the lab issues now.
     private func expiry(_ rules: Rules) -> Duration { time.elapsed() + .milliseconds(rules.lifetime) }
 
     /// Returns the tokens of a session, as the response contains them.
@@ -134,19 +135,19 @@ final class LabTokenStore: Sendable {
         )
     }
 
-    /// Splits a token into its id and its secret. If the token has another form, both are empty, so no session is found.
+    /// Splits a token into its id and its secret. If the token has another form, both are empty, so the store finds no session.
     private static func parts(_ token: String) -> (id: String, secret: String) {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false).map { String($0) }
         return parts.count == 2 ? (parts[0], parts[1]) : ("", "")
     }
 
-    /// Returns 128 random bits. They protect nothing of value.
+    /// Returns 128 random bits as text.
     private static func secret() -> String {
         (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()
     }
 }
 
-/// A token was refused.
+/// An error for a token that the lab refuses.
 struct LabTokenRefusal: Error {
     /// The code of the response.
     let code: ErrorCode

@@ -7,12 +7,13 @@ import ServerMiddleware
 import Synchronization
 import Timekeeping
 
-/// Admits `quota` requests in `window` seconds for each session. It reports the remaining requests in the fields of
-/// draft-ietf-httpapi-ratelimit-headers-10.
+/// The route of the lab that admits `quota` requests in `window` seconds for each session. The response reports the remaining requests in
+/// the fields of draft-ietf-httpapi-ratelimit-headers-10.
 ///
-/// It uses a sliding window, like the real limits. At most 512 windows are stored. A removed window starts empty again.
+/// The route uses a sliding window, like the real limits. It stores at most 512 windows. If it removes a window, the session has its full
+/// quota again.
 final class LimitedRoute<Context: ErrorLabRequestContext>: Sendable {
-    /// The key of a window. The same session with other parameters has another window.
+    /// The key of a window. If a session uses other values of `quota` or `window`, it gets another window.
     private struct Place: Hashable {
         /// The name of the session, which the client chooses.
         let session: String
@@ -85,10 +86,10 @@ final class LimitedRoute<Context: ErrorLabRequestContext>: Sendable {
     /// - Parameters:
     ///   - place: The key of the window.
     ///   - policy: The policy with the quota and the window of the key.
-    /// - Returns: The remaining requests, and the time until one more request is admitted. The remaining requests are `nil` for a refusal.
+    /// - Returns: The remaining requests, or `nil` for a refusal, and the time until the route admits one more request.
     private func take(_ place: Place, _ policy: RateLimitPolicy) -> (remaining: Int?, reset: Duration) {
         windows.withLock { table in
-            // The time is read under the lock, so that the times of the window never decrease.
+            // Read the time under the lock, so that the times of the window never decrease.
             let now = time.elapsed().wholeNanoseconds
             return table.with(place, default: SlidingWindow()) { window in
                 guard case .admitted(let remaining) = window.admit(at: now, policy: policy) else {
@@ -101,7 +102,7 @@ final class LimitedRoute<Context: ErrorLabRequestContext>: Sendable {
 }
 
 extension SlidingWindow {
-    /// Returns the time until the given number of requests is admitted at once.
+    /// Returns the time until the window admits a number of requests at once.
     fileprivate func delay(at now: Int64, policy: RateLimitPolicy, of count: Int) -> Duration {
         var copy = self
         guard case .refused(let delay) = copy.admit(at: now, policy: policy, cost: count) else { return .zero }

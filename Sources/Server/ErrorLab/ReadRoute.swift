@@ -7,8 +7,8 @@ import ServerMiddleware
 import StrictJSON
 import Timekeeping
 
-/// Explains how a client reads a response of any server, and how the client reacts. It uses the decoder of the client library, so the
-/// explanation always matches the behavior.
+/// The route that explains how the client library reads a response of any server, and how it reacts. The route uses the decoder of the
+/// client library, so the explanation always matches the behavior.
 struct ReadRoute<Context: ErrorLabRequestContext>: Sendable {
     /// A response that a client received.
     private struct Received: Decodable {
@@ -34,7 +34,7 @@ struct ReadRoute<Context: ErrorLabRequestContext>: Sendable {
     let catalogue: ErrorCatalogue
     /// The languages of the texts for users.
     let localization: Localization
-    /// The wall clock. A date in `Retry-After` is compared with it.
+    /// The wall clock, which converts a date in `Retry-After` to a delay.
     let now: @Sendable () -> Date
 
     /// Reads a response from the body of the request, at most 256 KB, and returns its explanation.
@@ -46,7 +46,7 @@ struct ReadRoute<Context: ErrorLabRequestContext>: Sendable {
         guard let body = received.bytes else { throw Self.refused("body_base64", "base64 (RFC 4648 §4)") }
         var headers: HTTPFields = [:]
         for (name, value) in received.headers ?? [:] {
-            // Invalid fields are skipped, because HTTP can't transfer them.
+            // Skip invalid fields, because HTTP can't transfer them.
             guard let name = HTTPField.Name(name), HTTPField.isValidValue(value) else { continue }
             headers[name] = value
         }
@@ -73,10 +73,10 @@ struct ReadRoute<Context: ErrorLabRequestContext>: Sendable {
         return decoder.refusalInSuccess(status: status, headers: headers, body: body, now: now())
     }
 
-    /// Returns the explanation as JSON: the code, the reaction of the client, and the texts that the user sees.
+    /// Returns the explanation as JSON: the error code, the reaction of the client, and the texts that the user sees.
     /// - Parameters:
     ///   - response: The decoded error.
-    ///   - headers: The header fields of the given response.
+    ///   - headers: The header fields of the response to explain.
     ///   - language: The language of the texts.
     private func reading(_ response: DecodedError, _ headers: HTTPFields, in language: Language) -> JSONValue {
         var error = APIError(response, catalogue: catalogue)

@@ -5,16 +5,16 @@ import Hummingbird
 import NIOCore
 import ServerMiddleware
 
-/// Responds as the parameters of the request specify.
+/// The route of the lab that responds as the parameters of the request specify.
 ///
 /// The route takes these steps:
 ///
-/// 1. If the query requests a redirect, it redirects.
-/// 2. If the call with this number must not fail, it responds with a success.
-/// 3. Otherwise it waits for the delay, renders the response and applies the defects to its bytes. Then it sends the response with the
-///    requested breaks and pauses.
+/// 1. If the query requests a redirect, the route redirects.
+/// 2. If only the first calls of the session must fail and this call is a later one, the route responds with a success.
+/// 3. Otherwise, the route waits for the requested delay, renders the response, and applies the requested defects to its bytes. It then
+///    sends the response, and pauses or breaks the connection as requested.
 struct ResponseRoute<Context: ErrorLabRequestContext>: Sendable {
-    /// Renders successes and errors of the contract, and the errors of other servers.
+    /// Renders successes, errors of the contract, and errors of other servers.
     let renderer: LabResponseRenderer
     /// The counts of calls, for responses that fail only the first calls.
     let sessions: LabSessions
@@ -55,7 +55,7 @@ struct ResponseRoute<Context: ErrorLabRequestContext>: Sendable {
         return LabResponseDelivery(connection: connection).response(plain, requested)
     }
 
-    /// Renders the response of a call that fails: an error of another server, or the outcome. The caller applies the defects.
+    /// Renders the response of a call that must fail: an error of another server, or the requested outcome. The caller applies the defects.
     private func failing(
         _ requested: LabResponse,
         _ call: Int,
@@ -66,7 +66,7 @@ struct ResponseRoute<Context: ErrorLabRequestContext>: Sendable {
         return try await plain(requested.outcome, requested, call, request, context)
     }
 
-    /// Renders an outcome without defects.
+    /// Renders the requested outcome without defects.
     private func plain(
         _ outcome: LabOutcome,
         _ requested: LabResponse,
@@ -94,8 +94,8 @@ struct ResponseRoute<Context: ErrorLabRequestContext>: Sendable {
         return plain
     }
 
-    /// Returns a redirect to the same response without the redirect. The target is the same origin, or another origin: the other name of
-    /// this machine.
+    /// Returns a redirect to the same path and query without the parameter of the redirect. The target is the same origin, or another
+    /// origin with the other name of this machine.
     private func redirect(
         _ requested: LabResponse,
         to redirect: LabRedirect,
@@ -113,7 +113,7 @@ struct ResponseRoute<Context: ErrorLabRequestContext>: Sendable {
                     LabRefusal([.init(parameter: "redirect", code: .validationInvalidInput, allowed: "same: there is no port")])
                 )
             }
-            // The redirect uses one of two fixed names of this machine. The request only selects one of them.
+            // The redirect uses one of two fixed names of this machine. The request only selects the name.
             let isNamed = RequestHost(request.head.authority ?? "")?.name == "localhost"
             location = "http://\(isNamed ? "127.0.0.1" : "localhost"):\(port)\(location)"
         }
@@ -121,12 +121,12 @@ struct ResponseRoute<Context: ErrorLabRequestContext>: Sendable {
     }
 }
 
-/// Sends a response with the requested delays, up to the requested point.
+/// Sends a response with the requested pauses, up to the point at which the connection must break.
 struct LabResponseDelivery: Sendable {
     /// The largest number of chunks of a slow body.
     static let maximumPieces = 20
 
-    /// Stops the writing of a body because the connection will be closed.
+    /// An error that stops the writing of a body, because the lab closes the connection.
     private struct Broken: Error {}
 
     /// The connection of the response. It may be closed during the body.
@@ -134,8 +134,9 @@ struct LabResponseDelivery: Sendable {
 
     /// Returns the response to send.
     ///
-    /// If the connection breaks during the response, `Content-Length` is the length of the complete body. If the body is only truncated,
-    /// `Content-Length` is the truncated length, so only the content is incomplete.
+    /// If the query requests that the connection breaks during the response, `Content-Length` is the length of the complete body. If the
+    /// query only requests a truncated body, `Content-Length` is the truncated length, so the response is valid HTTP with incomplete
+    /// content.
     func response(_ plain: BufferedResponse, _ requested: LabResponse) -> Response {
         var sent = plain.body[...]
         var promised = sent.count

@@ -6,14 +6,15 @@ import Hummingbird
 import NIOCore
 import ServerMiddleware
 
-/// Issues tokens that expire soon, refreshes them, and serves requests with them.
+/// The routes of the lab that issue tokens with a short lifetime, refresh them, and serve requests that contain them.
 struct TokenRoutes<Context: ErrorLabRequestContext>: Sendable {
     /// The sessions and their tokens.
     let store: LabTokenStore
     let renderer: LabResponseRenderer
     let time: LabTime
 
-    /// Opens a session. `lifetime_ms`, `expired`, `refreshes` and `refresh_delay_ms` define its behavior.
+    /// Opens a session. The query parameters `lifetime_ms`, `expired`, `refreshes` and `refresh_delay_ms` define the behavior of its
+    /// tokens.
     @Sendable func open(_ request: Request, _ context: Context) throws -> Response {
         var query = try LabQuery(request)
         let rules = LabTokenStore.Rules(
@@ -26,7 +27,7 @@ struct TokenRoutes<Context: ErrorLabRequestContext>: Sendable {
         return try BufferedResponse.json(encoding: store.open(rules)).response
     }
 
-    /// Refreshes a session, after the delay in the session's rules.
+    /// Refreshes a session, after the delay that the client chose when it opened the session.
     /// - Throws: ``ContractError`` with `AUTH_REFRESH_FAILED`.
     @Sendable func refresh(_ request: Request, _ context: Context) async throws -> Response {
         try LabQuery(request).finish()
@@ -47,7 +48,7 @@ struct TokenRoutes<Context: ErrorLabRequestContext>: Sendable {
 
     /// Returns a success if the access token of a request is valid. The query parameter `form` selects the format of an error.
     ///
-    /// If the token is missing or refused, the method doesn't throw. It returns an error response with `WWW-Authenticate`.
+    /// If the token is missing or not valid, the method doesn't throw, but returns an error response with `WWW-Authenticate`.
     /// - Throws: ``ContractError`` with the invalid parameters.
     @Sendable func protected(_ request: Request, _ context: Context) async throws -> Response {
         var query = try LabQuery(request)
@@ -72,7 +73,7 @@ struct TokenRoutes<Context: ErrorLabRequestContext>: Sendable {
         return try renderer.success(reply, isWrapped: false).response
     }
 
-    /// Admits the token of a request.
+    /// Checks the access token of a request, and counts the call.
     /// - Throws: `AUTH_TOKEN_MISSING` without a bearer token, and the refusals of ``LabTokenStore/admit(_:)``.
     private func admit(_ request: Request) throws(LabTokenRefusal) -> LabTokenStore.Use {
         guard let field = request.headers[.authorization] else { throw LabTokenRefusal(code: .authTokenMissing) }

@@ -13,35 +13,36 @@ import Tracing
 /// `HoldfastURLSession`, which respects the system's proxies, VPN and background rules. Create one transport per process, because each
 /// transport has its own pool of connections.
 ///
-/// It has no cookies and no cache. Redirects are only followed for GET and HEAD. A redirect to another origin has no `Authorization`. A
-/// body is read from the connection at the speed of its reader. At most 64 KiB are read ahead.
+/// The transport has no cookies and no cache. It follows redirects only for GET and HEAD, and sends no `Authorization` to another origin.
+/// It reads a body from the connection at the speed of the body's reader, and at most 64 KiB ahead.
 ///
-/// The transport sends no request twice. If a connection breaks or can't be established, the request fails immediately. `ResilientHTTP`
-/// decides whether the request is repeated.
+/// The transport sends no request twice. If a connection breaks or can't be established, the request fails immediately, and the client
+/// (`APIClient`) decides whether to repeat the request.
 ///
-/// Several tasks can call all methods at the same time. The HTTP client of AsyncHTTPClient (the engine) is shut down when the transport and
-/// all responses that are being read are released.
+/// Several tasks can call all methods at the same time. When the transport and all bodies that are being read are released, the HTTP client
+/// of AsyncHTTPClient (the engine) shuts down.
 ///
 /// ```swift
 /// let api = APIClient(baseURL: url, transport: .asyncHTTPClient(), middleware: ClientPipeline.standard())
 /// ```
 public final class AsyncHTTPClientTransport: HTTPTransport {
-    /// The maximum size of a body after decompression, in bytes: 64 MiB. A response with a larger body fails, so that a small compressed
-    /// body can't exhaust the memory. Streamed responses are not compressed and have no such limit.
+    /// The maximum size of a body after decompression, in bytes: 64 MiB. Reading a larger body fails, so that a small compressed body can't
+    /// exhaust the memory. Streamed responses are not compressed and have no such limit.
     public static let largestUnpackedBody = 64 * 1024 * 1024
-    /// The engine, which the responses that are being read also retain.
+    /// The engine. Bodies that are being read also retain it.
     private let engine: Engine
     /// Chooses the event loop of each exchange.
     private let loops: EventLoops
-    /// Whether redirects of GET and HEAD are followed.
+    /// Whether the transport follows redirects of GET and HEAD.
     private let followsRedirects: Bool
 
-    /// Creates a transport with a new HTTP client of AsyncHTTPClient. No connection is opened before the first request.
+    /// Creates a transport with a new HTTP client of AsyncHTTPClient, which connects at the first request.
     /// - Parameters:
     ///   - configuration: The configuration of AsyncHTTPClient, such as proxy, TLS and the size of its pool. The transport overrides its
     ///     settings for redirects, compression and connection retries.
     ///   - eventLoopGroup: The event loops to use. The transport doesn't shut them down.
-    ///   - followsRedirects: Whether redirects of GET and HEAD are followed. With `false`, the redirect is returned as the response.
+    ///   - followsRedirects: Whether the transport follows redirects of GET and HEAD. With `false`, it returns the redirect as the
+    ///     response.
     public init(
         configuration: HTTPClient.Configuration = HTTPClient.Configuration(),
         eventLoopGroup: any EventLoopGroup = HTTPClient.defaultEventLoopGroup,
@@ -51,14 +52,14 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         configuration.redirectConfiguration = .disallow
         configuration.decompression = .enabled(limit: .size(Self.largestUnpackedBody))
         configuration.connectionPool.retryConnectionEstablishment = false
-        // Without a tracer, the engine would still create a span for each request and pass it to a no-op tracer.
+        // With a no-op tracer, the engine would still create a span for each request.
         if configuration.tracing.tracer is NoOpTracer { configuration.tracing.tracer = nil }
         engine = Engine(HTTPClient(eventLoopGroupProvider: .shared(eventLoopGroup), configuration: configuration))
         loops = EventLoops(eventLoopGroup)
         self.followsRedirects = followsRedirects
     }
 
-    /// The HTTP client of AsyncHTTPClient, which is shut down when its last owner is released. Owners are the transport and the responses
+    /// The HTTP client of AsyncHTTPClient, which shuts down when its last owner is released. The owners are the transport and the bodies
     /// that are being read.
     final class Engine: Sendable {
         /// The client of AsyncHTTPClient.
@@ -73,10 +74,10 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         }
     }
 
-    /// Sends a request once, and follows redirects. Use it for responses that fit into memory. ``stream(_:body:timeout:idleTimeout:)`` has
-    /// no limit for the size.
+    /// Sends a request once, and follows redirects. Use this method for responses that fit into memory. For bodies of any size, use
+    /// ``stream(_:body:timeout:idleTimeout:)``.
     ///
-    /// If the task is canceled or the timeout has passed, the request is closed, even while the body arrives.
+    /// If the task is canceled or the timeout has passed, the transport closes the request, even while the body arrives.
     /// - Parameters:
     ///   - request: The request, with scheme and authority.
     ///   - body: The body; `nil` for no body.
@@ -93,16 +94,16 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
 
     /// Sends a request once, and returns the response when its head has arrived. The engine pauses while 64 KiB of the body are unread.
     ///
-    /// Use it instead of ``send(_:body:timeout:)`` for bodies of any size. `timeout` applies only until the head of a success. Afterwards,
-    /// the body may take any time as long as bytes arrive. The transport requests an uncompressed response, unless the request has an
-    /// `Accept-Encoding`.
+    /// Use this method instead of ``send(_:body:timeout:)`` for bodies of any size. For a success, `timeout` applies only until the head.
+    /// Afterwards, the body may take any time as long as bytes arrive. The transport requests an uncompressed response, except if the
+    /// request has an `Accept-Encoding`.
     /// - Parameters:
     ///   - request: The request, with scheme and authority.
     ///   - body: The body; `nil` for no body.
     ///   - timeout: The maximum time until the head of a success; at most a year.
     ///   - idleTimeout: The maximum time without a byte in either direction; at most a year. The time in which the reader takes no bytes
     ///     doesn't count.
-    /// - Returns: The head of the response, and its body. If the body is released before its end, the request is closed.
+    /// - Returns: The head of the response, and its body. If the caller releases the body before its end, the transport closes the request.
     /// - Throws: `TransportError`. Its `wasSent` is `false` if the request can't have reached the server.
     public func stream(
         _ request: HTTPRequest,
@@ -137,9 +138,9 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         }
     }
 
-    /// Sends a request and returns the response of this exchange. The response may be a redirect.
+    /// Sends a request and returns its response, which may be a redirect.
     ///
-    /// If the whole body arrived together with the head, it is returned in memory. So the caller changes the thread once less.
+    /// If the whole body arrived together with the head, the method returns it in memory, which avoids one switch between threads.
     /// - Throws: `TransportError`.
     private func exchange(
         _ request: HTTPRequest,
@@ -147,7 +148,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         deadline: NIODeadline,
         limits: Reception.Limits?
     ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
-        // If a body is in memory and needs no progress reports, it is sent immediately.
+        // A body in memory that needs no progress reports needs no sender.
         let bytes = body?.progress == nil ? body?.bytes : nil
         var message = try HTTPClient.Request(request, body: bytes.map { .bytes($0) }, isStreamed: limits != nil)
         let reception = Reception(loops, host: message.host, sending: bytes == nil ? body : nil, limits: limits)
@@ -156,7 +157,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         do {
             let head = try await head(of: message, reception: reception, deadline: deadline)
             reception.handOut()
-            // Most bodies are small and arrive with their heads.
+            // Most bodies are small and arrive together with the head.
             if let whole = reception.whole() { return (HTTPResponse(head), ResponseBody(whole)) }
             return (HTTPResponse(head), ResponseBody(next: BodyReader(reception, engine: engine).next))
         } catch {
@@ -164,9 +165,10 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         }
     }
 
-    /// Sends a request and returns the head of its response. A streamed body is sent by a child task.
+    /// Sends a request and returns the head of its response. A child task sends a streamed body.
     ///
-    /// A success is only returned after the whole body was sent. Any other head ends the sending, because the server has refused the body.
+    /// If the head is a success, the method returns after the whole body was sent. After any other head, the method ends the sending,
+    /// because the server has refused the body.
     private func head(
         of message: HTTPClient.Request,
         reception: Reception,
@@ -175,7 +177,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         guard let sender = reception.sender else {
             return try await reception.head(of: message, deadline: deadline, client: engine.client)
         }
-        // A success is returned after the whole body was sent. Any other head ends the sending.
+        // After a success, wait for the end of the body. After any other head, end the sending.
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await sender.run() }
             defer {
@@ -197,7 +199,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
 }
 
 extension TimeAmount {
-    /// Converts a duration to the type of NIO. A negative duration becomes zero, and a duration above a year becomes a year. So the
+    /// Converts a duration to the type of NIO. A negative duration becomes zero, and a duration above a year becomes a year, so the
     /// conversion can't overflow.
     fileprivate init(bounded duration: Duration) {
         self = .nanoseconds(min(max(duration, .zero), .seconds(365 * 86_400)).wholeNanoseconds)

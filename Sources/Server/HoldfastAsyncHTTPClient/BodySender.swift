@@ -3,21 +3,22 @@ import NIOCore
 import ResilientHTTP
 import Synchronization
 
-/// Sends the body of a request from a task, chunk by chunk, at the speed of AsyncHTTPClient (the engine).
+/// A sender for the body of a request, which writes the body chunk by chunk, at the speed at which AsyncHTTPClient (the engine) accepts
+/// chunks.
 ///
 /// The engine and the task may start in any order. The engine calls the closure of ``engineBody`` with a writer, and the task waits for
-/// this writer in ``run()``. Each continuation and the promise are removed from the state under the lock, and completed outside of the
-/// lock. So each is completed exactly once: by the end of the body, or by ``close()``.
+/// this writer in ``run()``. Either the end of the body or ``close()`` removes a continuation or the promise from the state under the lock,
+/// and completes it outside of the lock. So each continuation and the promise are completed exactly once.
 final class BodySender: Sendable {
     /// The progress of the exchange, guarded by a mutex.
     private struct State {
-        /// The engine's writer, once it is ready for the body.
+        /// The engine's writer; `nil` until the engine is ready for the body.
         var writer: HTTPClient.Body.StreamWriter?
-        /// The promise for which the engine waits. It is completed when the body was sent.
+        /// The promise for which the engine waits. The sender completes it after the whole body.
         var promise: EventLoopPromise<Void>?
         /// The task that waits for the writer.
         var starter: CheckedContinuation<HTTPClient.Body.StreamWriter?, Never>?
-        /// The task that waits for the end.
+        /// The task that waits until the body was sent.
         var waiter: CheckedContinuation<Void, Never>?
         /// Whether the body was sent or the exchange has ended.
         var hasEnded = false
@@ -35,7 +36,7 @@ final class BodySender: Sendable {
         (self.body, self.loop) = (body, loop)
     }
 
-    /// The body in the engine's type. If the engine calls its closure after ``close()``, the promise fails immediately.
+    /// The body in the engine's type. If the engine requests the body after ``close()``, its promise fails immediately.
     var engineBody: HTTPClient.Body {
         .stream(contentLength: body.length) { [self] writer in
             let promise = loop.makePromise(of: Void.self)
@@ -49,8 +50,8 @@ final class BodySender: Sendable {
         }
     }
 
-    /// Waits for the engine and sends the body. It returns when the body was sent, or when the exchange has ended. An error of the body
-    /// ends the exchange.
+    /// Waits for the engine and sends the body. The method returns when the body was sent, or when the exchange has ended. An error of the
+    /// body ends the exchange.
     func run() async {
         let result: Result<Void, any Error>
         do {
@@ -62,7 +63,7 @@ final class BodySender: Sendable {
         end(result)
     }
 
-    /// Writes the chunks. Each chunk waits until the engine has accepted the previous one. Progress is reported after a chunk was accepted.
+    /// Writes the chunks. After each chunk, the method waits until the engine has accepted it, and then reports the progress.
     private func send() async throws {
         let writer = await withCheckedContinuation { starter in
             let (writer, isKnown) = state.withLock { state -> (HTTPClient.Body.StreamWriter?, Bool) in

@@ -1,10 +1,10 @@
 import NIOCore
 import Synchronization
 
-/// Chooses the event loop of each exchange.
+/// A list of event loops, which chooses the loop of each exchange.
 ///
-/// Consecutive calls to a host get the same loop. Their shared connection also uses this loop. If an exchange and its connection were on
-/// two loops, each step would switch between two threads. Concurrent calls to a host are distributed over the loops.
+/// Consecutive calls to a host get the same loop, which also runs their shared connection. If an exchange and its connection were on two
+/// loops, each step would switch between two threads. Concurrent calls to a host get different loops, so that the loops share the work.
 final class EventLoops: Sendable {
     /// An event loop and the number of exchanges that it runs.
     final class Member: Sendable {
@@ -17,7 +17,7 @@ final class EventLoops: Sendable {
             self.loop = loop
         }
 
-        /// Reports the end of an exchange. Each acquired loop must be released exactly once.
+        /// Reports the end of an exchange. The caller of ``EventLoops/acquire(host:)`` must call this method exactly once.
         func release() {
             load.subtract(1, ordering: .relaxed)
         }
@@ -26,7 +26,7 @@ final class EventLoops: Sendable {
     private let members: [Member]
     private let turns = Atomic<UInt>(0)
 
-    /// Creates the members of a group, one for each event loop.
+    /// Creates a list of a group's event loops.
     /// - Parameter group: The group, which has at least one event loop.
     init(_ group: any EventLoopGroup) {
         members = group.makeIterator().map { Member($0) }
@@ -34,7 +34,7 @@ final class EventLoops: Sendable {
 
     /// Returns the loop for an exchange with a host. This is the host's loop, unless the next loop runs fewer exchanges.
     ///
-    /// The loads are read without a lock, so concurrent calls may choose the same loop. This only affects the distribution.
+    /// The method reads the numbers of exchanges without a lock, so concurrent calls may choose the same loop.
     /// - Parameter host: The host of the request.
     /// - Returns: The loop, and whether it was idle. The caller must release the loop at the end of the exchange.
     func acquire(host: String) -> (Member, wasIdle: Bool) {

@@ -6,11 +6,11 @@ import ResilientHTTP
 extension HTTPClient.Request {
     /// Converts a request to the type of AsyncHTTPClient.
     /// - Parameters:
-    ///   - request: The request. Its authority must be a host, with or without a port. Any other text could lead the request to another
+    ///   - request: The request. Its authority must be a host, with or without a port. With any other text, the request could go to another
     ///     server.
     ///   - body: The body in the type of AsyncHTTPClient.
-    ///   - isStreamed: Whether the response may have any size. AsyncHTTPClient limits the size of decompressed bodies, so such a response
-    ///     must not be compressed.
+    ///   - isStreamed: Whether the response may have any size. AsyncHTTPClient limits the size of decompressed bodies, so the request then
+    ///     asks for an uncompressed response.
     /// - Throws: `TransportError` with the code `invalidRequest`.
     init(_ request: HTTPRequest, body: HTTPClient.Body?, isStreamed: Bool = false) throws(TransportError) {
         let (scheme, authority) = (request.scheme?.lowercased() ?? "", request.authority ?? "")
@@ -53,7 +53,7 @@ extension HTTPClient.Request {
 }
 
 extension HTTPResponse {
-    /// Converts the head of a response. Fields with invalid names are dropped.
+    /// Converts the head of a response. The initializer drops fields with invalid names.
     init(_ head: HTTPResponseHead) {
         // `Status` traps for numbers with more than three digits.
         self.init(status: .init(code: min(max(Int(head.status.code), 0), 999)))

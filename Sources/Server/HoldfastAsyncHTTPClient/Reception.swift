@@ -4,16 +4,17 @@ import NIOHTTP1
 import ResilientHTTP
 import Synchronization
 
-/// Receives one response from AsyncHTTPClient (the engine) and stores it for its reader.
+/// A delegate that receives one response from AsyncHTTPClient (the engine) and stores it for the reader.
 ///
 /// The engine pauses while at least 64 KiB are stored, and continues when the reader has taken enough bytes. When the head arrives, the
-/// event loop first processes all bytes that arrived with the head. Only then it resumes the caller that waits for the head. If the
-/// response is small, its body is then complete, so the response needs one switch between threads instead of three.
+/// event loop first processes all bytes that arrived with the head, and then resumes the caller that waits for the head. At this time, the
+/// body of a small response is already complete, so the response needs one switch between threads instead of three.
 ///
 /// The event loop calls the methods of the delegate. The caller's task calls ``head(of:deadline:client:)`` and ``next()``. A lock protects
-/// the state. Each continuation and promise is removed from the state under the lock, and completed once outside of the lock.
+/// the state. A method removes a continuation or promise from the state under the lock, and completes it outside of the lock, so each one
+/// is completed once.
 final class Reception: HTTPClientResponseDelegate {
-    /// The engine's result. It is empty, because the reader takes the body in chunks.
+    /// The result of the engine's task, which is empty, because the reader takes the body in chunks.
     typealias Response = Void
     /// The caller that waits for the head.
     private typealias HeadReader = CheckedContinuation<HTTPResponseHead, any Error>
@@ -22,20 +23,19 @@ final class Reception: HTTPClientResponseDelegate {
 
     /// The exchange, its stored bytes and its waiting callers.
     private struct State {
-        /// The exchange, until its end.
+        /// The engine's task of the exchange; `nil` before its start and after its end.
         var task: HTTPClient.Task<Void>?
         /// Whether the exchange was canceled, possibly before it began.
         var isCancelled = false
-        /// Whether the caller has received the body.
+        /// Whether the caller has received the response with the body.
         var hasReader = false
-        /// The head, once it has arrived.
+        /// The head; `nil` before it has arrived.
         var head: HTTPResponseHead?
         /// The chunks that the reader has not taken.
         var chunks = CircularBuffer<ByteBuffer>()
         /// The number of bytes in all chunks.
         var stored = 0
-        /// The promise for which the paused engine waits. It succeeds when the number of stored bytes falls below the limit, or when the
-        /// exchange ends.
+        /// The promise for which the paused engine waits, until the number of stored bytes falls below the limit or the exchange ends.
         var taken: EventLoopPromise<Void>?
         /// The end of the exchange.
         var end: Result<Void, any Error>?
@@ -43,25 +43,25 @@ final class Reception: HTTPClientResponseDelegate {
         var headReader: HeadReader?
         /// The reader that waits for a chunk.
         var chunkReader: ChunkReader?
-        /// If the response is streamed: the time by which the head of a success must have arrived.
+        /// For a streamed response, the time by which the head of a success must have arrived.
         var headDeadline: NIODeadline?
-        /// If the response is streamed: the time at which the last byte was sent or received.
+        /// For a streamed response, the time at which the last byte was sent or received.
         var lastActivity = NIODeadline.distantPast
         /// The next check of a streamed exchange.
         var check: Scheduled<Void>?
-        /// Whether a streamed exchange has taken too long. The engine then reports a cancellation, which is replaced by a timeout.
+        /// Whether a streamed exchange has taken too long. The engine then reports a cancellation, and this type reports a timeout instead.
         var isExpired = false
     }
 
-    /// The time limits of a streamed exchange. The engine can't enforce them, because its deadline includes the body.
+    /// The time limits of a streamed exchange. The engine can't enforce these limits, because its own deadline includes the body.
     struct Limits {
-        /// The time by which the head of a success must have arrived. For any other response, it is the end of the whole exchange.
+        /// The time by which the head of a success must have arrived. Any other response must be complete by this time.
         var headDeadline: NIODeadline
         /// The maximum time without a byte in either direction.
         var idle: TimeAmount
     }
 
-    /// An error that reports that the exchange ended without a head and without an engine error.
+    /// The error of an exchange that ended without a head and without an error of the engine.
     struct NoHead: Error {}
 
     /// The number of stored bytes at which the engine pauses: 64 KiB. The engine may still deliver a chunk that it has already read.
@@ -73,14 +73,14 @@ final class Reception: HTTPClientResponseDelegate {
     private let wasIdle: Bool
     /// The time limits of a streamed exchange; `nil` for any other exchange.
     private let limits: Limits?
-    /// Sends the body of the request, if it is streamed.
+    /// Sends the body of the request; `nil` if the body is not streamed.
     let sender: BodySender?
 
     /// Creates the reception of an exchange and reserves its event loop.
     /// - Parameters:
     ///   - loops: The event loops. One of them runs the exchange.
     ///   - host: The host of the request.
-    ///   - body: The body of the request, if it is streamed.
+    ///   - body: The body of the request; `nil` if it is not streamed.
     ///   - limits: The time limits of a streamed exchange; `nil` if the engine enforces the deadline.
     init(_ loops: EventLoops, host: String, sending body: RequestBody? = nil, limits: Limits? = nil) {
         let (member, wasIdle) = loops.acquire(host: host)
@@ -88,10 +88,10 @@ final class Reception: HTTPClientResponseDelegate {
         sender = body.map { BodySender($0, on: member.loop) }
     }
 
-    /// Sends a request and returns the head of its response. Call it once.
+    /// Sends a request and returns the head of its response. Call this method once.
     ///
-    /// If the event loop is idle, the loop itself starts the exchange. If this thread started it, the exchange would wake the loop several
-    /// times. If the loop is busy, it is awake, so this thread starts the exchange meanwhile.
+    /// If the event loop is idle, the loop itself starts the exchange. Otherwise, this thread would wake the loop several times. If the
+    /// loop is busy, it is already awake, so this thread starts the exchange.
     /// - Parameters:
     ///   - request: The request.
     ///   - deadline: The end of the whole exchange; `nil` if ``Limits`` apply.
@@ -112,8 +112,7 @@ final class Reception: HTTPClientResponseDelegate {
         }
     }
 
-    /// Starts the exchange, unless it was canceled. If it is canceled between the check and the start, the end of this method detects the
-    /// cancellation.
+    /// Starts the exchange if it was not canceled. The method checks for a cancellation before and after the start.
     private func start(_ request: HTTPClient.Request, deadline: NIODeadline?, client: HTTPClient) {
         guard !state.withLock(\.isCancelled) else { return end(.failure(CancellationError())) }
         let task = client.execute(request: request, delegate: self, eventLoop: .delegate(on: member.loop), deadline: deadline)
@@ -129,8 +128,8 @@ final class Reception: HTTPClientResponseDelegate {
         if isCancelled { task.cancel() }
     }
 
-    /// Ends a streamed exchange that has taken too long. Otherwise, schedules the next check for the earliest time at which it can expire.
-    /// So activity needs no timer. The time in which the reader takes no bytes doesn't count.
+    /// Ends a streamed exchange that has taken too long. Otherwise, the method schedules the next check for the earliest time at which the
+    /// exchange can expire, so that arriving bytes don't set a timer. The time in which the reader takes no bytes doesn't count.
     private func checkLimits(_ limits: Limits) {
         let now = NIODeadline.now()
         let isExpired = state.withLock { state -> Bool in
@@ -147,18 +146,18 @@ final class Reception: HTTPClientResponseDelegate {
         if isExpired { cancel() }
     }
 
-    /// Records that the caller has received the body. From now on, the time in which the caller takes no bytes doesn't count for the idle
-    /// timeout.
+    /// Records that the caller has received the response. After this, the time in which the caller takes no bytes doesn't count for the
+    /// idle timeout.
     func handOut() {
         if limits != nil { state.withLock { $0.hasReader = true } }
     }
 
-    /// Records activity: bytes of the request were sent.
+    /// Records that the engine has sent bytes of the request, for the idle timeout.
     func didSendRequestPart(task: HTTPClient.Task<Void>, _ part: IOData) {
         if limits != nil { state.withLock { $0.lastActivity = .now() } }
     }
 
-    /// Ends the exchange, if it has not ended. An exchange that has not begun will not begin.
+    /// Cancels the exchange. If the exchange has not begun, it will not begin.
     func cancel() {
         let task = state.withLock { state in
             state.isCancelled = true
@@ -186,7 +185,7 @@ final class Reception: HTTPClientResponseDelegate {
         if let head { reader?.resume(returning: head) }
     }
 
-    /// Passes a chunk to the waiting reader, or stores it. After the end of the exchange, chunks are dropped.
+    /// Passes a chunk to the waiting reader, or stores it. After the end of the exchange, the method drops chunks.
     /// - Returns: A future that succeeds when the engine should continue reading.
     func didReceiveBodyPart(task: HTTPClient.Task<Void>, _ buffer: ByteBuffer) -> EventLoopFuture<Void> {
         let (reader, taken) = state.withLock { state -> (ChunkReader?, EventLoopPromise<Void>?) in
@@ -220,7 +219,7 @@ final class Reception: HTTPClientResponseDelegate {
         guard let (headReader, head, chunkReader, taken) = waiting else { return }
         member.release()
         sender?.close()
-        // The engine no longer waits for the promise. It must be completed nevertheless.
+        // The engine no longer waits for the promise, but NIO requires that each promise is completed.
         taken?.succeed()
         if let head { headReader?.resume(returning: head) } else { headReader?.resume(throwing: result.failure ?? NoHead()) }
         if let error = result.failure { chunkReader?.resume(throwing: error) } else { chunkReader?.resume(returning: nil) }
@@ -228,7 +227,7 @@ final class Reception: HTTPClientResponseDelegate {
 
     private typealias Waiting = (HeadReader?, HTTPResponseHead?, ChunkReader?, EventLoopPromise<Void>?)
 
-    /// If the exchange has ended successfully, returns the complete body and removes it.
+    /// Removes and returns the complete body if the exchange has ended successfully.
     /// - Returns: `nil` if the exchange is still in progress or has failed. The caller must then read the body with ``next()``.
     func whole() -> [UInt8]? {
         state.withLock { state in
@@ -249,7 +248,7 @@ final class Reception: HTTPClientResponseDelegate {
         }.map { [UInt8](buffer: $0) }
     }
 
-    /// Returns a stored chunk, or waits for a chunk. If enough bytes were taken, the engine continues reading.
+    /// Returns a stored chunk, or waits for a chunk. If the number of stored bytes falls below the limit, the engine continues reading.
     private func nextChunk() async throws -> ByteBuffer? {
         try await withCheckedThrowingContinuation { reader in
             let (known, taken) = state.withLock { state -> (Result<ByteBuffer?, any Error>?, EventLoopPromise<Void>?) in
@@ -268,11 +267,11 @@ final class Reception: HTTPClientResponseDelegate {
     }
 }
 
-/// The reader of one body. If it is released before the end of the body, the request is closed. So an unread response doesn't block a
+/// The reader of one body. If it is released before the end of the body, it closes the request, so that an unread response doesn't block a
 /// connection.
 final class BodyReader: Sendable {
     private let reception: Reception
-    /// Retains the engine, because it must not be shut down while a body is read.
+    /// The engine, which must not shut down while the body is read.
     private let engine: AsyncHTTPClientTransport.Engine
 
     /// Creates the reader of a response.

@@ -19,8 +19,8 @@ extension TransportError {
     ///
     /// `wasSent` is only `false` if certainly no connection was established.
     /// - Parameters:
-    ///   - error: The error of AsyncHTTPClient. A `TransportError` is returned unchanged.
-    ///   - isReceiving: Whether the head of the response had arrived. If it had, an unknown error means that the connection was lost.
+    ///   - error: The error of AsyncHTTPClient. If the error is a `TransportError`, the result is the same error.
+    ///   - isReceiving: Whether the head of the response had arrived. In this case, an unknown error means that the connection was lost.
     init(asyncHTTPClient error: any Error, isReceiving: Bool) {
         if let error = error as? TransportError {
             self = error
@@ -35,8 +35,8 @@ extension TransportError {
         )
     }
 
-    /// Returns the code of an error, and whether the request may have been sent; `nil` for an unknown error. In unclear cases, the request
-    /// counts as sent. Otherwise, the client could repeat a request that the server has already processed.
+    /// Returns the code of an error, and whether the request may have been sent; `nil` for an unknown error. In unclear cases, `wasSent` is
+    /// `true`. Otherwise, the client could repeat a request that the server has already processed.
     private static func meaning(of error: any Error) -> (Code, wasSent: Bool)? {
         switch error {
         case let error as HTTPClientError: meaning(of: error)
@@ -51,8 +51,8 @@ extension TransportError {
         }
     }
 
-    /// Returns the meaning of an AsyncHTTPClient error. If the error occurs before the end of the connection's handshakes, nothing was
-    /// sent.
+    /// Returns the meaning of an error of AsyncHTTPClient. If the error occurred before the end of the connection's handshakes, the request
+    /// was not sent.
     private static func meaning(of error: HTTPClientError) -> (Code, wasSent: Bool)? {
         switch error {
         case .cancelled, .requestStreamCancelled: (.cancelled, true)
@@ -76,7 +76,7 @@ extension TransportError {
     private static func meaning(of error: NIOSSLError) -> (Code, wasSent: Bool)? {
         switch error {
         case .handshakeFailed(let cause):
-            // The request is written only after the end of the handshake.
+            // The engine writes the request only after the end of the handshake.
             "\(cause)".contains("CERTIFICATE") ? (.untrusted, false) : (.unreachable, false)
         case .noCertificateToValidate, .unableToValidateCertificate: (.untrusted, false)
         default: (.connectionLost, true)

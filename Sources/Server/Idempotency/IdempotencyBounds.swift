@@ -3,11 +3,12 @@ import RateLimiting
 /// The capacity of a store of idempotency keys in bytes, and the share of each client.
 ///
 /// A store never removes a key before the key expires. If a client has used its share, the store refuses the client's new keys with
-/// ``ClaimOutcome/full(_:)``. A key counts for 1,024 bytes. This size includes 512 bytes of its response (header fields and encrypted
-/// body). If the response is larger, the further bytes are added. The count is an estimate of the memory or disk space, not a measurement.
+/// ``ClaimOutcome/full(_:)``. The size of a key is an estimate of the memory or disk space: 1,024 bytes, which includes 512 bytes for its
+/// response (header fields and encrypted body). If the response is larger, the additional bytes also count.
 ///
 /// The capacity has two halves. One half is for the keys of accounts, and for the keys of secrets that the server has issued. The other
-/// half is for the keys of addresses. So keys of addresses never use capacity of accounts. In each half, the share of a client is
+/// half is for the keys of addresses. So keys of addresses never use the capacity of accounts. In each half, a client may use this number
+/// of bytes:
 ///
 ///     (free / half)² × half / 64
 ///
@@ -16,7 +17,8 @@ import RateLimiting
 /// full.
 ///
 /// For addresses, the network (such as a /24 or /48) counts as the client, because an attacker can use all addresses of a network without
-/// cost. One address may use half of its network's share. The first key of an address only needs room in the share of its network.
+/// cost. One address may use half of its network's share. If an address has no keys yet, the store accepts its first key as long as the
+/// network's share has room, even if another address has used more than half of this share.
 ///
 /// With the default of 1 GiB, and while few clients use keys:
 ///
@@ -26,17 +28,17 @@ import RateLimiting
 /// | network | 8 MiB | 8,192 |
 /// | address | 4 MiB | 4,096 |
 ///
-/// For example, an attacker uses addresses in 300 networks. Then a sixth of the half for addresses stays free, and each other network may
+/// For example, if an attacker fills the shares of 300 networks, a sixth of the half for addresses stays free, and each other network may
 /// use 250 KiB.
 public struct IdempotencyBounds: Hashable, Sendable {
     /// The bytes for all keys of the store, in both halves.
     public let bytes: Int
 
-    /// The smallest valid capacity, in bytes: 128 KiB. With it, a client in an empty half may store one key.
+    /// The smallest valid capacity, in bytes: 128 KiB. With this capacity, a client in an empty half may store one key.
     public static let minimum = 131_072
-    /// The bytes that a key without a response counts for.
+    /// The size of a key without a response, in bytes.
     package static let keySize = 1_024
-    /// The bytes of a response that `keySize` includes. Further bytes are added to the size of the key.
+    /// The bytes of a response that `keySize` includes. Additional bytes increase the size of the key.
     private static let includedResponse = 512
 
     /// Creates bounds.
@@ -47,7 +49,7 @@ public struct IdempotencyBounds: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// Returns the bytes that a finished key counts for. This is at least `keySize`.
+    /// Returns the size of a finished key in bytes, which is at least `keySize`.
     /// - Parameter answer: The stored response; `nil` if the key has none.
     package static func size(with response: IdempotentResponse?) -> Int {
         guard let response else { return keySize }
@@ -56,20 +58,20 @@ public struct IdempotencyBounds: Hashable, Sendable {
 
     /// Returns whether a client may store another key of `keySize` bytes.
     ///
-    /// The size of the response is not known yet. If the response later exceeds the share of the client, it is still stored. But the
-    /// client's next key is refused.
-    /// - Parameter usage: The bytes that are counted without the new key.
+    /// At this time, the size of the response is not known yet. If the response later exceeds the client's share, the store still saves the
+    /// response, and then refuses the client's next key.
+    /// - Parameter usage: The sizes without the new key.
     package func admits(_ usage: IdempotencyUsage) -> Bool {
         let half = Double(bytes / 2)
         let free = max(0, half - Double(usage.pool))
         let share = Int(free * (free / half) / 64)
         guard let network = usage.network else { return usage.owner + Self.keySize <= share }
-        // The first key of an address is admitted if its network has room, even if another address has used half of the share.
+        // An address without keys only needs room in the share of its network. Otherwise, the address may use half of the share.
         return network + Self.keySize <= share && (usage.owner == 0 || usage.owner + Self.keySize <= share / 2)
     }
 }
 
-/// The counted bytes that decide whether a client may store another key.
+/// The sizes that decide whether a client may store another key.
 package struct IdempotencyUsage {
     /// The bytes of the client's keys.
     package let owner: Int
@@ -83,8 +85,8 @@ package struct IdempotencyUsage {
     }
 }
 
-/// A half of a store's capacity. `accounts` is for the keys of accounts, and for the keys of secrets that the server has issued.
-/// `addresses` is for the keys of addresses, which any client can use without proof of an identity. The raw values are stored in databases.
+/// A half of a store's capacity. `accounts` is for the keys of accounts and of secrets that the server has issued. `addresses` is for the
+/// keys of network addresses, for which a client needs no proof of an identity. Databases contain the raw values.
 package enum IdempotencyPool: Int, CaseIterable {
     case accounts, addresses
 }

@@ -4,7 +4,8 @@ package import RateLimiting
 
 /// A keyed hash (HMAC-SHA256) of an idempotency key or of a request.
 ///
-/// Stores contain digests instead of keys and requests. Without the ``IdempotencySecret``, a reader of the database can't check a guess.
+/// Stores contain digests instead of keys and requests. A reader of the database can't find out the key by trying values, because the
+/// digest depends on the ``IdempotencySecret``.
 public struct RequestDigest: RawRepresentable, Hashable, Sendable {
     /// The 32 bytes of the hash.
     public let rawValue: [UInt8]
@@ -24,7 +25,7 @@ public struct RequestDigest: RawRepresentable, Hashable, Sendable {
 /// `IdempotencyMiddleware` of `ServerMiddleware` creates the claims. An ``IdempotencyStore`` only compares and stores the values in a
 /// claim.
 public struct IdempotencyClaim: Hashable, Sendable {
-    /// The digest of the client, the method, the route and the client's key. It identifies the row in a store.
+    /// The digest of the client, the method, the route and the client's idempotency key. A store identifies a key by this digest.
     public let key: RequestDigest
     /// The digest of the client to which the key belongs. Stores count the bytes of a client under this digest; see ``IdempotencyBounds``.
     package let client: KeyDigest
@@ -36,7 +37,8 @@ public struct IdempotencyClaim: Hashable, Sendable {
     ///
     /// If a lease ends and another request claims the key, the store ignores later calls with the id of the first claim.
     public let id: UInt64
-    /// The 256-bit key that encrypts the stored response. It depends on the client's key, which is not stored.
+    /// The 256-bit key that encrypts the stored response. The secret and the client's idempotency key determine this key, and no store
+    /// contains either of them.
     let seal: RequestDigest
 
     /// Creates a claim with a random id.
@@ -52,7 +54,7 @@ public struct IdempotencyClaim: Hashable, Sendable {
         (self.id, self.seal) = (id, seal)
     }
 
-    /// The half of the capacity in which the key is counted. Only addresses have a network, so the network determines the half.
+    /// The half of the store's capacity in which the key counts; see ``IdempotencyBounds``.
     package var pool: IdempotencyPool { network == nil ? .accounts : .addresses }
 }
 
@@ -60,23 +62,23 @@ public struct IdempotencyClaim: Hashable, Sendable {
 public enum ClaimOutcome: Hashable, Sendable {
     /// The key was free and now belongs to the claim. The caller must execute the request, and then finish or release the key.
     case claimed
-    /// Another claim of the same request has the key. The associated time is the rest of its lease. The key becomes free when the lease
-    /// ends, or earlier if that claim releases the key.
+    /// Another claim of the same request has the key. The associated value is the time until the lease of this claim ends. The key becomes
+    /// free at the end of the lease, or earlier if the claim releases the key.
     case running(Duration)
-    /// The key is running or finished, and it was used for a request with another fingerprint.
+    /// The key is running or finished, but for a request with another fingerprint.
     case otherRequest
     /// The same request was executed. If its response was stored, the associated value is the response as the store received it, with an
     /// encrypted body. Otherwise, the value is `nil`.
     case finished(IdempotentResponse?)
-    /// The client has used its share of the ``IdempotencyBounds``. The associated time is the time until the client's first finished key
-    /// expires. If the client has no finished key, the time is 60 s.
+    /// The client has used its share of the ``IdempotencyBounds``. The associated value is the time until the client's first finished key
+    /// expires, or 60 s if the client has no finished key.
     case full(Duration)
 }
 
-/// The secret with which idempotency keys, clients and requests are hashed before they are stored.
+/// The secret with which the server hashes idempotency keys, clients and requests before it stores them.
 ///
-/// The secret also derives the keys that encrypt stored responses. With another secret, no stored key is found. So a change of the secret
-/// has the same effect as an empty store: repetitions of earlier requests are executed again.
+/// The server also derives the keys that encrypt stored responses from this secret. With another secret, the server doesn't find the stored
+/// keys. So if you change the secret, the server executes repetitions of earlier requests again.
 ///
 /// ```swift
 /// let secret = IdempotencySecret(SymmetricKey(data: bytes))
@@ -89,7 +91,7 @@ public struct IdempotencySecret: Sendable {
 
     /// Creates a secret.
     /// - Parameter secret: A key that is the same for all servers that share a store, and the same after each restart. The default is a
-    ///   random key. It is sufficient for a ``MemoryIdempotencyStore``, because the keys in that store are lost when the process ends.
+    ///   random key. The default is sufficient for a ``MemoryIdempotencyStore``, which loses its keys when the process ends.
     public init(_ secret: SymmetricKey = SymmetricKey(size: .bits256)) {
         digests = secret
         let bytes = HMAC<SHA256>.authenticationCode(for: Data("clients".utf8), using: secret)

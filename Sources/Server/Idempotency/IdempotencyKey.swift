@@ -4,7 +4,8 @@ public import HTTPTypes
 /// The value of the header field `Idempotency-Key`, which identifies a request and its repetitions
 /// (draft-ietf-httpapi-idempotency-key-header-07).
 ///
-/// The draft requires a quoted string. Many clients send text without quotes, so both forms are accepted. Both forms are the same key:
+/// The draft requires a quoted string, but many clients send text without quotes. The initializers accept both forms, and both forms are
+/// the same key:
 ///
 /// ```swift
 /// try IdempotencyKey(#""order-17""#) == IdempotencyKey("order-17")  // true
@@ -16,7 +17,8 @@ public struct IdempotencyKey: Hashable, Sendable {
         case empty
         /// The key has more than ``IdempotencyKey/maximumLength`` bytes, without quotes and escapes.
         case tooLong
-        /// The value contains characters that neither form allows, a quoted string is not terminated, or the request has several fields.
+        /// The value contains characters that are not allowed, a quoted string has no closing quote, or the request has several fields with
+        /// the name.
         case malformed
     }
 
@@ -40,8 +42,8 @@ public struct IdempotencyKey: Hashable, Sendable {
         text = String(decoding: key, as: UTF8.self)
     }
 
-    /// Parses the key of a request. The result is `nil` if the request has no `Idempotency-Key`.
-    /// - Throws: ``Refusal``. If there are several fields, ``Refusal/malformed``, even if their values are equal.
+    /// Parses the key from the header fields of a request. The result is `nil` if the request has no `Idempotency-Key`.
+    /// - Throws: ``Refusal``. Several fields with the name cause ``Refusal/malformed``, even if their values are equal.
     public init?(_ headers: HTTPFields) throws(Refusal) {
         let values = headers[values: .idempotencyKey]
         guard let value = values.first else { return nil }

@@ -2,8 +2,9 @@ public import RateLimiting
 
 /// The client to which an idempotency key belongs.
 ///
-/// If two clients use equal keys, these are two different keys. So no client gets the stored response of another client. Each client also
-/// has its own share of the capacity of a store; see ``IdempotencyBounds``.
+/// A key is only valid for its client. If two clients send the same `Idempotency-Key`, the store treats the values as two different keys,
+/// so no client gets the response of another client. Each client also has its own share of the capacity of a store; see
+/// ``IdempotencyBounds``.
 ///
 /// Choose an identity that stays the same when the client repeats a request. A phone can change its network between two attempts. So the
 /// keys of authorized requests should belong to the account:
@@ -16,15 +17,15 @@ public enum IdempotencyOwner: Sendable {
     /// attempts.
     case account(any PartitionKey)
     /// A secret that the server has issued and that the request contains, such as the token of a link in an email. Don't use values that a
-    /// client can choose, because each value would get its own share of the capacity of accounts. A secret and an address with equal values
-    /// are the same client.
+    /// client can choose, because each value would get its own share of the capacity of accounts. The store treats a secret and an address
+    /// with equal values as the same client.
     case secret(any PartitionKey)
     /// The network address of an unauthenticated request, and the network that contains it, such as its /24 or /48. All addresses of a
-    /// network have one share of the capacity together.
+    /// network together have one share of the capacity.
     case address(any PartitionKey, network: any PartitionKey)
 
-    /// The value that is hashed to identify the client. Addresses and secrets have no prefix. Earlier versions hashed them without a
-    /// prefix, so keys that these versions stored are still found.
+    /// The value whose digest identifies the client. Addresses and secrets have no prefix, because earlier versions had none. So the server
+    /// still finds the keys that these versions stored.
     var key: any PartitionKey {
         switch self {
         case .account(let id): PrefixedKey(prefix: "account", key: id)
@@ -32,21 +33,21 @@ public enum IdempotencyOwner: Sendable {
         }
     }
 
-    /// The value that is hashed to identify the network; `nil` if the client is not an address.
+    /// The value whose digest identifies the network; `nil` if the client is not an address.
     var network: (any PartitionKey)? {
         guard case .address(_, let network) = self else { return nil }
         return PrefixedKey(prefix: "network", key: network)
     }
 }
 
-/// A partition key with the name of its kind. So an account and a network with equal values have different digests.
+/// A partition key with a prefix for its kind, so that an account and a network with equal values have different digests.
 private struct PrefixedKey: PartitionKey {
     let prefix: String?
     let key: any PartitionKey
 
     /// Passes the parts of the owner to the hasher.
     func hash(into hasher: inout KeyHasher) {
-        // Earlier versions hashed the word 1 before the key.
+        // Without a prefix, hash the number 1 before the key, as earlier versions did.
         if let prefix { prefix.hash(into: &hasher) } else { hasher.combine(1) }
         key.hash(into: &hasher)
     }

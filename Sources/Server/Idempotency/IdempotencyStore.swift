@@ -12,27 +12,27 @@ public import HTTPTypes
 /// | running | ``claim(_:lease:at:)`` | ``finish(_:with:until:)``, ``release(_:)``, or the end of the lease |
 /// | finished | ``finish(_:with:until:)`` | the expiry |
 ///
-/// Each method is atomic, also between processes that share the store. The caller passes the time as a `Date`. Different processes must
-/// agree on the time, and so must a process before and after a crash. Monotonic clocks don't allow this.
+/// Each method is atomic, also between processes that share the store. The caller passes the time as a `Date` of the wall clock. Monotonic
+/// clocks are not suitable, because different processes, and a process after a restart, must use the same time.
 ///
 /// ``MemoryIdempotencyStore`` is for one process. Its keys are lost when the process ends. `SQLiteIdempotencyStore` and
 /// `PostgresIdempotencyStore` store keys on disk: a key that was claimed or finished before a crash is still claimed or finished after the
 /// crash. Test your own store with `IdempotencyStoreCheck.all` of `AccountStoreTesting`.
 public protocol IdempotencyStore: Sendable {
-    /// The identity of the object with which this store accesses its database. A store of other data compares it with the identity of its
-    /// own object. If they are the same, a transaction of that store can also finish a key of this store.
+    /// The identity of the object with which this store accesses its database. If a store of other data uses the same object, a transaction
+    /// of that store can also finish a key of this store.
     ///
     /// The default is `nil`: no other store shares the database.
     var database: ObjectIdentifier? { get }
 
     /// Claims a key. If several callers claim a free key concurrently, exactly one gets ``ClaimOutcome/claimed``.
     ///
-    /// When a lease ends, the key becomes free, because the process that claimed it has probably died. The next claim then takes the key
-    /// with any fingerprint. The store never removes a key that has not expired to make room. It refuses a new key beyond the
-    /// ``IdempotencyBounds``.
+    /// When a lease ends, the key becomes free, because the process that claimed the key has probably crashed. The next claim then takes
+    /// the key, even if its fingerprint differs. If a new key exceeds the ``IdempotencyBounds``, the store refuses the new key, and doesn't
+    /// remove a key that has not expired.
     /// - Parameters:
     ///   - claim: The claim of the request.
-    ///   - lease: The time after which the key becomes free, if it was not finished or released before.
+    ///   - lease: The time after which the key becomes free if the caller has neither finished nor released it.
     ///   - now: The current time. If a lease or a finished key ends exactly at this time, it has ended.
     /// - Returns: The state of the key, or ``ClaimOutcome/claimed`` if it was free.
     /// - Throws: Errors of the storage. The caller can't know whether the key was claimed.
@@ -49,15 +49,15 @@ public protocol IdempotencyStore: Sendable {
     @discardableResult
     func finish(_ claim: IdempotencyClaim, with response: IdempotentResponse?, until expiry: Date) async throws -> Bool
 
-    /// Frees a running key, so that a repetition is executed. If another claim has the key, or if the key is finished, the store changes
-    /// nothing.
+    /// Frees a running key, so that the server executes a repetition of the request. If another claim has the key, or if the key is
+    /// finished, the store changes nothing.
     /// - Parameter claim: The claim that has the key.
     /// - Throws: Errors of the storage.
     func release(_ claim: IdempotencyClaim) async throws
 
-    /// Removes expired keys, and keys whose lease has ended. One call may remove only a limited number of keys, so that it delays claims
-    /// only for a short time.
-    /// - Parameter now: The current time. Keys whose expiry or lease ended before this time are removed.
+    /// Removes expired keys, and keys whose lease has ended. A store may limit the number of keys that one call removes, so that the call
+    /// delays claims only for a short time.
+    /// - Parameter now: The current time. The store removes keys whose expiry or lease ended before this time.
     /// - Returns: Whether there may be more keys to remove. If so, the caller must call the method again.
     /// - Throws: Errors of the storage.
     func sweep(at now: Date) async throws -> Bool
@@ -72,10 +72,10 @@ extension IdempotencyStore {
     public var database: ObjectIdentifier? { nil }
 }
 
-/// A response that is stored with an idempotency key, and sent again if the request is repeated.
+/// A response that a store saves with an idempotency key. The server sends the response again if the client repeats the request.
 ///
-/// It has a status, a body of at most 64 KiB, and the header fields that ``isSafe(_:)`` allows. Other fields are dropped when the response
-/// is created. For example, the repeated response doesn't contain `Set-Cookie`.
+/// A response has a status, a body of at most 64 KiB, and the header fields that ``isSafe(_:)`` allows. The initializers drop other fields,
+/// so the repeated response doesn't contain `Set-Cookie`, for example.
 ///
 /// ```swift
 /// let response = try IdempotentResponse.json(["id": 7], status: 201, headers: [.location: "/orders/7"])
@@ -88,7 +88,7 @@ public struct IdempotentResponse: Hashable, Sendable {
     public var status: Int
     /// The header fields. The initializer keeps only fields that ``isSafe(_:)`` allows.
     public var headers: HTTPFields
-    /// The body. In a store, it is encrypted and 28 bytes longer.
+    /// The body. In a store, the body is encrypted and 28 bytes longer.
     public var body: [UInt8]
 
     /// Creates a response with the safe fields of `headers`. The result is `nil` if the body has more than ``maximumBodySize`` bytes.
@@ -104,8 +104,8 @@ public struct IdempotentResponse: Hashable, Sendable {
     /// The bytes that encryption adds to a body: the nonce and the authentication tag.
     private static let sealSize = 28
 
-    /// Creates a response that a store returns. Its body may be encrypted, so it may be up to 28 bytes longer than ``maximumBodySize``. The
-    /// result is `nil` if the body is longer than that.
+    /// Creates a response from the values in a store. The body may be encrypted, so it may have up to 28 bytes more than
+    /// ``maximumBodySize``. The result is `nil` if the body is longer than that.
     package init?(status: Int, headers: HTTPFields, storedBody: [UInt8]) {
         guard storedBody.count <= Self.maximumBodySize + Self.sealSize else { return nil }
         self.status = status
@@ -139,8 +139,8 @@ public struct IdempotentResponse: Hashable, Sendable {
 
     /// Returns the response with an encrypted body (AES-256-GCM with a random nonce). Stores contain responses in this form.
     ///
-    /// The encryption key depends on the server's secret and on the client's idempotency key. The idempotency key is not stored. So an
-    /// attacker who has the database and the server's secret still can't read the body.
+    /// The encryption key depends on the server's secret and on the client's idempotency key, which no store contains. So an attacker who
+    /// has the database and the server's secret still can't read the body without the idempotency key.
     /// - Throws: `CryptoKitError`.
     package func sealed(for claim: IdempotencyClaim) throws -> IdempotentResponse {
         var response = self
@@ -158,12 +158,12 @@ public struct IdempotentResponse: Hashable, Sendable {
         return response
     }
 
-    /// Returns whether a header field is stored.
+    /// Returns whether a store saves a header field with the response.
     ///
-    /// Three groups of fields are stored: fields that describe the body (`Content-Type`, `Content-Language`, `Content-Disposition`,
+    /// A store saves three groups of fields: fields that describe the body (`Content-Type`, `Content-Language`, `Content-Disposition`,
     /// `Content-Location`, `ETag`, `Last-Modified`), the address of the created resource (`Location`), and fields for caching
-    /// (`Cache-Control`, `Vary`). Other fields are not stored: for example, fields that identify a user, such as `Set-Cookie`, and fields
-    /// of one response, such as `Date` and `X-Request-Id`.
+    /// (`Cache-Control`, `Vary`). A store saves no other fields, such as fields that identify a user (`Set-Cookie`), and fields of a single
+    /// response (`Date`, `X-Request-Id`).
     public static func isSafe(_ name: HTTPField.Name) -> Bool { safe.contains(name) }
 
     private static let safe: Set<HTTPField.Name> = [
@@ -171,10 +171,10 @@ public struct IdempotentResponse: Hashable, Sendable {
         .vary,
     ]
 
-    /// Returns whether a response with a status is final, so that repetitions get it.
+    /// Returns whether a response with this status is final, so that the server sends it again to repetitions.
     ///
-    /// 408, 429 and 5xx are not final: the request was not executed, or the server can't know whether it was. In this case, the key is
-    /// released, and a repetition is executed.
+    /// 408, 429 and 5xx are not final. With these statuses, the server has not executed the request, or doesn't know whether it has. It
+    /// then releases the key, and executes a repetition.
     public static func isFinal(_ status: Int) -> Bool { status < 500 && status != 408 && status != 429 }
 }
 
@@ -186,7 +186,8 @@ extension HTTPFields {
         return (try? JSONEncoder().encode(pairs)).map { String(decoding: $0, as: UTF8.self) } ?? "[]"
     }
 
-    /// Parses the text of `stored`. The result is `nil` if the text is not such JSON. Pairs with an invalid name are dropped.
+    /// Parses the text of `stored`. The result is `nil` if the text is not an array of pairs. The initializer drops pairs with an invalid
+    /// name.
     package init?(stored text: String) {
         guard let pairs = try? JSONDecoder().decode([[String]].self, from: Data(text.utf8)) else { return nil }
         self.init()

@@ -3,9 +3,9 @@ import Synchronization
 
 /// A request that has claimed an idempotency key and is being executed.
 ///
-/// With this value, a handler finishes the key in the transaction of its work. So either both are committed or neither. Without it, the
-/// middleware finishes the key after the work. If the process is killed between the work and the end of the key, the key stays claimed
-/// until its lease ends. After that, a repetition is executed a second time.
+/// With this value, a handler finishes the key in the transaction of its work, so the database commits both or neither. If the handler
+/// doesn't finish the key, the middleware finishes the key after the work. If the process crashes between these two steps, the key stays
+/// claimed until its lease ends. After that, the server executes a repetition a second time.
 ///
 /// Handlers use `IdempotentRequest.commit` of `ServerMiddleware`, which passes the ``current`` request to a closure:
 ///
@@ -26,9 +26,9 @@ public final class IdempotentRequest: Sendable {
 
     /// The values that a transaction and the middleware share.
     private struct State {
-        /// The value of `expiry`, after it was read for the first time.
+        /// The value of `expiry`; `nil` before the first read.
         var expiry: Date?
-        /// The response for the key. The next store that writes a change finishes the key with this response.
+        /// The response with which the next store that writes a change must finish the key.
         var effect: IdempotentResponse?
         /// Whether a transaction has finished the key. If so, the middleware doesn't finish it again.
         var isFinished = false
@@ -61,8 +61,8 @@ public final class IdempotentRequest: Sendable {
 
     /// The time at which the finished key expires.
     ///
-    /// It is computed at the first read, and stays the same. A transaction can run again after a lost connection. It then stores the same
-    /// values, so the store recognizes them.
+    /// The first read computes the time, and later reads return the same time. If a transaction runs again after a lost connection, it
+    /// therefore stores the same values, and the store recognizes them.
     public var expiry: Date {
         state.withLock { state in
             let expiry = state.expiry ?? now().addingTimeInterval(lifetime / .seconds(1))
@@ -89,10 +89,11 @@ public final class IdempotentRequest: Sendable {
 
     /// Executes the work of a request whose response is known before the work.
     ///
-    /// A store in the database of the keys reads the response with `IdempotentEffect.current(in:)`, and finishes the key in the transaction
-    /// of its write. The work may contain only one such write. A second write would fail, because the key is finished already.
+    /// A store that shares the database with the keys reads the response with `IdempotentEffect.current(in:)`, and finishes the key in the
+    /// transaction of its write. The work may contain only one write of such a store. A second write would fail, because the key is already
+    /// finished.
     /// - Parameters:
-    ///   - response: The response to repetitions; `nil` if it can't be stored. If it is `nil`, no store finishes the key.
+    ///   - response: The response to repetitions; `nil` if it can't be stored. With `nil`, no store finishes the key.
     ///   - work: The work.
     package func expecting<Value>(_ response: IdempotentResponse?, _ work: () async throws -> Value) async rethrows -> Value {
         state.withLock { $0.effect = response }
@@ -128,8 +129,9 @@ package struct IdempotentEffect: Sendable {
 
 /// An error that rolls back the transaction of a request whose key belongs to another request.
 ///
-/// The lease of the key ended while the request was executed, and a repetition has claimed the key. The repetition does the work, so this
-/// transaction must change nothing. The middleware converts the error to 409 `REQUEST_CONFLICT` with a Retry-After of one second.
+/// The lease of the key ended while the server executed the request, and a repetition has claimed the key. The repetition does the work, so
+/// the transaction of the first request must change nothing. The middleware converts the error to 409 `REQUEST_CONFLICT` with a Retry-After
+/// of one second.
 public struct LostIdempotencyKey: Error {
     /// Creates the error.
     public init() {}

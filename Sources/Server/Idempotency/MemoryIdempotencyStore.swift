@@ -4,20 +4,21 @@ import Synchronization
 
 /// A store of idempotency keys in the memory of one process.
 ///
-/// Use it in tests, and for servers that run as one process and can lose their keys. After a restart, a repeated request is executed again.
-/// A transaction of a database can't finish keys of this store. Otherwise, use `SQLiteIdempotencyStore` or `PostgresIdempotencyStore`.
+/// Use this store in tests, and for servers that run as one process and can lose their keys: after a restart, a server executes a repeated
+/// request again. Also, a transaction of a database can't finish keys of this store. For other servers, use `SQLiteIdempotencyStore` or
+/// `PostgresIdempotencyStore`.
 ///
 /// ```swift
 /// let keys = IdempotencyKeys(store: MemoryIdempotencyStore(bounds: IdempotencyBounds(bytes: 16 << 20)))
 /// ```
-/// A lock protects the keys. A claim usually takes constant time. If the client has used its share and a stored key has expired, the store
-/// removes all expired keys in O(keys). All methods return without suspension and throw no errors.
+/// A claim usually takes constant time. If the client has used its share and a stored key has expired, the claim also removes all expired
+/// keys, which takes O(number of keys). A lock protects the keys, and no method suspends or throws an error.
 public final class MemoryIdempotencyStore: IdempotencyStore {
     private let bounds: IdempotencyBounds
     private let table = Mutex(IdempotencyTable())
 
     /// Creates an empty store.
-    /// - Parameter bounds: The capacity; 64 MiB by default. While few clients use keys, an account may then use 512 KiB.
+    /// - Parameter bounds: The capacity; 64 MiB by default. With the default, an account may use 512 KiB while few clients use keys.
     public init(bounds: IdempotencyBounds = IdempotencyBounds(bytes: 64 << 20)) {
         self.bounds = bounds
     }
@@ -69,11 +70,12 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
     public func count() -> Int { table.withLock(\.count) }
 }
 
-/// The keys of a memory store, and the bytes that they count for. The store's lock protects the table.
+/// The keys of a memory store, and the sums of their sizes. The store's lock protects the table.
 ///
 /// Invariants: `pools`, `clients` and `networks` are the sums of the sizes in `entries`. `clients` and `networks` contain no zeros.
 /// `firstEnd` is not later than the earliest end of an entry. The `firstExpiry` of a client is not later than the earliest expiry of its
-/// finished keys. After a removal, `firstEnd` and `firstExpiry` may be too early. `removeExpired(at:)` computes them again.
+/// finished keys. After the removal of a key, `firstEnd` and `firstExpiry` can be earlier than necessary, until `removeExpired(at:)`
+/// computes them again.
 private struct IdempotencyTable {
     /// A stored key.
     struct Entry {
@@ -99,7 +101,7 @@ private struct IdempotencyTable {
     private struct Client {
         /// The bytes of the client's keys.
         var size = 0
-        /// No finished key of the client expires before this time.
+        /// A time before which no finished key of the client expires.
         var firstExpiry = Date.distantFuture
     }
 
@@ -107,11 +109,11 @@ private struct IdempotencyTable {
     private var entries: [RequestDigest: Entry] = [:]
     /// The usage of each client that has keys.
     private var clients: [KeyDigest: Client] = [:]
-    /// The bytes of the keys of each network.
+    /// The sum of the sizes of each network's keys, in bytes.
     private var networks: [KeyDigest: Int] = [:]
-    /// The bytes of the keys of each half of the capacity.
+    /// The sum of the sizes of the keys in each half of the capacity, in bytes; see ``IdempotencyBounds``.
     private var pools: [IdempotencyPool: Int] = [:]
-    /// No key ends before this time.
+    /// A time before which no key ends.
     private var firstEnd = Date.distantFuture
 
     /// The entry of a key; `nil` if the key is free.
@@ -120,7 +122,7 @@ private struct IdempotencyTable {
     /// The number of keys, including keys that have ended and are not removed.
     var count: Int { entries.count }
 
-    /// Returns the counted bytes that decide about a new key.
+    /// Returns the sizes that decide whether the client may store a new key.
     func usage(of claim: IdempotencyClaim) -> IdempotencyUsage {
         IdempotencyUsage(
             owner: clients[claim.client]?.size ?? 0,
@@ -163,8 +165,8 @@ private struct IdempotencyTable {
         entries[key] = nil
     }
 
-    /// Removes the entries that have ended, and computes `firstEnd` and each `firstExpiry` again. O(n) for n entries if one has ended,
-    /// otherwise O(1).
+    /// Removes the keys whose lease or expiry has ended, and computes `firstEnd` and each `firstExpiry` again. O(n) for n keys if a key has
+    /// ended, otherwise O(1).
     mutating func removeExpired(at now: Date) {
         guard firstEnd <= now else { return }
         for key in entries.filter({ $0.value.endsAt <= now }).map(\.key) { remove(key) }

@@ -17,7 +17,8 @@ import Timekeeping
 /// tasks run. All members can be called by several tasks at the same time. Tasks wait for a free connection in the order of their calls.
 ///
 /// Every call has a deadline. `acquireTimeout` limits the wait for a connection. `queryTimeout` limits each round trip, and also all
-/// repetitions together. If a task is canceled, it stops waiting. Its statement is canceled on the server if it doesn't commit.
+/// repetitions together. If a task is canceled, it stops waiting. If its statement doesn't commit, the client also cancels the statement on
+/// the server.
 ///
 /// Rows are read completely before a call returns. For large results, read pages with `LIMIT`.
 public final class PostgresClient: PostgresExecutor {
@@ -58,7 +59,7 @@ public final class PostgresClient: PostgresExecutor {
     ///
     /// The statement is repeated like a transaction. See ``transaction(_:)``.
     /// - Parameters:
-    ///   - statement: One statement. Several statements, separated by semicolons, are refused by PostgreSQL with 42601.
+    ///   - statement: One statement. PostgreSQL refuses several statements that are separated by semicolons, with the error 42601.
     ///   - values: The values of `$1`, `$2` and so on.
     /// - Returns: The rows, and the number of changed rows.
     /// - Throws: ``PostgresError``, or `CancellationError` if nothing was changed.
@@ -77,8 +78,9 @@ public final class PostgresClient: PostgresExecutor {
         }
     }
 
-    /// Executes statements in a transaction (`READ COMMITTED`). When this method returns, all changes of the transaction are durable. If it
-    /// throws, no changes were made, except for ``PostgresError/outcomeUnknown``.
+    /// Executes statements in a transaction (`READ COMMITTED`). When this method returns, all changes of the transaction are durable. If
+    /// the method throws ``PostgresError/outcomeUnknown``, the changes may have been made. If it throws another error, no changes were
+    /// made.
     ///
     /// The closure may run more than once, even after the changes of an earlier run were committed. So create ids before the call, and
     /// write statements so that a repetition finds the ids. The transaction is repeated
@@ -86,8 +88,8 @@ public final class PostgresClient: PostgresExecutor {
     /// - on another connection after a connection was lost, until `queryTimeout` has passed. If the commit had been sent, its outcome is
     ///   unknown.
     ///
-    /// `BEGIN` is sent with the first statement. A transaction without statements needs no connection. If the closure throws, the changes
-    /// are rolled back.
+    /// The client sends `BEGIN` with the first statement. A transaction without statements needs no connection. If the closure throws, the
+    /// client rolls the changes back.
     /// - Throws: The closure's error; ``PostgresError``; `CancellationError`. ``PostgresError/outcomeUnknown`` means that the changes may
     ///   have been made.
     @discardableResult
@@ -113,15 +115,15 @@ public final class PostgresClient: PostgresExecutor {
     }
 
     /// Checks that a server executes statements. If a server executed a statement within the last half second, the method sends nothing.
-    /// Otherwise, a server must execute a statement within a second.
+    /// Otherwise, the method sends a statement, and a server must execute it within a second.
     /// - Throws: ``PostgresError``.
     public func ping() async throws {
         if let last = driver.shared.responded, driver.clock.now - last < .milliseconds(500) { return }
         try await ping("SELECT 1")
     }
 
-    /// Checks that a server executes a statement now. The check takes at most a second, including the wait for a connection. It is not
-    /// repeated.
+    /// Checks that a server executes a statement now. The check takes at most a second, including the wait for a connection. The client
+    /// doesn't repeat it.
     /// - Parameter statement: A statement without values.
     /// - Throws: ``PostgresError``.
     public func ping(_ statement: PostgresStatement) async throws {

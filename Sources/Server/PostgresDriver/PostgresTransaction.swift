@@ -2,11 +2,11 @@ import Synchronization
 
 /// An open transaction, which ``PostgresClient/transaction(_:)`` passes to its closure.
 ///
-/// Its statements are executed one after another. It is a programming error to execute two statements concurrently, and it ends the
-/// process. Don't use the transaction after the closure has returned: its statements then fail.
+/// Its statements are executed one after another. It is a programming error to execute two statements concurrently. The process then ends.
+/// Don't use the transaction after the closure has returned: its statements then fail.
 ///
-/// Between two statements, the transaction holds its connection and its locks. So don't wait for anything else within the closure. If a
-/// transaction is idle for longer than `idleInTransactionTimeout`, the server ends it.
+/// Between two statements, the transaction holds its connection and its locks. So don't wait for other work within the closure, such as a
+/// network request. If a transaction is idle for longer than `idleInTransactionTimeout`, the server ends it.
 public final class PostgresTransaction: PostgresExecutor {
     /// The state. `failed` contains the error with which every further statement fails.
     private enum State {
@@ -25,7 +25,7 @@ public final class PostgresTransaction: PostgresExecutor {
 
     /// Executes a statement, in one round trip.
     ///
-    /// After an error, the transaction can't continue: every further statement fails with the same error.
+    /// After an error, the transaction can't continue. Every further statement fails with the same error.
     /// - Throws: ``PostgresError`` or `CancellationError`.
     @discardableResult
     public func execute(_ statement: PostgresStatement, _ values: [PostgresValue]) async throws -> PostgresResult {

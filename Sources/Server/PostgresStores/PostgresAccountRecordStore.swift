@@ -8,9 +8,9 @@ import Synchronization
 
 /// A store of the links, the former addresses and the devices of accounts in PostgreSQL. It also removes accounts.
 ///
-/// Only the digests of links are stored. Each change locks the row of its account first, so changes of one account are applied one after
-/// the other. A change claims a new address before it reads the former addresses of other accounts. The claim waits for a concurrent change
-/// that releases the address, so the later read sees that change (under READ COMMITTED).
+/// Only the digests of links are stored. Each change first locks the row of its account, so changes of one account are applied one after
+/// the other. A change to a new address first claims the address, and then reads the former addresses of other accounts. If a concurrent
+/// change releases the address, the claim waits for its commit. So the read sees this change (under READ COMMITTED).
 ///
 /// Removed rows stay in dead tuples and in the write-ahead log until PostgreSQL overwrites them, at a time that it chooses. ``scrub()``
 /// can't change this and does nothing.
@@ -68,7 +68,7 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
 
     /// Returns an unexpired link and the record of its account.
     ///
-    /// The link and the record are read one after the other. If the account is removed between the two reads, the result is `nil`.
+    /// The method reads the link first and then the record. If the account is removed between the two reads, the result is `nil`.
     /// - Parameters:
     ///   - digest: The digest of the token that a client has sent.
     ///   - now: The present time. Expired links are not found.
@@ -86,8 +86,8 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
 
     // MARK: - Changes
 
-    /// Returns whether an account can have an address. Returns `false` if another account has the address, or had it and can still restore
-    /// it. Both checks take one round trip.
+    /// Returns whether an account can have an address. Returns `false` if another account has the address, or had it before and can still
+    /// restore it. Both checks take one round trip.
     ///
     /// Another request can take the address after this call. So use the result only to report a taken address early: ``change(_:at:_:)``
     /// checks the address again.
@@ -181,7 +181,7 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
         let earlier = Mutex<Value?>(nil)
         return try await database.transaction { transaction in
             guard let (old, last) = try await Self.read(Self.lockedAccount, id, at: now, in: transaction) else { return nil }
-            // An earlier attempt, whose response was lost, has made the change.
+            // An earlier attempt has made the change, but its response was lost.
             if last == change, let value = earlier.withLock({ $0 }) { return value }
             var record = old
             let value = try body(&record)
@@ -201,9 +201,9 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
 
     /// Claims the new address of an account, and releases its earlier address.
     ///
-    /// The former addresses of other accounts are read after the claim. If a concurrent change releases the address, the claim waits for
-    /// the commit of that change. The address is then found among the former addresses.
-    /// - Throws: ``AddressTaken`` if another account has the address, or had it and can restore it.
+    /// The method reads the former addresses of other accounts after the claim. If a concurrent change releases the address, the claim
+    /// waits for the commit of this change. The method then finds the address among the former addresses.
+    /// - Throws: ``AddressTaken`` if another account has the address, or had it before and can still restore it.
     private func claimAddress(of account: Account, at now: Date, in transaction: PostgresTransaction) async throws {
         let id = account.id.rawValue
         let keys = emailKeys.keys(of: account.email)
@@ -222,8 +222,8 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
     /// If the account is added, the same transaction stores the response to the current request under its idempotency key. Repetitions of
     /// the request then receive this response. The key must be in the same database.
     ///
-    /// All links of the registration are locked in one order, so only one of several concurrent callers adds the account. If the response
-    /// of a commit was lost, the repeated transaction finds the account by its id.
+    /// The transaction locks all links of the registration in a fixed order, so only one of several concurrent callers adds the account. If
+    /// the response of a commit was lost, the repeated transaction finds the account by its id.
     /// - Throws: `StoreFailure`, also if the id is taken by an account with another address; `LostIdempotencyKey`.
     public func activate(_ digest: TokenDigest, as account: Account, at now: Date) async throws -> Bool {
         let effect = IdempotentEffect.current(in: database.client)
@@ -267,8 +267,8 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
     /// The time prevents an account with an unverified address from being removed as unused.
     /// - Parameters:
     ///   - id: The account.
-    ///   - now: The time of the use. It replaces the stored time, even if the stored time is later, but not if the stored time is less than
-    ///     an hour earlier. Then the statement writes nothing.
+    ///   - now: The time of the use. If the stored time is less than an hour earlier, the statement writes nothing. Otherwise, this time
+    ///     replaces the stored time, even if the stored time is later.
     /// - Throws: `StoreFailure`.
     public func noteActivity(of id: Account.ID, at now: Date) async throws {
         try await database.execute(
@@ -294,7 +294,7 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
             [.uuid(id.rawValue), .text(family)]
         )
         guard known.rows.isEmpty else { return false }
-        // A repetition after a lost response finds the family of the earlier attempt.
+        // If the response was lost, the repeated transaction finds the family that the earlier attempt has added.
         let wasNew = Mutex(false)
         return try await database.transaction { transaction in
             let results = try await transaction.execute([
@@ -316,7 +316,8 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
         }
     }
 
-    /// Returns the rows of an account in the tables of emails and of links that lock it, in one round trip.
+    /// Returns data of an account that other methods don't return: the last use, queued emails, recently sent reset emails, and links "this
+    /// was not me". The call takes one round trip.
     /// - Complexity: O(n) for n queued emails.
     /// - Parameter account: The account, whose address selects the queued emails without an account id.
     /// - Throws: `StoreFailure`.
@@ -359,9 +360,10 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
     /// Returns accounts to remove, in the order of their ids, with three statements.
     /// - Parameters:
     ///   - now: The present time. A deleted account is a candidate from the end of its grace time.
-    ///   - unverifiedSince: The time since which an unverified account must have been unused; `nil` to return no unverified accounts.
+    ///   - unverifiedSince: The method returns unverified accounts that were created before this time and not used since; `nil` to return
+    ///     none of them.
     ///   - limit: The largest number of accounts.
-    /// - Returns: The accounts with all addresses that they have, had or wanted to have.
+    /// - Returns: The accounts with their present addresses, former addresses and unconfirmed new addresses.
     /// - Throws: `StoreFailure`, also if a row can't be decoded.
     /// - Complexity: O(n) for n deleted accounts whose grace time has ended and unverified accounts that are older than `unverifiedSince`.
     public func purgeCandidates(at now: Date, unverifiedSince: Date?, limit: Int) async throws -> [PurgeCandidate] {
@@ -380,7 +382,7 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
         }
     }
 
-    /// The condition that the address of an account was never verified, and that the account was not used since the time `$2`. If `$2` is
+    /// The SQL condition that the address of an account is not verified, and that the account was not used since the time `$2`. If `$2` is
     /// `NULL`, the condition is true for no account.
     private static let isUnused: PostgresStatement = """
         purge_at IS NULL AND NOT is_verified AND created_at < $2 AND (active_at IS NULL OR active_at < $2)
@@ -390,7 +392,7 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
     private static let candidates =
         "SELECT id, email FROM account WHERE purge_at <= $1 UNION ALL SELECT id, email FROM account WHERE " + isUnused
         + " ORDER BY id LIMIT $3"
-    /// Finds an account by its id if it must still be removed.
+    /// Finds an account by its id, but only if it is still a candidate.
     private static let candidate = "SELECT 1 FROM account WHERE id = $3 AND (purge_at <= $1 OR " + isUnused + ")"
     /// Reads the former addresses of several accounts, including expired ones.
     private static let formerAddressesOfCandidates: PostgresStatement = """
@@ -403,12 +405,13 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
 
     /// Removes the accounts that are still candidates, each in its own transaction.
     ///
-    /// If a transaction fails, the accounts before it stay removed, and the method throws. Call it again with the same ids: it skips the
-    /// removed accounts.
+    /// If a transaction fails, the method throws, and the accounts before it stay removed. Call the method again with the same ids; it
+    /// skips the removed accounts.
     /// - Parameters:
     ///   - ids: The accounts. Unknown ids are ignored.
     ///   - now: The present time.
-    ///   - unverifiedSince: The time since which an unverified account must have been unused; `nil` to remove no unverified accounts.
+    ///   - unverifiedSince: The method removes unverified accounts that were created before this time and not used since; `nil` to remove
+    ///     none of them.
     ///   - isForced: Whether the accounts are removed even if they aren't candidates. Pass `true` to remove the accounts of a list of
     ///     earlier purges after a backup was restored.
     /// - Returns: The removed accounts.
@@ -425,7 +428,7 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
     /// before the lock.
     /// - Returns: Whether the account was removed.
     private func purge(_ id: Account.ID, at now: Date, _ unverifiedSince: Date?, _ isForced: Bool) async throws -> Bool {
-        // This id also identifies the removal, so that a repetition after a lost response recognizes it.
+        // This id identifies the removal. If the response was lost, the repeated transaction recognizes the removal by this id.
         let event = UUID()
         let account = PostgresValue.uuid(id.rawValue)
         return try await database.transaction { transaction in
@@ -437,8 +440,8 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
             ])
             guard let row = found[0].rows.first else { return !found[3].rows.isEmpty }
             guard isForced || !found[1].rows.isEmpty else { return false }
-            // Emails to the present address and to unexpired former addresses are removed. Expired addresses, and addresses to which the
-            // account wanted to change, may belong to other users, so emails to them stay.
+            // The purge removes emails to the present address and to unexpired former addresses. Expired former addresses and unconfirmed
+            // new addresses may belong to other users, so emails to them stay.
             let addresses = [try EmailAddress(row.value(0)).normalized] + (try found[2].rows.map { try $0.value(0) as String })
             try await transaction.execute(
                 PostgresSessionStore.endAll(of: id.rawValue)
@@ -506,8 +509,8 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
         )
     }
 
-    /// Does nothing: PostgreSQL overwrites removed rows itself, at a time that it chooses. Backups and the write-ahead log can contain
-    /// removed rows longer.
+    /// Does nothing, because PostgreSQL overwrites removed rows itself, at a time that it chooses. Backups and the write-ahead log can
+    /// contain removed rows even longer.
     public func scrub() async throws {}
 
     /// Removes up to 500 expired links and up to 500 expired former addresses.
@@ -540,7 +543,7 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
 }
 
 extension StoreFailure {
-    /// The error of an account whose id another account has.
+    /// The error if another account already has the id.
     fileprivate static let takenAccountID = StoreFailure(isBusy: false, message: "the id of an account is taken")
 }
 

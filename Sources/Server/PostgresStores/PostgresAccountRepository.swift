@@ -6,7 +6,7 @@ import PostgresDriver
 /// A store of accounts in PostgreSQL.
 ///
 /// The table `account_email` has one row for each address, and its primary key makes addresses unique. If two servers register one address
-/// at the same time, one of them fails. Lookups take one statement and no lock.
+/// at the same time, only one of them succeeds. Lookups take one statement and no lock.
 ///
 /// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs
 /// no other store.
@@ -18,7 +18,7 @@ public struct PostgresAccountRepository: AccountRepository {
     /// - Parameters:
     ///   - database: The database, with the tables of ``PostgresSchema``.
     ///   - emailKeys: The secret under which the database stores addresses. All servers of the database must use the same secret;
-    ///     otherwise, a server doesn't find the accounts of the others.
+    ///     otherwise, a server doesn't find the accounts that other servers have added.
     public init(_ database: PostgresDatabase, emailKeys: EmailKeys) {
         (self.database, self.emailKeys) = (database, emailKeys)
     }
@@ -35,14 +35,14 @@ public struct PostgresAccountRepository: AccountRepository {
 
     /// Adds the accounts whose addresses are available, all in one transaction with a constant number of round trips.
     ///
-    /// The addresses are claimed in the order of their keys. All transactions lock rows in that order, so two imports at the same time
-    /// can't deadlock.
+    /// The method claims the addresses in the order of their keys. All transactions lock these rows in the same order, so two imports at
+    /// the same time can't deadlock.
     ///
     /// If the response of a commit is lost, the transaction is repeated. The result then also includes the accounts that the first attempt
     /// added.
     ///
-    /// All locks are held until the commit, so pass some hundred accounts at a time.
-    /// - Parameter accounts: The accounts. If several accounts have the same address, only one of them is added.
+    /// The transaction holds all locks until the commit, so pass at most a few hundred accounts at a time.
+    /// - Parameter accounts: The accounts. If several accounts have the same address, only the first of them is added.
     /// - Returns: The ids of the added accounts, in the order of the list.
     /// - Throws: `StoreFailure`, also if another account with a different address already has the id of one of the accounts. In this case,
     ///   no account is added.
@@ -65,8 +65,8 @@ public struct PostgresAccountRepository: AccountRepository {
             taken.formUnion(reserved)
             let repeated = try await Self.added(taken.map { rows[$0].account.id }, in: transaction)
             if emailKeys.isRotating || !reserved.isEmpty {
-                // Removes the claims of refused accounts: claims of addresses that another account can restore, and, while a secret is
-                // replaced, the claim of one key if the other key was taken.
+                // Removes the claims of refused accounts. An account is refused if another account can restore its address. While a secret
+                // is replaced, an address has two keys; an account is also refused if one of the keys was taken.
                 let refused = taken.map { rows[$0].account.id.rawValue }.filter { !repeated.contains($0) }
                 try await transaction.execute("DELETE FROM account_email WHERE account_id = ANY($1)", [.uuids(refused)])
             }
@@ -120,8 +120,8 @@ public struct PostgresAccountRepository: AccountRepository {
         return Set(try found.rows.map { try $0.value(0) })
     }
 
-    /// Adds the key of the present secret to all accounts that only have a key of the previous secret. After that, the servers no longer
-    /// need the previous secret.
+    /// Adds a key under the present secret to all accounts that have only a key under the previous secret. After that, the servers no
+    /// longer need the previous secret.
     ///
     /// The method reads all accounts in pages of 500 and commits each page. It can be interrupted and repeated, and servers continue to
     /// serve requests meanwhile.
@@ -146,7 +146,8 @@ public struct PostgresAccountRepository: AccountRepository {
     /// Reads a page of accounts in the order of their ids, after a given one.
     private static let addresses: PostgresStatement = "SELECT id, email FROM account WHERE id > $1 ORDER BY id LIMIT 500"
 
-    /// Reserves an address for an account. A repetition for the same account changes no row, so its count is 0.
+    /// Reserves an address for an account. If the account has reserved the address already, the statement changes no row, and its count is
+    /// 0.
     static let claimAddress: PostgresStatement = """
         INSERT INTO account_email (email_key, account_id) VALUES ($1, $2) ON CONFLICT (email_key) DO NOTHING
         """
@@ -168,13 +169,13 @@ public struct PostgresAccountRepository: AccountRepository {
     /// Changes the state of an account. If the new state isn't active, the method also ends all sessions of the account and removes its
     /// tokens.
     ///
-    /// A change increments the epoch of the account. A sign-in that checked the password before the change therefore can't open a session
-    /// after it.
+    /// A change increments the epoch of the account. So a sign-in that checked the password before the change can't open a session after
+    /// the change.
     ///
-    /// The account's row is locked first, so a change waits only for operations on the same account, such as a reset or a sign-in. The
-    /// whole change is one transaction with at most three round trips.
+    /// The method first locks the account's row, so it waits only for operations on the same account, such as a reset or a sign-in. The
+    /// change is one transaction with at most three round trips.
     /// - Parameters:
-    ///   - state: The new state. The present state changes nothing.
+    ///   - state: The new state. If the account already has this state, the method changes nothing.
     ///   - id: The account.
     /// - Throws: `StoreFailure`.
     /// - Returns: Whether the account exists.
@@ -221,7 +222,7 @@ public struct PostgresAccountRepository: AccountRepository {
         return (counts, total ?? 0)
     }
 
-    /// The condition that a password hash is foreign. It must equal the condition of a partial index, so a change of it requires a
+    /// The SQL condition that a password hash is foreign. It must equal the condition of a partial index. So if you change it, add a
     /// migration.
     private static let foreignHashes: PostgresStatement = """
         SELECT id, password_hash FROM account
@@ -256,7 +257,7 @@ public struct PostgresAccountRepository: AccountRepository {
     /// Finds an account by its id.
     private static let byID = "SELECT " + Account.columns + " FROM account WHERE id = $1"
 
-    /// Returns all accounts, oldest first. All of them are in memory at once, so use this method only for exports and tests.
+    /// Returns all accounts, oldest first. The result has all of them in memory, so use this method only for exports and tests.
     /// - Throws: `StoreFailure`, also if a row can't be decoded.
     /// - Complexity: O(n log n) for n accounts.
     public func accounts() async throws -> [Account] {
@@ -269,7 +270,7 @@ public struct PostgresAccountRepository: AccountRepository {
     /// Replaces a password hash, unless the password was changed since the old hash was read. The epoch of the account doesn't change, so
     /// its sessions stay open.
     ///
-    /// The method executes one statement. A repetition finds the new hash and changes nothing.
+    /// The method executes one statement. If the call is repeated, the statement finds the new hash and changes nothing.
     /// - Parameters:
     ///   - id: The account.
     ///   - old: The hash that was read.

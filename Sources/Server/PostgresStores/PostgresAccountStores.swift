@@ -9,8 +9,8 @@ import PostgresDriver
 ///
 /// If the response of the database is lost, the driver repeats the operation. Operations use ids that the caller created, so a repetition
 /// finds the result of the first execution and returns the same value. Several tasks and several servers can call all operations at the
-/// same time. Operations that change several rows lock the account first, then its sessions and tokens. After a conflict, the driver
-/// repeats the transaction.
+/// same time. Operations that change several rows lock the row of the account first, and then the rows of its sessions and tokens. After a
+/// conflict, the driver repeats the transaction.
 ///
 /// ```swift
 /// let database = PostgresDatabase(client)
@@ -26,7 +26,7 @@ public struct PostgresAccountStores: AccountStores {
     public let sessions: any SessionStore
     /// The tokens of reset links.
     public let resetTokens: any ResetTokenStore
-    /// The tokens of "this was not me" links.
+    /// The tokens of the links "this was not me".
     public let accountLockTokens: any AccountLockTokenStore
     /// The links, former addresses and devices of accounts.
     public let records: any AccountRecordStore
@@ -38,16 +38,16 @@ public struct PostgresAccountStores: AccountStores {
     public let audit: any AuditStore
     /// The decoys for sign-ins of unknown addresses.
     public let decoys: any DecoyStore
-    /// The sealed keys of access tokens.
+    /// The encrypted keys that sign access tokens.
     public let signingKeys: any SigningKeyStore
     private let repository: PostgresAccountRepository
 
     /// Creates the stores. Does no I/O.
     /// - Parameters:
     ///   - database: The database, with the tables of ``PostgresSchema``.
-    ///   - emailKeys: The keys of addresses, the same for all servers of the database.
-    ///   - server: The id with which this server is registered in ``PostgresPresence``. The leases of its emails store this id, so that
-    ///     other servers detect that the server stopped. Pass `nil` in a command; its leases only end at their end time.
+    ///   - emailKeys: Computes the keys of addresses. All servers of the database must use the same secret.
+    ///   - server: The id with which this server is registered in ``PostgresPresence``. Each lease of an email stores this id. So if this
+    ///     server stops, other servers detect it and end its leases. Pass `nil` in a command; its leases end only at their end time.
     public init(_ database: PostgresDatabase, emailKeys: EmailKeys, server: UUID? = nil) {
         repository = PostgresAccountRepository(database, emailKeys: emailKeys)
         sessions = PostgresSessionStore(database)
@@ -61,8 +61,8 @@ public struct PostgresAccountStores: AccountStores {
         signingKeys = PostgresSigningKeyStore(database)
     }
 
-    /// Adds the key of the present secret to all accounts that only have a key of the previous secret. After that, the servers no longer
-    /// need the previous secret.
+    /// Adds a key under the present secret to all accounts that have only a key under the previous secret. After that, the servers no
+    /// longer need the previous secret.
     ///
     /// The method commits 500 accounts at a time, so it can be interrupted and repeated.
     /// - Returns: The number of accounts that got a key; `nil` if no secret is being replaced.
@@ -86,7 +86,7 @@ public struct PostgresDecoyStore: DecoyStore {
 
     /// The stored form of a `DecoySpan`.
     private struct Span: Codable {
-        /// A hash that no password has, with the cost of some accounts' hashes.
+        /// A hash that no password matches, with the cost of some accounts' hashes.
         let decoy: String
         /// The start of the span, the width in use, and the largest width that was ever in use.
         let start, width, reach: Double

@@ -12,8 +12,8 @@ import Synchronization
 /// no other store.
 public final class PostgresAuditStore: AuditStore {
     private let database: PostgresDatabase
-    /// The position of the sweep: the last account that it has checked for too many events of one kind. The next call continues after this
-    /// account; `nil` begins with the first account.
+    /// The last account that the sweep has checked for too many events of one kind. The next call continues after this account; `nil`
+    /// begins with the first account.
     private let sweptTo = Mutex<UUID?>(nil)
 
     /// Creates the store. Does no I/O.
@@ -22,7 +22,7 @@ public final class PostgresAuditStore: AuditStore {
         self.database = database
     }
 
-    /// Adds events in one transaction. All inserts are sent in one round trip. Events of accounts that don't exist are dropped.
+    /// Adds events in one transaction. The method sends all inserts in one round trip. It drops events of accounts that don't exist.
     ///
     /// One commit stores the whole batch: either all events are stored or none.
     /// - Parameter events: The events, in their order.
@@ -69,7 +69,7 @@ public final class PostgresAuditStore: AuditStore {
             """,
             [.uuid(account.rawValue), .integer(limit)]
         ).rows.compactMap { row in
-            // An event of a later version is skipped.
+            // The method skips an event of a later version.
             guard let kind = AuditEvent.Kind(rawValue: try row.value(0)) else { return nil }
             return AuditEvent(
                 kind: kind,
@@ -102,7 +102,7 @@ public final class PostgresAuditStore: AuditStore {
     /// the previous call ended.
     ///
     /// - Parameter limit: The number of events of one kind that an account may have.
-    /// - Returns: Whether there are accounts after the checked ones.
+    /// - Returns: Whether there are accounts that this call has not checked.
     private func sweepCrowded(_ limit: Int) async throws -> Bool {
         let start = sweptTo.withLock { $0 } ?? UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
         let kinds = try await database.execute(
@@ -113,11 +113,11 @@ public final class PostgresAuditStore: AuditStore {
             [.uuid(start)]
         ).rows.map { (account: try $0.value(0) as UUID, kind: try $0.value(1) as String, count: try $0.value(2) as Int) }
         for kind in kinds where kind.count > limit {
-            // Each call removes up to 500 events, so that no transaction is long.
+            // Each call removes up to 500 events, so each transaction is short.
             while try await removeOldest(of: kind.account, kind.kind, butNewest: limit) {}
         }
         let isEnd = kinds.count < 1_000
-        // The last account of a full page may have more kinds, so the next call begins with it.
+        // The last account of a full page may have more kinds than the page contains. So the next call begins with this account.
         let last = kinds.last { $0.account != kinds.last?.account }?.account
         sweptTo.withLock { $0 = isEnd ? nil : last ?? kinds.last?.account }
         return !isEnd
@@ -145,7 +145,7 @@ public final class PostgresAuditStore: AuditStore {
 
 /// Creates ids that are ordered by their creation time within a process (UUIDv7, RFC 9562 §5.7).
 enum OrderedID {
-    /// The latest stamp, guarded by a lock, so that two tasks never get the same one.
+    /// The latest time stamp. A lock protects it, so two tasks never get the same stamp.
     private static let last = Mutex<UInt64>(0)
 
     /// Returns an id that is greater than all ids that this process has created before, also if the clock runs backwards.

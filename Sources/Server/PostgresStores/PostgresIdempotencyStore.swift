@@ -13,14 +13,14 @@ import RateLimiting
 /// A route whose data is in the same database can store the response under its key in the transaction of its work. This finishes the key;
 /// see `IdempotentRequest.finish(with:in:)`.
 ///
-/// **Locks.** `idempotency_usage` has a row with the bytes of each client and network. A claim locks the rows of its client and network in
-/// the order of their numbers, so claims of one network are executed one after the other without deadlocks. The bytes of each half of the
-/// capacity are the sum of 16 rows of `idempotency_pool`, chosen by the digest of the key, so that claims of different clients rarely wait
-/// for each other. The sum is read without a lock, so concurrent claims don't see each other's keys and may together exceed the bounds by
-/// the size of these keys.
+/// **Locks.** `idempotency_usage` has a row for each client and each network with the number of bytes that their keys use. A claim locks
+/// the rows of its client and its network in the order of their numbers. So claims of one network are executed one after the other, without
+/// deadlocks. The bytes of each half of the capacity are spread over 16 rows of `idempotency_pool`. The digest of a key selects its row, so
+/// claims of different clients rarely wait for each other. A claim reads the sum of these rows without a lock. So concurrent claims don't
+/// see each other's keys, and together they can exceed the bounds by the size of these keys.
 ///
-/// A deadlock is possible if two claims of full clients remove each other's expired keys. PostgreSQL then aborts one of the transactions,
-/// and `PostgresClient` repeats it.
+/// A deadlock is possible in one case: two clients have used up their share, and the claim of each of them removes expired keys of the
+/// other. PostgreSQL then aborts one of the transactions, and `PostgresClient` repeats it.
 ///
 /// ```swift
 /// let store = PostgresIdempotencyStore(database)
@@ -33,7 +33,7 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
     /// Creates a store in a database, whose schema already has the tables.
     /// - Parameters:
     ///   - database: The database. Transactions of the same `PostgresClient` can finish keys.
-    ///   - bounds: The capacity; 1 GiB by default. All servers on the database should use the same.
+    ///   - bounds: The capacity; 1 GiB by default. All servers on the database should use the same bounds.
     public init(_ database: PostgresDatabase, bounds: IdempotencyBounds = IdempotencyBounds()) {
         (connections, self.bounds) = (database, bounds)
     }
@@ -46,7 +46,8 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
     /// If the client has used its share of the capacity, the store removes up to 500 expired keys. It refuses the claim only if the share
     /// is still used up after that.
     ///
-    /// A new key costs four round trips: lock and read, remove an expired row, insert, commit. A running or finished key costs two.
+    /// A claim of a new key takes four round trips: lock and read, remove an expired row, insert, commit. A claim of a running or finished
+    /// key takes two.
     /// - Parameters:
     ///   - claim: The claim, with a random id by which a repeated transaction recognizes its own key.
     ///   - lease: The time after which other requests can claim the key, unless this claim has finished it.
@@ -99,7 +100,7 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
         }
     }
 
-    /// Creates or locks the row of a client or network, and returns its bytes.
+    /// Creates or locks the row of a client or network, and returns the bytes that its keys use.
     private static let lockOwner: PostgresStatement = """
         INSERT INTO idempotency_usage (owner, size) VALUES ($1, 0)
         ON CONFLICT (owner) DO UPDATE SET size = idempotency_usage.size RETURNING size
@@ -119,10 +120,10 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
         WHERE digest = $1 AND ends_at > $2
         """
 
-    /// Finishes a running key: stores the response for repetitions of the request. A response of at most 512 bytes needs one statement. For
-    /// a larger one, a transaction also changes the counted bytes.
+    /// Finishes a running key: stores the response for repetitions of the request. For a response of at most 512 bytes, the method executes
+    /// one statement. For a larger response, it executes a transaction that also changes the counted bytes.
     ///
-    /// The body of the response is already encrypted; `nil` stores no response. A repetition of this call is recognized by its expiry, so a
+    /// The body of the response is already encrypted; `nil` stores no response. The store recognizes a repeated call by its expiry, so a
     /// caller must pass the same expiry in each attempt.
     /// - Returns: Whether the claim had the key.
     /// - Throws: `StoreFailure`.
@@ -135,8 +136,8 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
         return try await connections.transaction { try await Self.finish(claim, with: answer, until: expiry, in: $0) }
     }
 
-    /// Finishes the key of a claim, and returns the size with which the key was counted before. A repetition with the same expiry writes
-    /// the same values again.
+    /// Finishes the key of a claim, and returns the size with which the key was counted before. If the statement is repeated with the same
+    /// expiry, it writes the same values again.
     private static let finishing: PostgresStatement = """
         UPDATE idempotency_key SET is_finished = true, ends_at = $1, status = $2, headers = $3, body = $4
         WHERE digest = $5 AND claim = $6 AND (NOT is_finished OR ends_at = $1) RETURNING size
@@ -156,8 +157,8 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
 
     /// Finishes a key within a transaction, and corrects the counted bytes.
     ///
-    /// An earlier attempt whose response was lost may have finished the key. The key is recognized by its expiry, because the expiry
-    /// of a request stays the same.
+    /// An earlier attempt whose response was lost may have finished the key. The method recognizes such a key by its expiry, because the
+    /// expiry of a request stays the same.
     /// - Parameter answer: The response, with an encrypted body.
     /// - Returns: Whether the claim has the key.
     static func finish(
@@ -169,8 +170,7 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
         let size = IdempotencyBounds.size(with: answer)
         let changed = try await transaction.execute(finishing, values(of: claim, with: answer, until: expiry))
         guard let counted: Int = try changed.rows.first?.value(0) else { return false }
-        // A small response doesn't change the counted size. A key that an earlier version stored has the size 0, which means that it isn't
-        // counted.
+        // A small response doesn't change the counted size. A key that an earlier version stored has the size 0 and isn't counted.
         guard size != counted, counted > 0 else { return true }
         try await transaction.execute(
             [
@@ -224,10 +224,10 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
 }
 
 extension PostgresIdempotencyStore {
-    /// One of the 16 rows whose sum is the number of used bytes in a half of the capacity. Four bits of a key's digest select the row, so
-    /// that claims of different keys rarely wait for each other.
+    /// One of the 16 rows of a half of the capacity. The sum of these rows is the number of used bytes. Four bits of a key's digest select
+    /// the row, so that claims of different keys rarely wait for each other.
     private struct Part: Hashable {
-        /// The half of the capacity: 0 for accounts, 1 for addresses.
+        /// The half of the capacity: 0 for keys of accounts, 1 for keys of network addresses.
         let pool: Int
         /// The row of the half, from 0 to 15.
         let number: Int
@@ -245,8 +245,8 @@ extension PostgresIdempotencyStore {
     /// their numbers, then the parts of the halves. Transactions that change the same rows in this order don't cause deadlocks.
     ///
     /// - Parameters:
-    ///   - owners: The bytes to add by the number of a client or network; negative to subtract.
-    ///   - parts: The bytes to add by the row of a half.
+    ///   - owners: The bytes to add, by the number of the client or network; negative to subtract.
+    ///   - parts: The bytes to add, by the row of a half.
     private static func resizing(owners: [Int: Int], parts: [Part: Int]) -> [(PostgresStatement, [PostgresValue])] {
         owners.sorted { $0.key < $1.key }.map { owner, size -> (PostgresStatement, [PostgresValue]) in
             ("UPDATE idempotency_usage SET size = size + $1 WHERE owner = $2", [.integer(size), .integer(owner)])
@@ -352,8 +352,8 @@ extension IdempotentRequest {
     /// Finishes the key in a transaction of the database that contains it.
     ///
     /// Call it in the closure of `IdempotentRequest.commit` of `ServerMiddleware`, in the transaction of the work. The transaction's
-    /// closure may run more than once, even after an earlier run was committed; then this method recognizes the key that the earlier run
-    /// has finished.
+    /// closure may run more than once, even after an earlier run was committed. In this case, the method recognizes the key that the
+    /// earlier run has finished.
     /// - Parameters:
     ///   - response: The response to repetitions, with any status. If the closure runs again, the last response is stored.
     ///   - transaction: The parameter of the closure of `PostgresClient.transaction`.

@@ -16,34 +16,34 @@ import Synchronization
 /// All changes of a claimed row check the end of the lease. So a server whose lease has ended can't change a row that another server has
 /// claimed meanwhile. An exception is ``settle(_:)``.
 ///
-/// New requests of clients without an account are taken in turn by network, so that a flood of requests from one network doesn't delay
-/// those of others. Retries and emails to accounts are taken by their due time.
+/// The queue takes new requests of clients without an account in turn by network. So a flood of requests from one network doesn't delay the
+/// requests of other networks. It takes retries and emails to accounts by their due time.
 ///
 /// Create one queue per server; several workers can use it at the same time. The queue stores in memory which network has the next turn. So
 /// each server takes the networks in turn independently of the others, and begins with the first network after a restart.
 public final class PostgresMailIntentQueue: MailIntentQueue {
     private let database: PostgresDatabase
-    /// The id of this server, which its leases store; `nil` for a command.
+    /// The id of this server. Its leases store this id. It is `nil` for a command.
     private let server: UUID?
     /// Decides which network's new request is claimed next. Each server has its own value in memory.
     private let turns = Mutex(MailTurns())
-    /// The ids of claims that failed for this server, although the database may have committed them. The next call of
+    /// The ids of claims that failed on this server although the database may have committed them. The next call of
     /// ``claim(limit:at:leaseEnd:includesResets:)`` releases them.
     let failedClaims = Mutex<[UUID]>([])
 
     /// Creates the queue. Does no I/O.
     /// - Parameters:
     ///   - database: The database.
-    ///   - server: The id of this server, which its leases store; see ``PostgresPresence``. With `nil`, leases only end at their end time.
+    ///   - server: The id of this server, see ``PostgresPresence``. Its leases store this id. If `nil`, leases end only at their end time.
     public init(_ database: PostgresDatabase, server: UUID? = nil) {
         (self.database, self.server) = (database, server)
     }
 
-    /// Adds an email. Within an idempotent request whose key is in the same database, the email and the response of the key are committed
-    /// together.
+    /// Adds an email. If the current request has an idempotency key in the same database, the same transaction also stores the response
+    /// under this key.
     ///
-    /// When it returns, the email survives a crash of the server. If the response of the database is lost, a repetition with the same id
-    /// adds nothing.
+    /// After the method has returned, the email survives a crash of the server. If the response of the database is lost, a repeated call
+    /// with the same id adds nothing.
     /// - Parameter intent: The email, with an id that the caller created.
     /// - Throws: `StoreFailure`; `LostIdempotencyKey` if the key belongs to another request. If the method throws this error, nothing is
     ///   stored.
@@ -57,15 +57,15 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
         }
     }
 
-    /// Adds an intent. The method also succeeds if an earlier attempt has added the same intent, which it recognizes by the creation time.
-    /// It throws if another intent has the same id.
+    /// Adds an intent. The method also succeeds if an earlier attempt has added the same intent. It recognizes this intent by its creation
+    /// time. If another intent has the same id, the method throws.
     private static func add(
         _ intent: MailIntent,
         by execute: (PostgresStatement, [PostgresValue]) async throws -> PostgresResult
     ) async throws {
         let added = try await execute(MailIntent.insertion, intent.values)
         guard added.count == 0 else { return }
-        // The id exists already. Either an earlier attempt, whose response was lost, has added this intent, or another intent has the same
+        // The id exists already. Either an earlier attempt has added this intent and its response was lost, or another intent has the same
         // id.
         let found = try await execute(
             "SELECT created_at FROM mail_intent WHERE id = $1 AND kind = $2",
@@ -85,14 +85,14 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     ///   - limit: The largest number of emails.
     ///   - now: The time of the queue.
     ///   - leaseEnd: The end of the lease. It identifies the lease in all later calls.
-    ///   - includesResets: Whether emails that clients without an account requested, such as reset emails, may be sent now. If not, only
-    ///     emails to accounts are claimed.
+    ///   - includesResets: Whether to claim emails that clients without an account requested, such as reset emails. If `false`, the queue
+    ///     claims only emails to accounts.
     /// - Returns: The emails in the order in which they should be sent.
-    /// - Throws: `StoreFailure`. A corrupt row is skipped; its error is thrown only if there is no other row.
+    /// - Throws: `StoreFailure`. The queue skips a corrupt row. It throws the error of this row only if there is no other row.
     public func claim(limit: Int, at now: Date, leaseEnd: Date, includesResets: Bool) async throws -> [MailIntent] {
         try await releaseFailedClaims(at: now)
         let before = turns.withLock { $0 }
-        // Usually nothing is due.
+        // Usually no email is due.
         let idle = try await database.execute(
             """
             SELECT 1 WHERE EXISTS (
@@ -111,12 +111,12 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
             throw error
         }
         turns.withLock { $0 = taken.turns }
-        // A corrupt row must not prevent the others from being sent: its error is only thrown if there is no other row.
+        // A corrupt row must not prevent other emails from being sent, so its error is thrown only if there is no other row.
         if taken.intents.isEmpty, let damage = taken.damage { throw damage }
         return taken.intents
     }
 
-    /// Releases the intents of failed claims that may have been committed. Otherwise, they would wait until their leases end.
+    /// Releases the intents of failed claims that may have been committed. Otherwise, these intents would wait until their leases end.
     /// - Parameter now: The time at which they become due.
     private func releaseFailedClaims(at now: Date) async throws {
         let attempts = failedClaims.withLock { $0 }
@@ -133,7 +133,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
 
     /// Chooses and claims rows in one transaction.
     /// - Parameters:
-    ///   - attempt: The id of the claim, by which a repetition finds the rows that it has claimed.
+    ///   - attempt: The id of the claim. If the transaction is repeated, it finds the rows of the earlier attempt by this id.
     ///   - before: The state of the turns before the claim. The caller replaces it by the returned state only if the transaction was
     ///     committed.
     /// - Returns: The claimed intents in the order in which they should be sent, the turns after the claim, and an error if a row is
@@ -148,7 +148,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     ) async throws -> (intents: [MailIntent], turns: MailTurns, damage: StoreFailure?) {
         try await database.transaction { [server] transaction in
             var turns = before
-            // An earlier attempt, whose response was lost, has claimed already.
+            // If the response of an earlier attempt was lost, this attempt may have claimed rows already.
             let earlier = try await transaction.execute(Self.claimed, [.uuid(attempt)]).rows
             if !earlier.isEmpty { return Self.intents(of: earlier, turns) }
             let due = try await transaction.execute(
@@ -183,22 +183,22 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     /// Reads the rows of a claim, in the order in which they were chosen.
     private static let claimed = "SELECT " + MailIntent.columns + " FROM mail_intent WHERE claim = $1 ORDER BY place"
 
-    /// Locks due emails: retries, emails to accounts, and emails whose lease has ended. New requests of clients without an account are not
-    /// included.
+    /// Locks due emails: retries, emails to accounts, and emails whose lease has ended. The statement doesn't include new requests of
+    /// clients without an account.
     private static let dueIntents: PostgresStatement = """
         SELECT id FROM mail_intent WHERE NOT is_fresh AND state <> 'failed' AND due_at <= $1
         ORDER BY due_at, created_at LIMIT $2 FOR UPDATE SKIP LOCKED
         """
 
-    /// Like ``dueIntents``, but without the kinds of `MailIntent.Subject.anonymousKinds`. It is used while the sending of these kinds is
-    /// paused.
+    /// Like ``dueIntents``, but without the kinds of `MailIntent.Subject.anonymousKinds`. The queue uses it while emails of these kinds
+    /// must not be sent.
     private static let dueConfirmations: PostgresStatement = """
         SELECT id FROM mail_intent WHERE NOT is_fresh AND state <> 'failed' AND due_at <= $1
             AND kind NOT IN ('password_reset', 'registration', 'verification')
         ORDER BY due_at, created_at LIMIT $2 FOR UPDATE SKIP LOCKED
         """
 
-    /// Returns the networks with new requests, in order, beginning after a given network. Each step of the recursion reads the next network
+    /// Reads the networks with new requests, in order, beginning after a given network. Each step of the recursion reads the next network
     /// from the index.
     private static let networks: PostgresStatement = """
         WITH RECURSIVE turn(network) AS (
@@ -221,11 +221,11 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     /// Locks new requests in rounds. Each round takes one request of each network. The rounds end when there are enough requests, or no
     /// more requests.
     ///
-    /// Networks whose claimed emails were released come first, so that they don't lose their turn. After them come the networks after the
-    /// last network that had a turn.
+    /// Networks whose claimed emails were returned to the queue come first, so that they don't lose their turn. Then come the networks that
+    /// follow the last claimed network in the order.
     /// - Parameters:
     ///   - wanted: The number of requests.
-    ///   - turns: The turns, which are advanced.
+    ///   - turns: The turns. The method advances them.
     /// - Returns: The ids, in the order of the turns.
     private static func newIntents(
         _ wanted: Int,
@@ -238,8 +238,8 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
             let returned = Array(turns.returned.prefix(missing))
             turns.returned.removeFirst(returned.count)
             var networks = returned
-            // The networks after the last turn come first, then those from the start of the order. A few more networks than needed are
-            // read, because other servers may have locked the requests of some networks.
+            // The networks after the last turn come first, then the networks from the start of the order. The loop reads a few more
+            // networks than needed, because other servers may have locked the requests of some networks.
             for start in [turns.last, nil] where networks.count < missing + 4 {
                 var found = try await transaction.execute(Self.networks, [.text(start ?? ""), .integer(missing + 4)]).rows
                     .map { try $0.value(0) as String }
@@ -257,9 +257,9 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
         return chosen
     }
 
-    /// Returns a claimed email to the queue, due now. Its network is the first from which the next new request is claimed.
+    /// Returns a claimed email to the queue, due now. The next new request is then claimed from its network first.
     ///
-    /// Does nothing if the lease has been lost. The email gets no failure.
+    /// If the lease has been lost, the method does nothing. It doesn't count a failure.
     /// - Parameters:
     ///   - intent: The email, as it was claimed.
     ///   - leaseEnd: The end of the lease.
@@ -277,7 +277,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
 
     /// Releases up to 500 emails whose servers are no longer registered. Leases of commands, which have no server, are not affected.
     ///
-    /// A server is registered while it renews its row: see ``PostgresPresence``. So the emails of a crashed server are sent after ten
+    /// A server is registered while it renews its row; see ``PostgresPresence``. So the emails of a crashed server are sent after ten
     /// seconds instead of at the end of their leases.
     /// - Returns: The number of released emails.
     @discardableResult
@@ -295,8 +295,8 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
         ).count
     }
 
-    /// Removes a sent email. It does not check the lease: a sent email must not be sent again, even if another server has claimed it
-    /// meanwhile.
+    /// Removes a sent email. The method does not check the lease, because a sent email must not be sent again, even if another server has
+    /// claimed it meanwhile.
     /// - Parameter intent: The email.
     /// - Throws: `StoreFailure`. The email may then be sent again after its lease.
     public func settle(_ intent: MailIntent) async throws {
@@ -305,8 +305,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
 
     /// Makes a claimed email due at a later time and counts a failure. Does nothing if the lease has been lost.
     ///
-    /// A lost lease means that the time of the lease has passed, and that another server may send the email. Then this server must not
-    /// change the row.
+    /// The lease is lost if its time has passed. Then another server may send the email, so this server must not change the row.
     /// - Parameters:
     ///   - intent: The email, as it was claimed.
     ///   - leaseEnd: The end of the lease that ``claim(limit:at:leaseEnd:includesResets:)`` got.
@@ -320,8 +319,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     /// Marks a claimed email as failed and counts a failure. The row stays until `end` for operators. Does nothing if the lease has been
     /// lost.
     ///
-    /// A lost lease means that the time of the lease has passed, and that another server may send the email. Then this server must not
-    /// change the row.
+    /// The lease is lost if its time has passed. Then another server may send the email, so this server must not change the row.
     /// - Parameters:
     ///   - intent: The email, as it was claimed.
     ///   - leaseEnd: The end of the lease that ``claim(limit:at:leaseEnd:includesResets:)`` got.
@@ -373,7 +371,8 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
 
     /// Returns when an operator last requested a retry of all or some emails; `nil` if never.
     ///
-    /// Workers compare it with the previous result, to end a pause after an operator has repaired the email server.
+    /// Workers end a pause if this time is later than the begin of the pause. So an operator who has repaired the email server can end the
+    /// pause.
     /// - Throws: `StoreFailure`.
     public func lastRetry() async throws -> Date? {
         let text: String?? = try await database.first(Self.lastRetry, []) { try $0.value(0) }
@@ -393,7 +392,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
 
     /// Returns the creation time of the oldest email that should have been sent by now; `nil` if there is none.
     ///
-    /// A growing age of this email shows that the email server fails, or that it is too slow.
+    /// If the age of this email grows, the email server fails or is too slow.
     /// - Parameter now: The time of the queue.
     /// - Throws: `StoreFailure`.
     public func oldest(at now: Date) async throws -> Date? {
@@ -412,8 +411,8 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
 }
 
 extension PostgresMailIntentQueue: MailQueueInspection {
-    /// Returns emails for operators, oldest first, including failed ones. The recipient of a confirmation is the present address of its
-    /// account. The recipient is `nil` if the account was removed.
+    /// Returns emails for operators, oldest first, including failed emails. If the row of an email contains no address, the recipient is
+    /// the present address of its account, or `nil` if the account was removed.
     ///
     /// The list contains addresses, so don't log it.
     /// - Parameter limit: The largest number of emails.

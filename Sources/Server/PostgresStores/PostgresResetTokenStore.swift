@@ -24,7 +24,8 @@ public struct PostgresResetTokenStore: ResetTokenStore {
         (self.database, self.emailKeys) = (database, emailKeys)
     }
 
-    /// Adds a token and removes the oldest unused ones of the account beyond `liveLimit`, in one transaction and one round trip.
+    /// Adds a token, and removes the oldest unused tokens of the account so that at most `liveLimit` remain. Both happen in one transaction
+    /// and one round trip.
     ///
     /// If a token with the same digest exists already, nothing is added, so the operation can be repeated.
     /// - Parameters:
@@ -115,7 +116,7 @@ public struct PostgresResetTokenStore: ResetTokenStore {
         }
     }
 
-    /// The condition that a token is valid. A token is valid only while its account has the address to which the token was sent.
+    /// The SQL condition that a token is valid. A token is valid only while its account has the address to which the token was sent.
     private static let live =
         "SELECT " + Account.columns + """
             , reset_token.created_at, reset_token.expires_at
@@ -125,8 +126,8 @@ public struct PostgresResetTokenStore: ResetTokenStore {
                 AND account.state IN ('active', 'frozen') AND account.purge_at IS NULL
             """
 
-    /// Returns the stored tokens of an account, used or not, newest first; at most 1,000. Tokens that were sent to another address are not
-    /// included: only keys of their addresses are stored.
+    /// Returns the stored tokens of an account, used or not, newest first; at most 1,000. The result omits tokens that were sent to another
+    /// address than the present one, because the database contains only the keys of their addresses.
     /// - Parameter account: The account.
     /// - Throws: `StoreFailure`, also if a row can't be decoded.
     public func tokens(of account: Account.ID) async throws -> [StoredResetToken] {
@@ -151,8 +152,7 @@ public struct PostgresResetTokenStore: ResetTokenStore {
         }
     }
 
-    /// Returns whether a token exists, is unused and has expired. The time that the statement takes doesn't depend on the existence of the
-    /// token.
+    /// Returns whether a token exists, is unused and has expired. The statement takes the same time whether or not the token exists.
     /// - Parameters:
     ///   - digest: The digest of the token that a client has sent.
     ///   - now: The present time.
@@ -176,10 +176,11 @@ public struct PostgresResetTokenStore: ResetTokenStore {
     /// the confirmation email. If the idempotency key of the current request is in the same database, the transaction also finishes this
     /// key: it stores the response for repetitions of the request.
     ///
-    /// The id of the confirmation identifies the reset: a repetition after a lost response returns `true`.
+    /// The id of the confirmation identifies the reset. So if the response was lost, the repeated transaction recognizes the reset and
+    /// returns `true`.
     ///
-    /// The usual case takes three round trips: lock and consume, change, commit. The account's row is locked first. So if two requests use
-    /// tokens of one account at the same time, exactly one of them succeeds.
+    /// The usual case takes three round trips: lock and consume, change, commit. The transaction first locks the account's row. So if two
+    /// requests use tokens of one account at the same time, exactly one of them succeeds.
     /// - Parameters:
     ///   - digest: The digest of the token.
     ///   - passwordHash: The hash of the new password.
@@ -219,7 +220,7 @@ public struct PostgresResetTokenStore: ResetTokenStore {
                 ("SELECT 1 FROM reset_token WHERE digest = $1 AND consumed_by = $2", [digest.value, .uuid(confirmation.id)]),
             ])
             guard let account: UUID = try results[1].rows.first?.value(0) else {
-                // An earlier attempt, whose response was lost, has consumed the token.
+                // An earlier attempt may have consumed the token, and its response was lost.
                 return !results[2].rows.isEmpty
             }
             let changes = try await transaction.execute(
@@ -247,8 +248,8 @@ public struct PostgresResetTokenStore: ResetTokenStore {
 
     /// Removes up to 500 expired tokens, used or not.
     ///
-    /// Call it again while it returns `true`. Rows that another server is removing are skipped, so several servers can call it at the same
-    /// time.
+    /// Call it again while it returns `true`. The method skips rows that another server is removing, so several servers can call it at the
+    /// same time.
     /// - Parameter now: The present time.
     /// - Returns: Whether there may be more expired tokens.
     /// - Throws: `StoreFailure`.
@@ -265,9 +266,9 @@ public struct PostgresResetTokenStore: ResetTokenStore {
     }
 }
 
-/// A store of the tokens of "this was not me" links in PostgreSQL. Only digests are stored.
+/// A store of the tokens of the links "this was not me" in PostgreSQL. Only digests are stored.
 ///
-/// Each confirmation email of a password reset contains one such token, which is valid until its expiry or its use.
+/// Each email about a password change or a new device contains such a token. The token is valid until it expires or is used.
 ///
 /// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs
 /// no other store.
@@ -375,8 +376,8 @@ public struct PostgresAccountLockTokenStore: AccountLockTokenStore {
 
     /// Removes up to 500 expired tokens, used or not.
     ///
-    /// Call it again while it returns `true`. Rows that another server is removing are skipped, so several servers can call it at the same
-    /// time.
+    /// Call it again while it returns `true`. The method skips rows that another server is removing, so several servers can call it at the
+    /// same time.
     /// - Parameter now: The present time.
     /// - Returns: Whether there may be more expired tokens.
     /// - Throws: `StoreFailure`.

@@ -5,8 +5,8 @@ import RateLimiting
 
 /// A store of the emails that clients without an account have requested and that were sent recently, in PostgreSQL.
 ///
-/// Each decision locks the same row, so the servers decide one after the other, and the bounds hold exactly across all servers. A server
-/// makes one decision per reset email. The rows contain the ids of the email and the account, and no address.
+/// Each decision locks the same row, so the servers decide one after the other. The bounds therefore hold exactly for all servers together.
+/// A server makes one decision per email. The rows contain the ids of the email and the account, and no address.
 ///
 /// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs
 /// no other store.
@@ -21,9 +21,9 @@ public struct PostgresSentResetStore: SentResetStore {
 
     /// Reserves the sending of an email, if the bounds allow it.
     ///
-    /// The bound of the account is checked first. The overall bound is applied to a part of its window. For example, 100 emails per hour
-    /// with a burst of 10 means at most 10 emails within any 6 minutes. A repetition with the same intent replaces its reservation and
-    /// doesn't count twice.
+    /// The store checks the bound of the account first. It applies the overall bound to a part of its window. For example, 100 emails per
+    /// hour with a burst of 10 means at most 10 emails within any 6 minutes. A repeated call with the same intent replaces the earlier
+    /// reservation, so the email counts once.
     ///
     /// - Parameters:
     ///   - intent: The id of the email, which identifies its reservation.
@@ -91,8 +91,8 @@ public struct PostgresSentResetStore: SentResetStore {
 
     /// Removes up to 500 expired reservations. A reservation of an email expires when the longest window that counts it has ended.
     ///
-    /// Call it again while it returns `true`. Rows that another server is removing are skipped, so several servers can call it at the same
-    /// time.
+    /// Call it again while it returns `true`. The method skips rows that another server is removing, so several servers can call it at the
+    /// same time.
     /// - Parameter now: The present time.
     /// - Returns: Whether there may be more expired reservations.
     /// - Throws: `StoreFailure`.

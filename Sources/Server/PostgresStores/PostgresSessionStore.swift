@@ -6,9 +6,9 @@ import Synchronization
 
 /// A store of sessions in PostgreSQL.
 ///
-/// To open a session, the store locks the row of its account. To rotate a token, it locks the session. So a session that is opened while a
-/// password reset commits does not survive the reset. If two requests rotate one token at the same time, the second rotation sees the
-/// result of the first.
+/// To open a session, the store locks the row of its account. To rotate a token, it locks the session. So a session that is opened during a
+/// password reset does not survive the reset. If two requests rotate one token at the same time, the second rotation sees the result of the
+/// first.
 ///
 /// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs
 /// no other store.
@@ -24,7 +24,8 @@ public struct PostgresSessionStore: SessionStore {
     /// Opens a session with its first refresh token. The account must be active and not deleted, and its epoch must not have changed since
     /// its password was checked.
     ///
-    /// The usual case takes one statement. A repetition with the same session and token, after a lost response, returns `true`.
+    /// The usual case takes one statement. If the response was lost and the call is repeated with the same session and token, it returns
+    /// `true`.
     ///
     /// - Parameters:
     ///   - session: The session, with an id that the caller created.
@@ -51,7 +52,7 @@ public struct PostgresSessionStore: SessionStore {
             ]
         )
         if opened.count == 1 { return true }
-        // An earlier attempt, whose response was lost, may have opened the session.
+        // An earlier attempt may have opened the session, and its response was lost.
         let found = try await database.execute(
             "SELECT 1 FROM session JOIN refresh_token ON session_id = session.id WHERE session.id = $1 AND digest = $2",
             [.uuid(session.id.rawValue), refresh.value]
@@ -61,14 +62,14 @@ public struct PostgresSessionStore: SessionStore {
 
     /// Replaces a refresh token in one transaction with three round trips: lock and read, write, commit.
     ///
-    /// Each token stores its parent, which is the token that it replaced. If a client presents a used token again, its earlier response was
-    /// probably lost. So the store accepts the token within the repeat window, as long as no successor of the token was used. Otherwise,
-    /// the token counts as stolen, and the session ends. If a token was replaced several times, the first use of one successor makes the
-    /// other successors unusable.
+    /// Each token stores its parent, which is the token that it replaced. If a client presents a used token again, the earlier response was
+    /// probably lost. So within the repeat window, the store accepts the token again, unless a token that replaced it was used. In all
+    /// other cases, the token counts as stolen, and the session ends. If several tokens replaced one token, the first use of one of them
+    /// makes the others unusable.
     ///
     /// - Parameters:
     ///   - presented: The digest of the token that the client has sent.
-    ///   - next: The digest of the token that replaces it. The caller created this token. A repetition of this call is recognized by this
+    ///   - next: The digest of the token that replaces it. The caller created this token. The store recognizes a repeated call by this
     ///     digest.
     ///   - now: The time of the refresh.
     ///   - rules: The limits of age and the repeat window.
@@ -96,7 +97,7 @@ public struct PostgresSessionStore: SessionStore {
             let (createdAt, refreshedAt): (Double, Double) = (try row.value(2), try row.value(3))
             let parent: [UInt8]? = try row.value(4)
             let (usedAt, hasUsedSuccessor): (Double?, Bool) = (try row.value(5), try row.value(6))
-            // An earlier attempt, whose response was lost, has inserted the next token.
+            // An earlier attempt has inserted the next token, but its response was lost.
             if try row.value(7) { return .rotated(session) }
             if time - refreshedAt > rules.idleLimit / .seconds(1) || time - createdAt > rules.absoluteLimit / .seconds(1) {
                 try await Self.end([session.id.rawValue], in: transaction)
@@ -112,7 +113,7 @@ public struct PostgresSessionStore: SessionStore {
                 changes.append(("UPDATE refresh_token SET used_at = $1 WHERE digest = $2", [.time(now), presented.value]))
                 if parent != nil {
                     // The siblings of a used token also become used: the client received several tokens for one refresh and uses only one
-                    // of them. Their time of use is before the repeat window, so that no sibling is accepted again.
+                    // of them. Their time of use is set to before the repeat window, so none of the siblings is accepted again.
                     let used = time - rules.repeatWindow / .seconds(1) - 1
                     changes.append(
                         (
@@ -139,13 +140,15 @@ public struct PostgresSessionStore: SessionStore {
         }
     }
 
-    /// Locks the session of a token. This statement must run before the token is read: a statement sees only changes that were committed
-    /// before it began, so a single statement could read the token as it was before the lock.
+    /// Locks the session of a token. A statement sees only changes that were committed before it began. So a single statement that locks
+    /// and reads could read the token as it was before the lock. Therefore, this statement must run before the statement that reads the
+    /// token.
     private static let lockSession: PostgresStatement = """
         SELECT session.id FROM session WHERE id = (SELECT session_id FROM refresh_token WHERE digest = $1) FOR UPDATE
         """
 
-    /// Reads a presented token and its session, whether one of its successors was used, and whether the next token exists already.
+    /// Reads a presented token and its session. The row also contains whether a token that replaced it was used, and whether the next token
+    /// exists already.
     private static let presentedToken: PostgresStatement = """
         SELECT session.id, session.account_id, session.created_at, session.refreshed_at, presented.parent, presented.used_at,
             EXISTS (SELECT 1 FROM refresh_token next WHERE next.parent = presented.digest AND next.used_at IS NOT NULL),
@@ -155,7 +158,8 @@ public struct PostgresSessionStore: SessionStore {
         WHERE presented.digest = $1
         """
 
-    /// Returns statements that end all sessions of an account. The sessions come first, so that no rotation in progress adds a token.
+    /// Returns statements that end all sessions of an account. The sessions are removed before their tokens, so that a concurrent rotation
+    /// adds no token.
     /// - Parameter account: The account, whose row the transaction has locked.
     static func endAll(of account: UUID) -> [(PostgresStatement, [PostgresValue])] {
         [
@@ -187,7 +191,7 @@ public struct PostgresSessionStore: SessionStore {
     /// Ends the session of a refresh token. Does nothing if the token is unknown. The same transaction finishes the idempotency key of
     /// the current request: it stores the response for repetitions of the request.
     ///
-    /// Any token of the session works, also one that was used. The key is not finished for an unknown token.
+    /// A used token of the session ends the session, too. With an unknown token, the key is not finished.
     /// - Parameter refresh: The digest of the token.
     /// - Throws: `StoreFailure`; `LostIdempotencyKey` if the key belongs to another request.
     public func end(refresh: TokenDigest) async throws {
@@ -235,7 +239,7 @@ public struct PostgresSessionStore: SessionStore {
     /// - Returns: Whether the account has had such a session.
     public func end(_ id: StoredSession.ID, of account: Account.ID) async throws -> Bool {
         let effect = IdempotentEffect.current(in: database.client)
-        // A repetition after a lost response finds no session.
+        // If the response was lost, the repeated transaction no longer finds the session.
         let hasEnded = Mutex(false)
         return try await database.transaction { transaction in
             let found = try await transaction.execute(
@@ -270,9 +274,9 @@ public struct PostgresSessionStore: SessionStore {
         ("SELECT id FROM account WHERE id = $1 FOR UPDATE", [.uuid(account)])
     }
 
-    /// Returns whether a session exists. It doesn't check the limits of age, which the next rotation checks.
+    /// Returns whether a session exists. The method doesn't check the age of the session. The next rotation checks it.
     ///
-    /// One statement by the primary key.
+    /// The method executes one statement, a lookup by the primary key.
     /// - Parameter id: The session of an access token.
     /// - Throws: `StoreFailure`.
     public func isAlive(_ id: StoredSession.ID) async throws -> Bool {
@@ -283,7 +287,7 @@ public struct PostgresSessionStore: SessionStore {
     /// that, the store can't detect the reuse of a removed token. It refuses the token like an unknown token.
     /// - Parameters:
     ///   - now: The present time.
-    ///   - rules: The rules, of which the method uses the idle limit.
+    ///   - rules: The rules. The method uses only their idle limit.
     /// - Returns: Whether there may be more sessions or tokens to remove.
     /// - Throws: `StoreFailure`.
     @discardableResult

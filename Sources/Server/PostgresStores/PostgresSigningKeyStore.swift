@@ -5,7 +5,7 @@ import PostgresDriver
 /// A store of the keys that sign access tokens, in PostgreSQL. Each change first locks a row that all servers share, so servers change the
 /// keys one after the other.
 ///
-/// The keys are sealed with a secret that the database doesn't have.
+/// The private keys are encrypted under a secret that is not in the database.
 ///
 /// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs
 /// no other store.
@@ -22,11 +22,10 @@ public struct PostgresSigningKeyStore: SigningKeyStore {
     /// - Throws: `StoreFailure`.
     public func signingKeys() async throws -> SigningKeySet { try SigningKeySet(try await database.execute(Self.selection)) }
 
-    /// Changes the keys in one transaction, which first locks a row of `shared_value`. So two servers never change the keys at the same
-    /// time.
+    /// Changes the keys in one transaction. It first locks a row of `shared_value`, so two servers never change the keys at the same time.
     ///
     /// The closure may run more than once. If it returns the same keys, nothing is written.
-    /// - Parameter change: Returns the new keys for the stored ones. Its error rolls the transaction back.
+    /// - Parameter change: Receives the stored keys and returns the new keys. If it throws, the transaction is rolled back.
     /// - Returns: The stored keys.
     /// - Throws: `StoreFailure`, and the error of the closure.
     public func changeSigningKeys(
@@ -59,7 +58,7 @@ public struct PostgresSigningKeyStore: SigningKeyStore {
         }
     }
 
-    /// Reads the keys; at most 1,000, many more than a server ever has.
+    /// Reads the keys, at most 1,000. This limit is far above the number of keys that a server has.
     private static let selection: PostgresStatement = """
         SELECT id, sealed, created_at, signs_from, retired_at FROM signing_key ORDER BY id LIMIT 1000
         """

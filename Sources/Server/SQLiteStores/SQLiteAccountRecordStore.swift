@@ -55,7 +55,8 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
         }
     }
 
-    /// Returns an unexpired link and the record of its account. Both are read in one snapshot, so they match each other.
+    /// Returns an unexpired link and the record of its account. The store reads both from the state of one commit, so they match each
+    /// other.
     /// - Parameters:
     ///   - digest: The digest of the token that a client has sent.
     ///   - now: The present time. Expired links are not found.
@@ -74,8 +75,8 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
 
     // MARK: - Changes
 
-    /// Returns whether an account can have an address. Returns `false` if another account has the address, or had it and can still restore
-    /// it. Both checks read the state of the same commit.
+    /// Returns whether an account can have an address. Returns `false` if another account has the address, or had it before and can still
+    /// restore it. Both checks read the state of the same commit.
     ///
     /// Another request can take the address after this call. So use the result only to report a taken address early: ``change(_:at:_:)``
     /// checks the address again.
@@ -88,7 +89,7 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
         try await database.read { try email.isAvailable(to: account, at: now, in: $0) }
     }
 
-    /// Returns the record of an account, as of one commit.
+    /// Returns the record of an account. All its values are from the state of one commit.
     /// - Parameters:
     ///   - id: The account.
     ///   - now: The present time. Expired links and expired former addresses are not part of the record.
@@ -154,8 +155,8 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     /// The time prevents an account with an unverified address from being removed as unused.
     /// - Parameters:
     ///   - id: The account.
-    ///   - now: The time of the use. It replaces the stored time, even if the stored time is later, but not if the stored time is less than
-    ///     an hour earlier. Then the method only reads.
+    ///   - now: The time of the use. If the stored time is less than an hour earlier, the method only reads. Otherwise, this time replaces
+    ///     the stored time, even if the stored time is later.
     /// - Throws: `StoreFailure`.
     public func noteActivity(of id: Account.ID, at now: Date) async throws {
         let time = now.timeIntervalSince1970
@@ -205,7 +206,8 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
         }
     }
 
-    /// Returns the rows of an account in the tables of emails and of links that lock it, as of one commit.
+    /// Returns data of an account that other methods don't return: the last use, queued emails, recently sent reset emails, and links "this
+    /// was not me". All values are from the state of one commit.
     /// - Complexity: O(n) for n queued emails.
     /// - Parameter account: The account, whose address selects the queued emails without an account id.
     /// - Throws: `StoreFailure`.
@@ -250,9 +252,10 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     /// Returns accounts to remove, in the order of their ids. The read doesn't delay writers.
     /// - Parameters:
     ///   - now: The present time. A deleted account is a candidate from the end of its grace time.
-    ///   - unverifiedSince: The time since which an unverified account must have been unused; `nil` to return no unverified accounts.
+    ///   - unverifiedSince: The method returns unverified accounts that were created before this time and not used since; `nil` to return
+    ///     none of them.
     ///   - limit: The largest number of accounts.
-    /// - Returns: The accounts with all addresses that they have, had or wanted to have.
+    /// - Returns: The accounts with their present addresses, former addresses and unconfirmed new addresses.
     /// - Throws: `StoreFailure`; `CorruptRow` if a row can't be decoded.
     /// - Complexity: O(n) for n deleted accounts whose grace time has ended and unverified accounts that are older than `unverifiedSince`.
     public func purgeCandidates(at now: Date, unverifiedSince: Date?, limit: Int) async throws -> [PurgeCandidate] {
@@ -282,10 +285,10 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
         }
     }
 
-    /// The condition that the grace time of a deleted account has ended.
+    /// The SQL condition that the grace time of a deleted account has ended.
     private static let isDeleted = "purge_at <= :now"
 
-    /// The condition that the address of an account was never verified, and that the account was not used since `cutoff`. If `cutoff` is
+    /// The SQL condition that the address of an account is not verified, and that the account was not used since `cutoff`. If `cutoff` is
     /// `NULL`, the condition is true for no account.
     private static let isUnused = """
         purge_at IS NULL AND is_verified = 0 AND created_at < :cutoff AND (active_at IS NULL OR active_at < :cutoff)
@@ -303,7 +306,8 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     /// - Parameters:
     ///   - ids: The accounts. Unknown ids are ignored.
     ///   - now: The present time.
-    ///   - unverifiedSince: The time since which an unverified account must have been unused; `nil` to remove no unverified accounts.
+    ///   - unverifiedSince: The method removes unverified accounts that were created before this time and not used since; `nil` to remove
+    ///     none of them.
     ///   - isForced: Whether the accounts are removed even if they aren't candidates. Pass `true` to remove the accounts of a list of
     ///     earlier purges after a backup was restored.
     /// - Returns: The removed accounts.
@@ -321,8 +325,8 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
                     arguments: arguments + ["id": id.description]
                 )
                 guard let found else { continue }
-                // Emails to the present address and to unexpired former addresses are removed. Expired addresses, and addresses to which
-                // the account wanted to change, may belong to other users, so emails to them stay.
+                // The purge removes emails to the present address and to unexpired former addresses. Expired former addresses and
+                // unconfirmed new addresses may belong to other users, so emails to them stay.
                 addresses.insert(found)
                 addresses.formUnion(
                     try String.fetchAll(
@@ -356,7 +360,7 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
         )
     }
 
-    /// Removes the emails and the links that name removed accounts or their addresses. It reads the queue once.
+    /// Removes the emails and links that contain the ids or addresses of removed accounts. The method reads the queue once.
     /// - Parameter addresses: The normalized addresses.
     private static func removeRest(of ids: [Account.ID], _ addresses: Set<String>, in database: Database) throws {
         guard !ids.isEmpty else { return }
@@ -413,8 +417,8 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     /// Truncates the write-ahead log, which may contain earlier versions of changed pages. `secure_delete` overwrites removed rows in the
     /// file itself.
     ///
-    /// Waits for reads that began before, for about ten seconds at most.
-    /// - Throws: `StoreFailure`: busy if such a read continues.
+    /// If reads of earlier states are running, the method waits for them, at most about ten seconds.
+    /// - Throws: `StoreFailure`, with `isBusy` `true` if such a read continues.
     public func scrub() async throws { try await database.truncateLog() }
 
     /// Removes up to 500 expired links and up to 500 expired former addresses.

@@ -35,10 +35,11 @@ public struct SQLiteAccountRepository: AccountRepository {
         try await database.write { try Self.insert(account, into: $0) }
     }
 
-    /// Adds the accounts whose addresses are available, all in one transaction. Other writes wait for it, so pass some hundred at a time.
+    /// Adds the accounts whose addresses are available, all in one transaction. Other writes wait for this transaction, so pass at most a
+    /// few hundred accounts at a time.
     ///
-    /// - Parameter accounts: The accounts. Of those with equal addresses, the first one is added.
-    /// - Throws: `StoreFailure`, also if the id of an account is taken. Then none is added.
+    /// - Parameter accounts: The accounts. If several of them have the same address, the method adds the first one.
+    /// - Throws: `StoreFailure`, also if the id of an account is taken. In this case, no account is added.
     /// - Returns: The ids of the added accounts.
     public func insert(contentsOf accounts: [Account]) async throws -> [Account.ID] {
         try await database.write { database in
@@ -46,7 +47,7 @@ public struct SQLiteAccountRepository: AccountRepository {
         }
     }
 
-    /// Adds an account, and returns whether its address was free. A taken id throws, because only the conflict of the address is ignored.
+    /// Adds an account, and returns whether its address was free. If its id is taken, the method throws.
     private static func insert(_ account: Account, into database: Database) throws -> Bool {
         try account.insert(into: database, at: account.createdAt)
     }
@@ -56,7 +57,7 @@ public struct SQLiteAccountRepository: AccountRepository {
     /// session after it.
     ///
     /// - Parameters:
-    ///   - state: The new state. The present state changes nothing.
+    ///   - state: The new state. If the account already has this state, the method changes nothing.
     ///   - id: The account.
     /// - Throws: `StoreFailure`.
     /// - Returns: Whether the account exists.
@@ -81,7 +82,7 @@ public struct SQLiteAccountRepository: AccountRepository {
     ///
     /// The read doesn't delay writers.
     /// - Parameter kind: Returns the kind of a hash, such as `bcrypt`; `nil` for a hash that is not counted.
-    /// - Returns: The numbers by kind, and the number of all accounts, as of one commit.
+    /// - Returns: The numbers by kind, and the number of all accounts. All numbers are from the state of one commit.
     /// - Throws: `StoreFailure`.
     /// - Complexity: O(n) for n foreign hashes, and a full count of the accounts.
     public func countForeignHashes(
@@ -128,7 +129,7 @@ public struct SQLiteAccountRepository: AccountRepository {
         }
     }
 
-    /// Returns all accounts, oldest first. All of them are in memory at once, so use this method only for exports and tests.
+    /// Returns all accounts, oldest first. The result has all of them in memory, so use this method only for exports and tests.
     /// - Throws: `StoreFailure`; `CorruptRow` if a row can't be decoded.
     /// - Complexity: O(n log n) for n accounts.
     public func accounts() async throws -> [Account] {
@@ -180,7 +181,7 @@ extension Account {
 }
 
 extension EmailAddress {
-    /// Returns whether an account can get the address: no other account has the address now, and no other account can restore it.
+    /// Returns whether an account can get the address. It can if no other account has the address now or can restore it.
     func isAvailable(to account: Account.ID?, at now: Date, in database: Database) throws -> Bool {
         let owner = try database.firstRow(
             sql: "SELECT 1 FROM account WHERE email_key = ? AND id IS NOT ?",
@@ -189,8 +190,8 @@ extension EmailAddress {
         return try owner == nil && !isReserved(except: account, at: now, in: database)
     }
 
-    /// Returns whether another account had the address and can restore it. The writer is the only one, so no change can come between this
-    /// check and a later statement of the transaction.
+    /// Returns whether another account had the address and can restore it. SQLite has only one writer at a time, so no other change can
+    /// happen between this check and a later statement of the transaction.
     func isReserved(except id: Account.ID?, at now: Date, in database: Database) throws -> Bool {
         try database.first(
             sql: "SELECT 1 FROM former_address WHERE email_key = ? AND account_id IS NOT ? AND expires_at > ?",

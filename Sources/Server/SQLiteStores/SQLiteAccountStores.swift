@@ -6,7 +6,7 @@ import GRDB
 /// Use it for servers on one machine; for several machines, use `PostgresAccountStores` of `PostgresStores`. Lookups run on the calling
 /// thread and take some microseconds. Writes wait until the shared commit is on disk.
 ///
-/// Concurrent writes of all stores share one transaction. So a burst of requests costs one commit instead of one commit for each request.
+/// Concurrent writes of all stores share one transaction. So a burst of requests needs one commit instead of one commit for each request.
 ///
 /// ```swift
 /// let database = try SQLiteDatabase(path: "/var/lib/notes/accounts.sqlite")
@@ -22,7 +22,7 @@ public struct SQLiteAccountStores: AccountStores {
     public let sessions: any SessionStore
     /// The tokens of reset links.
     public let resetTokens: any ResetTokenStore
-    /// The tokens of "this was not me" links.
+    /// The tokens of the links "this was not me".
     public let accountLockTokens: any AccountLockTokenStore
     /// The links, former addresses and devices of accounts.
     public let records: any AccountRecordStore
@@ -34,14 +34,14 @@ public struct SQLiteAccountStores: AccountStores {
     public let audit: any AuditStore
     /// The decoys for sign-ins of unknown addresses.
     public let decoys: any DecoyStore
-    /// The sealed keys of access tokens.
+    /// The encrypted keys that sign access tokens.
     public let signingKeys: any SigningKeyStore
 
     /// Creates the stores.
     /// - Parameters:
     ///   - database: The database of all stores.
-    ///   - locks: The locks of the servers on this database, with which the leases of stopped servers are released.
-    ///   - holder: The lock of this server, which the leases of its emails name.
+    ///   - locks: The locks of the servers on this database. With them, the queue finds stopped servers and ends their leases of emails.
+    ///   - holder: The lock of this server. Each lease of this server contains the name of this lock.
     public init(_ database: SQLiteDatabase, locks: ServerLocks? = nil, holder: ServerLock? = nil) {
         accounts = SQLiteAccountRepository(database)
         sessions = SQLiteSessionStore(database)

@@ -67,15 +67,15 @@ public struct SQLiteAuditStore: AuditStore {
         }
     }
 
-    /// Removes up to 500 old events. Also removes the oldest events of accounts with more than `limit` events of one kind: per call, up to
-    /// 500 events for each of up to 50 pairs of account and kind.
+    /// Removes up to 500 old events. If an account has more than `limit` events of one kind, the method also removes the oldest of them.
+    /// One call handles up to 50 pairs of account and kind, and removes up to 500 events of each pair.
     ///
     /// - Parameters:
     ///   - before: The time before which events are removed.
     ///   - limit: The number of events of one kind that an account may have.
     /// - Throws: `StoreFailure`.
     /// - Returns: Whether there may be more events to remove.
-    /// - Complexity: O(n) for n stored events, in a read of an index that delays no writer.
+    /// - Complexity: O(n) for n stored events, because it reads an index. This read doesn't delay writers.
     @discardableResult
     public func sweep(before: Date, limit: Int) async throws -> Bool {
         // A separate read finds these pairs, so that other writes don't wait while SQLite counts many events.

@@ -17,17 +17,17 @@ import RateLimiting
 /// A route whose data is in the same database can store the response under its key in the transaction of its work. This finishes the key;
 /// see `IdempotentRequest.finish(with:in:)`.
 ///
-/// The claim of a key that is already running or finished costs one read. Any other claim, and each `finish` and `release`, is a write;
-/// concurrent writes share one transaction and one synchronization with the disk. Triggers maintain the number of bytes for each client,
-/// for each network and for each half of the capacity. So the check of the `IdempotencyBounds` reads at most three rows.
+/// A claim of a key that is already running or finished needs only one read. Any other claim is a write, and so are `finish` and `release`.
+/// Concurrent writes share one transaction and one synchronization with the disk. Triggers maintain the sum of bytes for each client, for
+/// each network and for each half of the capacity (see `IdempotencyBounds`). So the check of these bounds reads at most three rows.
 public struct SQLiteIdempotencyStore: IdempotencyStore {
     private let file: SQLiteDatabase
     private let bounds: IdempotencyBounds
 
     /// Creates a store in a database, whose schema already has the tables.
     /// - Parameters:
-    ///   - database: The database. Use the instance through which the other data is written, so that transactions can finish keys.
-    ///   - bounds: The capacity; 1 GiB by default. All processes on the database should use the same.
+    ///   - database: The database. Use the instance with which you write your other data, so that your transactions can finish keys.
+    ///   - bounds: The capacity; 1 GiB by default. All processes on the database should use the same bounds.
     public init(_ database: SQLiteDatabase, bounds: IdempotencyBounds = IdempotencyBounds()) {
         file = database
         self.bounds = bounds
@@ -36,7 +36,8 @@ public struct SQLiteIdempotencyStore: IdempotencyStore {
     /// The identity of the ``SQLiteDatabase``.
     public var database: ObjectIdentifier? { ObjectIdentifier(file) }
 
-    /// Claims a key. If the client has used its share, up to 500 expired keys are removed before the claim is refused.
+    /// Claims a key. If the client has used its share of the capacity, the store first removes up to 500 expired keys. It refuses the claim
+    /// only if there is still no space.
     ///
     /// - Parameters:
     ///   - claim: The claim, with a random id.
@@ -71,7 +72,7 @@ public struct SQLiteIdempotencyStore: IdempotencyStore {
         }
     }
 
-    /// Finishes a running key. The update has the id of the claim in its condition, so it changes no row if the claim has lost the key.
+    /// Finishes a running key. The statement compares the id of the claim. So if the claim has lost the key, the statement changes no row.
     ///
     /// The response has an encrypted body, or is `nil` if it is not stored.
     /// - Returns: Whether the claim had the key and the key was running.
@@ -119,7 +120,7 @@ public struct SQLiteIdempotencyStore: IdempotencyStore {
 
     /// Removes up to 500 expired keys in one transaction.
     ///
-    /// - Parameter now: The time from which keys with an earlier expiry are removed.
+    /// - Parameter now: The present time. Keys that have expired by then are removed.
     /// - Returns: Whether 500 keys were removed, so that there may be more.
     /// - Throws: `StoreFailure` for errors of SQLite.
     public func sweep(at now: Date) async throws -> Bool {

@@ -15,11 +15,11 @@ import Synchronization
 /// All changes of a claimed row check the end of the lease. So a server whose lease has ended can't change a row that another server has
 /// claimed meanwhile. An exception is ``settle(_:)``.
 ///
-/// New requests of clients without an account are taken in turn by network, so that a flood of requests from one network doesn't delay
-/// those of others. Retries and emails to accounts are taken by their due time.
+/// The queue takes new requests of clients without an account in turn by network. So a flood of requests from one network doesn't delay the
+/// requests of other networks. It takes retries and emails to accounts by their due time.
 ///
-/// Several workers and several processes can share a queue. The computed column `is_fresh` is 1 for new requests. An index orders these
-/// requests by network, so a claim reads one row per email.
+/// Several workers and several processes can share a queue. The computed column `is_fresh` is 1 for new requests of clients without an
+/// account. An index orders these requests by network, so a claim reads one row per email.
 public final class SQLiteMailIntentQueue: MailIntentQueue {
     /// The open database.
     private let database: SQLiteDatabase
@@ -33,17 +33,17 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     /// Creates the queue.
     /// - Parameters:
     ///   - database: The open database.
-    ///   - locks: The locks of the servers on this database, with which the leases of stopped servers are released. Without them, leases
-    ///     end at their time.
+    ///   - locks: The locks of the servers on this database. With them, the queue finds stopped servers and ends their leases. Without
+    ///     locks, leases end only at their end time.
     ///   - holder: The lock of this server. Leases of this server store the name of the lock.
     public init(_ database: SQLiteDatabase, locks: ServerLocks? = nil, holder: ServerLock? = nil) {
         (self.database, self.locks, self.holder) = (database, locks, holder)
     }
 
-    /// Adds an email. Within an idempotent request whose key is in the same database, the email and the response of the key are committed
-    /// together.
+    /// Adds an email. If the current request has an idempotency key in the same database, the same transaction also stores the response
+    /// under this key.
     ///
-    /// When it returns, the email is on disk.
+    /// When the method returns, the email is on disk.
     /// - Parameter intent: The email.
     /// - Throws: `StoreFailure`, also if the email is in the queue already; `LostIdempotencyKey` if the key belongs to another request.
     public func enqueue(_ intent: MailIntent) async throws {
@@ -54,19 +54,19 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
         }
     }
 
-    /// Claims due emails until the end of the lease. An idle queue costs a lookup and no write.
+    /// Claims due emails until the end of the lease. If no email is due, the method only reads.
     ///
     /// - Parameters:
     ///   - limit: The largest number of emails.
     ///   - now: The time of the queue.
     ///   - leaseEnd: The end of the lease. It identifies the lease in all later calls.
-    ///   - includesResets: Whether emails that clients without an account requested, such as reset emails, may be sent now. If not, only
-    ///     emails to accounts are claimed.
+    ///   - includesResets: Whether to claim emails that clients without an account requested, such as reset emails. If `false`, the queue
+    ///     claims only emails to accounts.
     /// - Returns: The emails in the order in which they should be sent.
-    /// - Throws: `StoreFailure`. A corrupt row is skipped and its error only thrown if there is no other row.
+    /// - Throws: `StoreFailure`. The queue skips a corrupt row. It throws the error of this row only if there is no other row.
     public func claim(limit: Int, at now: Date, leaseEnd: Date, includesResets: Bool) async throws -> [MailIntent] {
         let time = now.timeIntervalSince1970
-        // Usually nothing is due; this check must not wait for the writer.
+        // Usually no email is due. Then this check avoids a wait for the writer.
         let isIdle = try database.lookUp { database in
             let due = try database.firstRow(sql: "\(Self.dueIntents(includesResets)) LIMIT 1", arguments: [time])
             guard due == nil, includesResets else { return due == nil }
@@ -89,7 +89,7 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
                     in: database
                 )
                 guard let row else { break }
-                // A corrupt row must not prevent the others from being sent: its error is only thrown if there is no other row.
+                // A corrupt row must not prevent other emails from being sent, so its error is thrown only if there is no other row.
                 do { claimed.append(try MailIntent(row: row)) } catch { damage = error }
             }
             if claimed.isEmpty, let damage { return Result<[MailIntent], any Error>.failure(damage) }
@@ -98,8 +98,8 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     }
 
     /// Returns the statement that finds due emails, except new requests of clients without an account.
-    /// - Parameter includesResets: Whether reset emails are included. Otherwise, only confirmations are included, because resets are
-    ///   paused.
+    /// - Parameter includesResets: Whether to include emails that clients without an account requested. If `false`, the statement finds
+    ///   only emails to accounts.
     private static func dueIntents(_ includesResets: Bool) -> String {
         """
         SELECT created_at, id FROM mail_intent WHERE is_fresh = 0 AND due_at <= ? AND state != 'failed'
@@ -113,11 +113,11 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     /// Claims one email. Calls alternate between due emails (retries and emails to accounts) and new requests of clients without an
     /// account.
     ///
-    /// For new requests, the networks whose claimed emails were released come first. Then follows the network after the last network that
-    /// had a turn. After the last network in the index, the first one follows.
+    /// Among the new requests, networks whose claimed emails were returned to the queue come first. Then comes the network that follows the
+    /// last claimed network in the index. After the last network in the index, the first one follows.
     /// - Parameters:
-    ///   - turns: The turns, which are advanced.
-    ///   - includesResets: Whether reset emails are included.
+    ///   - turns: The turns. The method advances them.
+    ///   - includesResets: Whether emails that clients without an account requested are included.
     ///   - time: The time of the queue, in seconds since 1970.
     ///   - leaseEnd: The end of the lease.
     ///   - holder: The name of the server's lock; `nil` if there is none.
@@ -156,10 +156,10 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
         return turns.isDueFirst ? try takeDue() ?? takeNew() : try takeNew() ?? takeDue()
     }
 
-    /// Returns a claimed email to the queue, due now, so that its network's next claimed email is this one. Does nothing if the lease has
-    /// been lost.
+    /// Returns a claimed email to the queue, due now. It becomes the next email that is claimed of its network. If the lease has been lost,
+    /// the method does nothing.
     ///
-    /// The email gets no failure.
+    /// The method doesn't count a failure.
     /// - Parameters:
     ///   - intent: The email, as it was claimed.
     ///   - leaseEnd: The end of the lease.
@@ -182,7 +182,7 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
 
     /// Releases the emails of servers whose locks are free. Without locks, it does nothing.
     ///
-    /// The method tries the lock of each server that has leases once, and releases all emails of one server in one transaction.
+    /// The method tests the lock of each server that has leases once. It releases all emails of one server in one transaction.
     /// - Parameter now: The time at which the emails become due.
     /// - Throws: `StoreFailure`.
     /// - Returns: The number of released emails.
@@ -210,7 +210,7 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
         return count
     }
 
-    /// Removes a sent email. Does not check the lease: a sent email must not be sent again.
+    /// Removes a sent email. The method does not check the lease, because a sent email must not be sent again.
     ///
     /// - Parameter intent: The email.
     /// - Throws: `StoreFailure`. The email may then be sent again after its lease.
@@ -225,8 +225,7 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
 
     /// Makes a claimed email due at a later time and counts a failure. Does nothing if the lease has been lost.
     ///
-    /// A lost lease means that the time of the lease has passed, and that another server may send the email. Then this server must not
-    /// change the row.
+    /// The lease is lost if its time has passed. Then another server may send the email, so this server must not change the row.
     /// - Parameters:
     ///   - intent: The email, as it was claimed.
     ///   - leaseEnd: The end of the lease that ``claim(limit:at:leaseEnd:includesResets:)`` got.
@@ -240,8 +239,7 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     /// Marks a claimed email as failed and counts a failure. The row stays until `end` for operators. Does nothing if the lease has been
     /// lost.
     ///
-    /// A lost lease means that the time of the lease has passed, and that another server may send the email. Then this server must not
-    /// change the row.
+    /// The lease is lost if its time has passed. Then another server may send the email, so this server must not change the row.
     /// - Parameters:
     ///   - intent: The email, as it was claimed.
     ///   - leaseEnd: The end of the lease that ``claim(limit:at:leaseEnd:includesResets:)`` got.
@@ -314,7 +312,7 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
 
     /// Returns the creation time of the oldest email that should have been sent by now; `nil` if there is none.
     ///
-    /// A growing age of this email shows that the email server fails, or that it is too slow.
+    /// If the age of this email grows, the email server fails or is too slow.
     /// - Parameter now: The time of the queue.
     /// - Throws: `StoreFailure`.
     public func oldest(at now: Date) async throws -> Date? {
@@ -335,8 +333,8 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
 }
 
 extension SQLiteMailIntentQueue: MailQueueInspection {
-    /// Returns emails for operators, oldest first, including failed ones. The recipient of a confirmation is the present address of its
-    /// account; it is `nil` if the account is gone. Corrupt rows are skipped.
+    /// Returns emails for operators, oldest first, including failed emails. If the row of an email contains no address, the recipient is
+    /// the present address of its account, or `nil` if the account was removed. The method skips corrupt rows.
     ///
     /// The list contains addresses, so don't log it.
     /// - Parameter limit: The largest number of emails.

@@ -20,7 +20,8 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
         self.database = database
     }
 
-    /// Adds a token and removes the oldest unused ones of the account beyond `liveLimit`, in one transaction.
+    /// Adds a token, and removes the oldest unused tokens of the account so that at most `liveLimit` remain. Both happen in one
+    /// transaction.
     ///
     /// - Parameters:
     ///   - token: The token, as a digest.
@@ -134,8 +135,7 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
         }
     }
 
-    /// Returns whether a token exists, is unused and has expired. The time that the statement takes doesn't depend on the existence of the
-    /// token.
+    /// Returns whether a token exists, is unused and has expired. The statement takes the same time whether or not the token exists.
     /// - Parameters:
     ///   - digest: The digest of the token that a client has sent.
     ///   - now: The present time.
@@ -166,7 +166,7 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
     ///   - confirmation: The email that reports the change to the owner.
     ///   - now: The time of the confirmation.
     /// - Throws: `StoreFailure`, also if the confirmation is in the queue already; `LostIdempotencyKey`. Then nothing is changed.
-    /// - Returns: Whether the token was valid. Of several calls at the same time, one returns `true`.
+    /// - Returns: Whether the token was valid. If several calls use the token at the same time, one of them returns `true`.
     public func confirm(
         _ digest: TokenDigest,
         passwordHash: String,
@@ -219,9 +219,9 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
     }
 }
 
-/// A store of the tokens of "this was not me" links in SQLite. Only digests are stored.
+/// A store of the tokens of the links "this was not me" in SQLite. Only digests are stored.
 ///
-/// Each confirmation email of a password reset contains one such token, which is valid until its expiry or its use.
+/// Each email about a password change or a new device contains such a token. The token is valid until it expires or is used.
 ///
 /// ``SQLiteAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs no
 /// other store.
@@ -281,7 +281,7 @@ public struct SQLiteAccountLockTokenStore: AccountLockTokenStore {
     /// Consumes a token and locks its account, in one transaction. The transaction also ends all sessions and consumes the account's reset
     /// tokens, so that a password reset needs a new link.
     ///
-    /// Of several calls at the same time, one returns `true`.
+    /// If several calls use the token at the same time, one of them returns `true`.
     /// - Parameters:
     ///   - digest: The digest of the token.
     ///   - now: The time of the lock.

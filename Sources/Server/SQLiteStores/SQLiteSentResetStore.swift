@@ -3,8 +3,8 @@ public import Foundation
 import GRDB
 import RateLimiting
 
-/// A store of the emails that clients without an account have requested and that were sent recently, in SQLite. The records survive the
-/// process, and several processes share them.
+/// A store of the emails that clients without an account have requested and that were sent recently, in SQLite. The records survive a
+/// restart of the process, and several processes share them.
 ///
 /// ``SQLiteAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs no
 /// other store.
@@ -17,12 +17,12 @@ public struct SQLiteSentResetStore: SentResetStore {
         self.database = database
     }
 
-    /// Reserves the sending of an email, if the bounds allow it. Each decision is a write, so the decisions of all processes are
-    /// serialized and the bounds hold exactly.
+    /// Reserves the sending of an email, if the bounds allow it. Each decision is a write, and SQLite executes one write at a time. So the
+    /// bounds hold exactly for all processes together.
     ///
-    /// The bound of the account is checked first. The overall bound is applied to a part of its window. For example, 100 emails per hour
-    /// with a burst of 10 means at most 10 emails within any 6 minutes. A repetition with the same intent replaces its reservation and
-    /// doesn't count twice.
+    /// The store checks the bound of the account first. It applies the overall bound to a part of its window. For example, 100 emails per
+    /// hour with a burst of 10 means at most 10 emails within any 6 minutes. A repeated call with the same intent replaces the earlier
+    /// reservation, so the email counts once.
     ///
     /// - Parameters:
     ///   - intent: The id of the email, which identifies its reservation.

@@ -5,8 +5,8 @@ import Idempotency
 
 /// A store of sessions in SQLite.
 ///
-/// SQLite executes one write at a time. So a session that is opened while a password reset commits does not survive the reset. If two
-/// requests rotate one token at the same time, the second rotation sees the result of the first.
+/// SQLite executes one write at a time. So a session that is opened during a password reset does not survive the reset. If two requests
+/// rotate one token at the same time, the second rotation sees the result of the first.
 ///
 /// ``SQLiteAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs no
 /// other store.
@@ -46,10 +46,10 @@ public struct SQLiteSessionStore: SessionStore {
 
     /// Replaces a refresh token.
     ///
-    /// Each token stores its parent, which is the token that it replaced. If a client presents a used token again, its earlier response was
-    /// probably lost. So the store accepts the token within the repeat window, as long as no successor of the token was used. Otherwise,
-    /// the token counts as stolen, and the session ends. If a token was replaced several times, the first use of one successor makes the
-    /// other successors unusable.
+    /// Each token stores its parent, which is the token that it replaced. If a client presents a used token again, the earlier response was
+    /// probably lost. So within the repeat window, the store accepts the token again, unless a token that replaced it was used. In all
+    /// other cases, the token counts as stolen, and the session ends. If several tokens replaced one token, the first use of one of them
+    /// makes the others unusable.
     ///
     /// - Parameters:
     ///   - presented: The digest of the token that the client has sent.
@@ -104,7 +104,7 @@ public struct SQLiteSessionStore: SessionStore {
     /// Ends the session of a refresh token. The same transaction finishes the idempotency key of the current request: it stores the
     /// response for repetitions of the request.
     ///
-    /// Any token of the session works, also one that was used. An unknown token is not an error, and finishes the key too.
+    /// A used token of the session ends the session, too. With an unknown token, no session ends, but the key is finished.
     /// - Parameter refresh: The digest of the token.
     /// - Throws: `StoreFailure`; `LostIdempotencyKey` if the key belongs to another request.
     public func end(refresh: TokenDigest) async throws {
@@ -172,9 +172,9 @@ public struct SQLiteSessionStore: SessionStore {
         }
     }
 
-    /// Returns whether a session exists. It doesn't check the limits of age, which the next rotation checks.
+    /// Returns whether a session exists. The method doesn't check the age of the session. The next rotation checks it.
     ///
-    /// It is a lookup on the calling thread.
+    /// The method runs on the calling thread and takes some microseconds.
     /// - Parameter id: The session of an access token.
     /// - Throws: `StoreFailure`.
     public func isAlive(_ id: StoredSession.ID) async throws -> Bool {
@@ -187,7 +187,7 @@ public struct SQLiteSessionStore: SessionStore {
     /// that, the store can't detect the reuse of a removed token. It refuses the token like an unknown token.
     /// - Parameters:
     ///   - now: The present time.
-    ///   - rules: The rules, of which the method uses the idle limit.
+    ///   - rules: The rules. The method uses only their idle limit.
     /// - Returns: Whether there may be more sessions or tokens to remove.
     /// - Throws: `StoreFailure`.
     @discardableResult
@@ -239,7 +239,8 @@ extension SQLiteSessionStore {
             arguments: [time, digest.bytes]
         )
         guard let parent else { return }
-        // This time is before the repeat window, so that no sibling is accepted again.
+        // A used token is accepted again within the repeat window after its use. The siblings get a time of use before this window, so none
+        // of them is accepted again.
         try database.executeCached(
             sql: "UPDATE refresh_token SET used_at = ? WHERE parent = ? AND digest <> ?",
             arguments: [time - rules.repeatWindow / .seconds(1) - 1, parent, digest.bytes]
@@ -255,7 +256,7 @@ extension SQLiteSessionStore {
         ) ?? false
     }
 
-    /// Ends a session. Its tokens are removed by the foreign key.
+    /// Ends a session. The foreign key removes its tokens.
     private static func delete(_ id: StoredSession.ID, from database: Database) throws {
         try database.execute(sql: "DELETE FROM session WHERE id = ?", arguments: [id.description])
     }

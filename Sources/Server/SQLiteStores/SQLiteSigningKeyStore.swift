@@ -2,9 +2,9 @@ public import AccountCore
 import Foundation
 package import GRDB
 
-/// The keys of access tokens in SQLite. A change replaces all rows in one transaction.
+/// A store of the keys that sign access tokens, in SQLite. A change replaces all rows in one transaction.
 ///
-/// The keys are sealed with a secret that the database doesn't have.
+/// The private keys are encrypted under a secret that is not in the database.
 ///
 /// ``SQLiteAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs no
 /// other store.
@@ -22,7 +22,7 @@ public struct SQLiteSigningKeyStore: SigningKeyStore {
     public func signingKeys() async throws -> SigningKeySet { try await database.read { try SigningKeySet($0) } }
 
     /// Changes the keys in one transaction. If the closure returns the same keys, nothing is written.
-    /// - Parameter change: Returns the new keys for the stored ones. Its error rolls the transaction back.
+    /// - Parameter change: Receives the stored keys and returns the new keys. If it throws, the transaction is rolled back.
     /// - Returns: The stored keys.
     /// - Throws: `StoreFailure`, and the error of the closure.
     public func changeSigningKeys(

@@ -2,7 +2,8 @@ public import Foundation
 
 /// The locks of the servers that use one data folder. Each server locks a file `servers/NAME.lock` while it runs.
 ///
-/// The operating system releases a lock when its process ends, even after a crash. Leases that name a released lock end immediately.
+/// The operating system releases a lock when its process ends, even after a crash. The email queue then ends the leases of this process
+/// immediately; see ``SQLiteMailIntentQueue``.
 ///
 /// `flock` locks work on local disks only. A folder that several machines mount can't be used.
 ///
@@ -21,7 +22,7 @@ public struct ServerLocks: Sendable {
         self.folder = folder
     }
 
-    /// Takes a new lock with a random name. It is held until the returned value is released or the process ends.
+    /// Takes a new lock with a random name. The process holds the lock until the returned value is deallocated or the process ends.
     /// - Throws: `POSIXError` if the file cannot be created or locked.
     public func take() throws -> ServerLock {
         try FileManager.default.createDirectory(
@@ -40,7 +41,7 @@ public struct ServerLocks: Sendable {
             }
             let reason = errno
             close(descriptor)
-            // Another starting server has removed the draft as abandoned.
+            // Another server that starts may have removed the unlocked file as abandoned.
             guard [ENOENT, EWOULDBLOCK].contains(reason) else { throw POSIXError(.init(rawValue: reason) ?? .EIO) }
         }
     }
@@ -76,11 +77,11 @@ public struct ServerLocks: Sendable {
     private func path(_ name: String) -> String { folder.appending(path: "\(name).lock").path }
 }
 
-/// A lock that this process holds until the value is released. It is not inherited by programs that the process starts.
+/// A lock that this process holds until the value is deallocated. Programs that the process starts don't inherit the lock.
 ///
 /// When the lock is released, the file is removed before the descriptor is closed. So a graceful stop leaves no file behind.
 public final class ServerLock: Sendable {
-    /// The name of the lock, which leases store.
+    /// The name of the lock. Leases of emails contain this name.
     public let name: String
     /// The path of the lock file.
     private let path: String

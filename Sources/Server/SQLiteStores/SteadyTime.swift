@@ -2,20 +2,20 @@ public import Foundation
 import GRDB
 public import RateLimiting
 
-/// A clock for due times, leases and grace windows. Its time advances as fast as the wall clock, but doesn't jump when the wall clock is
-/// set.
+/// A clock for due times, leases and grace windows. Its time advances as fast as the wall clock, but doesn't jump when an operator or the
+/// system sets the wall clock.
 ///
 /// Until the next reboot, the time is the machine's boot clock plus a constant that the database stores. So all processes on the database
 /// have the same time, even after a restart of a process.
 ///
 /// After a reboot, the time continues from its last recorded value, plus the time by which the wall clock has advanced since then. If the
-/// wall clock was set back meanwhile, the time continues from the last value plus a minute. The time never runs backwards.
+/// wall clock was set back since then, the time continues from the last value plus a minute. The time never runs backwards.
 ///
 /// When the first server starts, the time equals its wall clock. Later, the two differ by the adjustments of the wall clock. So use this
 /// clock for durations, and the wall clock for dates that a user reads.
 public struct SteadyTime: Sendable {
     private let database: SQLiteDatabase
-    /// The time at which the boot's clock was zero.
+    /// The steady time at which the boot clock was zero, in nanoseconds.
     private let origin: Int64
     /// Reads the clocks that outlive the process.
     private let snapshot: @Sendable () -> SnapshotTime
@@ -36,8 +36,8 @@ public struct SteadyTime: Sendable {
         { [origin, snapshot] in Date(timeIntervalSince1970: Double(origin + snapshot().bootNanoseconds) / 1e9) }
     }
 
-    /// Records the current time. After a reboot, the clock continues from the recorded time. Call it periodically: after a reboot with a
-    /// wall clock that was set back, the time since the last call is lost.
+    /// Records the current time. After a reboot, the clock continues from the recorded time. Call it periodically. If the wall clock was
+    /// set back before the start after a reboot, the clock loses the time since the last call.
     /// - Throws: `StoreFailure`.
     public func keep() async throws {
         let now = snapshot()
@@ -50,8 +50,8 @@ public struct SteadyTime: Sendable {
         }
     }
 
-    /// The assumed minimum duration of a reboot, in nanoseconds. It is longer than any grace window, so no grace window lasts until after a
-    /// reboot.
+    /// The assumed minimum duration of a reboot, in nanoseconds. It is longer than any grace window, such as that for a repeated refresh.
+    /// So all grace windows have ended after a reboot.
     private static let shortestBoot: Int64 = 60_000_000_000
 
     /// Returns the origin of this boot: the stored one, or a new one that is stored.
@@ -61,7 +61,7 @@ public struct SteadyTime: Sendable {
     ///   - database: The writer's connection, within a transaction, so that all processes agree on the origin.
     private static func origin(at now: SnapshotTime, in database: Database) throws -> Int64 {
         let row = try database.firstRow(sql: "SELECT * FROM steady_time", arguments: [])
-        // A boot without an id may be any boot.
+        // On systems without boot ids, the stored origin may be from any boot.
         if let row, !now.bootID.isEmpty, row["boot_id"] == now.bootID { return row["origin_ns"] }
         var steady = now.wallNanoseconds
         var newest = try newestStamp(in: database)

@@ -1,13 +1,13 @@
-/// A queue that serves its keys in turn: one element of each key, then again one element of each key. The elements of one key are served in
-/// the order of their arrival. The queue is a value.
+/// A queue that serves its keys in turn: one element of each key, and then again one element of each key. The queue returns the elements of
+/// one key in the order of their arrival. The queue is a value.
 ///
-/// Even if a key has many elements in the queue, it delays the first element of another key by only one element. For clients that don't
-/// keep a connection open while they wait, use ``VirtualLine``.
+/// So a key with many elements delays the first element of another key by only one element. For clients that don't keep a connection open
+/// while they wait, use ``VirtualLine``.
 ///
 /// Invariants: `turns` contains each key with elements exactly once, and no array in `elements` is empty.
 package struct FairQueue<Key: Hashable & Sendable, Element> {
     private var elements: [Key: [(id: UInt64, element: Element)]] = [:]
-    /// The keys that have elements. The first key is served next.
+    /// The keys that have elements. The queue serves the first key next.
     private var turns: [Key] = []
 
     /// The number of elements.
@@ -19,7 +19,7 @@ package struct FairQueue<Key: Hashable & Sendable, Element> {
     /// Returns the number of elements of a key.
     package func count(of key: Key) -> Int { elements[key]?.count ?? 0 }
 
-    /// Adds an element after the other elements of its key. If the key had no elements, it is served after all other keys. O(1) on average.
+    /// Adds an element after the other elements of its key. If the key had no elements, its turn is after all other keys. O(1) on average.
     /// - Parameter id: The id of the element for ``remove(_:)``. It must be unique in the queue.
     package mutating func append(_ element: Element, id: UInt64, of key: Key) {
         if elements[key] == nil { turns.append(key) }
@@ -27,8 +27,8 @@ package struct FairQueue<Key: Hashable & Sendable, Element> {
         count += 1
     }
 
-    /// Removes the first element of the key that is next. This key is then served after all other keys. O(k + n) for k
-    /// keys and n elements of this key.
+    /// Removes the first element of the next key. The next turn of this key is then after all other keys. O(k + n) for k keys and n
+    /// elements of this key.
     /// - Returns: The element; `nil` if the queue is empty.
     package mutating func popFirst() -> Element? {
         guard let key = turns.first, var line = elements[key], !line.isEmpty else { return nil }
@@ -52,8 +52,8 @@ package struct FairQueue<Key: Hashable & Sendable, Element> {
 
     /// Returns the key with the most elements, if it has at least two elements more than the given key; otherwise `nil`. O(number of keys).
     ///
-    /// A full queue removes the last element of this key to make room for a new element of the given key. Only with a difference of two is
-    /// the removed element served later than the new element.
+    /// If the queue is full, the caller removes the last element of this key to make room for a new element of the given key. The
+    /// difference must be at least two, because only then the queue would have served the removed element later than the new one.
     package func longest(beside key: Key) -> Key? {
         var (longest, most) = (key, count(of: key) + 1)
         for turn in turns {

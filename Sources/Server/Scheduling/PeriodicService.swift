@@ -9,15 +9,15 @@ public import ServiceLifecycle
 ///     logger.error("Sweep failed", metadata: .failure(error))
 /// }
 /// ```
-/// Failed work is repeated after the interval. A shutdown ends a pause early, but it never ends the work. The interval is the pause between
-/// two executions of the work. The time of the work is not included in the interval, and two executions never overlap.
+/// The interval is the pause between the end of one execution of the work and the begin of the next, so two executions never overlap. After
+/// an error, the service repeats the work after the interval. A shutdown ends a pause early, but it never ends the work.
 public struct PeriodicService: Service {
     /// The order of work and pause within an interval.
     public enum Order: Hashable, Sendable {
-        /// The service works first and then pauses. It works for the first time when it starts. No work begins after the shutdown.
+        /// The service works when it starts, and then pauses. No work begins after the shutdown.
         case workFirst
-        /// The service pauses first and then works. Use it for work that stores pending data. If the shutdown begins during a pause, the
-        /// pause ends, and the work runs once more. If the shutdown begins during the work, the work doesn't run again.
+        /// The service pauses first and then works. Use this order for work that stores pending data. If the shutdown begins during a
+        /// pause, the pause ends, and the work runs once more. If the shutdown begins during the work, the work doesn't run again.
         case pauseFirst
     }
 
@@ -32,7 +32,7 @@ public struct PeriodicService: Service {
     ///   - order: Whether the service starts with the work or with the pause.
     ///   - clock: The clock that measures pauses.
     ///   - work: The work. A `CancellationError` ends the service.
-    ///   - failure: A closure that is called with each other error.
+    ///   - failure: A closure that the service calls with each other error.
     public init<C: Clock>(
         every interval: Duration,
         order: Order = .workFirst,
@@ -63,7 +63,7 @@ public struct PeriodicService: Service {
 }
 
 extension Clock where Duration == Swift.Duration {
-    /// Sleeps for a time. Returns early if the service group shuts down or the task is canceled.
+    /// Sleeps for a time. The method returns early if the service group shuts down or the task is canceled.
     package func pauseUntilShutdown(for time: Duration) async {
         try? await cancelWhenGracefulShutdown { try await sleep(until: now.advanced(by: time), tolerance: nil) }
     }

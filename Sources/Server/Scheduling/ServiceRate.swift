@@ -1,9 +1,9 @@
 import Foundation
 
-/// A rate of service, in requests per second, measured while the service was busy. Recent seconds have more weight. The type is a value,
-/// and time is an argument.
+/// A measurement of the number of requests that a service serves per second while it is busy. Recent seconds have more weight. The type is
+/// a value, and the caller passes the time.
 ///
-/// Idle time is not measured: in idle time, the rate shows the demand and not the capacity.
+/// Times in which the service isn't busy don't count, because in such times, the rate would show the demand and not the capacity.
 package struct ServiceRate: Sendable {
     /// The time constant in seconds. A measurement of this age has 1/e (37 %) of its original weight.
     private static let memory = 3.0
@@ -24,7 +24,7 @@ package struct ServiceRate: Sendable {
         (count, busySeconds) = (estimate * weight, weight)
     }
 
-    /// Records that requests were served, and whether the service is fully busy from now on. O(1).
+    /// Records the number of requests that were served since the last call, and whether the service is fully busy from now on. O(1).
     package mutating func note(served: Int, isBusy: Bool, at now: Duration) {
         advance(to: now)
         count += self.isBusy ? Double(served) : 0
@@ -42,7 +42,7 @@ package struct ServiceRate: Sendable {
         let seconds = max(0, (now - instant) / .seconds(1))
         instant = max(instant, now)
         guard isBusy, seconds > 0 else { return }
-        // A long time is counted in one step, so that no number underflows.
+        // Limit the exponent, so that no number underflows after a long time.
         let rest = exp(-min(60, seconds / Self.memory))
         count *= rest
         busySeconds = busySeconds * rest + Self.memory * (1 - rest)

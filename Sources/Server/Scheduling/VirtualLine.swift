@@ -1,30 +1,31 @@
-/// A virtual queue of refused clients. Each client gets a time to return. The type is a value, and time and randomness are arguments.
+/// A virtual queue of refused clients, which gives each client a time to return. The type is a value, and the caller passes the time and
+/// random numbers.
 ///
-/// A refused client gets a place. Its time to return is the time at which the service reaches this place at its measured rate. So clients
-/// that return on time arrive at the rate that the service can handle. When a client returns, the caller claims its place with
-/// ``claim(by:at:)`` and gives precedence to this client. The caller reserves capacity for places that are ``due(at:)`` and not claimed
-/// yet.
+/// A refused client gets a place in the queue. The client should return at the time at which the service reaches this place at its measured
+/// rate. So clients that return on time arrive at the rate that the service can handle. When a client returns, the caller claims its place
+/// with ``claim(by:at:)`` and gives precedence to this client. The caller also reserves capacity for due places that no client has claimed
+/// yet; see ``due(at:)``.
 ///
-/// The line serves its keys in turn, like ``FairQueue``: the nth place of a key comes after at most n places of each other key. So a key
-/// that is refused a thousand times gets long delays, and other keys get short delays. A place that is not claimed expires.
+/// The queue serves its keys in turn, like ``FairQueue``: before the nth place of a key, there are at most n places of each other key. So a
+/// key that is refused a thousand times gets long delays, and other keys get short delays. A place that no client claims expires.
 ///
 /// Delays are whole seconds, as in Retry-After, from 1 s to ``longest``.
 package struct VirtualLine<Key: Hashable & Sendable>: Sendable {
     /// The longest delay.
     package let longest: Duration
-    /// The largest number of places. If all places are taken, a client gets the longest delay and no place.
+    /// The largest number of places. If all places are taken, a client gets no place, and a delay of 80 % to 100 % of ``longest``.
     package let maximumPlaces: Int
 
     /// For each key, the seconds at which its places are due, in order.
     private var places: [Key: [Int]] = [:]
     private var count = 0
-    /// At index n, the number of keys that have more than n places that are not due yet.
+    /// The element at index n is the number of keys that have more than n places whose time has not come yet.
     private var keys: [Int] = []
     private var second = 0
     private var dueCount = 0
 
-    /// The time for which a place can be claimed after it is due, in seconds. Clients extend delays by random times. Holdfast's own clients
-    /// extend them by at most 10 s (`GateRules`).
+    /// The time in seconds for which a client can claim a place after it is due. Clients add random times to delays. Holdfast's own clients
+    /// add at most 10 s (`GateRules`).
     private static var grace: Int { 15 }
 
     /// Creates an empty line.
@@ -34,21 +35,21 @@ package struct VirtualLine<Key: Hashable & Sendable>: Sendable {
         (self.longest, self.maximumPlaces) = (longest, maximumPlaces)
     }
 
-    /// Gives a place to a refused client. O(n) for n places of the key. Once a second, O(m) for m places of all keys.
+    /// Gives a place to a refused client. O(n) for n places of the key; once a second, O(m) for m places of all keys.
     /// - Parameters:
-    ///   - rate: The number of clients that are served per second.
-    ///   - chance: A random number from 0 up to 1. It extends the delay by up to a tenth, so that clients that were refused together don't
-    ///     return together.
+    ///   - rate: The number of clients that the service serves per second.
+    ///   - chance: A random number from 0 up to 1. The method extends the delay by up to a tenth with it, so that clients that were refused
+    ///     together don't return together.
     /// - Returns: The delay after which the client should return.
     package mutating func place(for key: Key, rate: Double, at now: Duration, chance: Double) -> Duration {
         advance(to: now)
         let own = (places[key] ?? []).count { $0 > second }
-        // The line serves its keys in turn. Before this key's next place, each other key has at most one place more than this key has.
+        // Before this key's next place, the queue serves at most `own + 1` places of each other key.
         let ahead = keys.prefix(own + 1).reduce(0, +)
         let delay = Double(ahead + 1) / rate * (1 + 0.1 * chance)
         let bound = longest.components.seconds
         guard delay <= Double(bound), count < maximumPlaces else {
-            // There is no place so late. Instead, spread the delays over the last fifth of the longest delay.
+            // The queue has no place for the client. Spread the delays of such clients over the last fifth of the longest delay.
             return .seconds(bound - Int64(chance * Double(bound) / 5))
         }
         let seconds = max(1, Int(delay.rounded(.up)))
@@ -59,7 +60,7 @@ package struct VirtualLine<Key: Hashable & Sendable>: Sendable {
     }
 
     /// Claims a due place of a key, if there is one. O(n) for n places of the key.
-    /// - Returns: Whether there was a due place. If so, the client returned on time.
+    /// - Returns: Whether the key had a due place, so that the client returned on time.
     package mutating func claim(by key: Key, at now: Duration) -> Bool {
         guard isDue(for: key, at: now), var own = places[key] else { return false }
         own.removeFirst()
@@ -75,7 +76,7 @@ package struct VirtualLine<Key: Hashable & Sendable>: Sendable {
         return places[key]?.first.map { $0 <= second } ?? false
     }
 
-    /// Whether there are no places. Expired places are counted until the time advances.
+    /// Whether there are no places. Expired places count until a method with a later time removes them.
     package var isEmpty: Bool { places.isEmpty }
 
     /// Returns the number of places that are due and not claimed.

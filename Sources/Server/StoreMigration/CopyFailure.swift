@@ -1,6 +1,6 @@
 import Foundation
 
-/// The reason why a copy failed. The server on SQLite continues, and the copy can be started again.
+/// The reason why a copy failed. The operator can start the copy again.
 ///
 /// The text is for operators and includes the fix. Failures of the databases themselves are thrown as `StoreFailure` instead.
 public struct CopyFailure: Error, Hashable, CustomStringConvertible, Sendable {
@@ -13,21 +13,20 @@ public struct CopyFailure: Error, Hashable, CustomStringConvertible, Sendable {
         self.description = description
     }
 
-    /// The failure of a copy that finds that another process has changed the progress in PostgreSQL. This copy ends, and the copy of the
-    /// other process continues.
+    /// The failure if another process has changed the progress in PostgreSQL. This copy ends, and the copy of the other process continues.
     static let concurrent = CopyFailure("another copy writes to the PostgreSQL database; wait for its end")
-    /// The failure of a copy whose SQLite database is already sealed by a copy into another PostgreSQL database.
+    /// The failure if an earlier copy to another PostgreSQL database has already sealed the SQLite database.
     static let movedElsewhere = CopyFailure(
         "the data was moved to another PostgreSQL database; to go back to SQLite, use --undo"
     )
 }
 
-/// The lock of a copy, which only one process can have at a time.
+/// The lock of a copy, so that only one process at a time copies a SQLite database.
 ///
-/// It is an advisory lock (`flock`) on a file next to the database. The kernel releases it when the process ends, so a crash leaves no lock
-/// behind. The file itself stays.
+/// The lock is an advisory lock (`flock`) on a file next to the database. The kernel releases the lock when the process ends, also after a
+/// crash. The file remains.
 struct CopyLock: ~Copyable {
-    /// The descriptor of the lock file. The lock ends when it is closed.
+    /// The descriptor of the lock file. Closing the descriptor releases the lock.
     private let descriptor: Int32
 
     /// Acquires the lock, without waiting. The lock file is `copy.lock` in the folder of the database.

@@ -3,18 +3,18 @@ import Foundation
 import GRDB
 import SQLiteStores
 
-/// The SQLite database of a running server. The copy opens it in addition to the server.
+/// The SQLite database from which a copy reads, while servers use the same database.
 ///
-/// Triggers log the keys of changed rows in the transactions of the server. So the server needs no change, and the log contains exactly the
-/// committed changes. The log contains only keys; the copy reads the rows themselves from a snapshot. A row that changed several times is
-/// therefore copied once per pass over the log.
+/// Triggers log the keys of changed rows in the transactions of the server. So the server needs no code for the copy, and the log contains
+/// exactly the committed changes. The log contains only keys, and the copy reads the rows from a snapshot. If a row has changed several
+/// times, a pass over the log copies the row only once for each 500 changes.
 struct CopySource: Sendable {
-    /// The connection for reads. Each pass reads one snapshot with it.
+    /// The connection that reads snapshots.
     let reader: DatabaseQueue
-    /// The connection for starting, sealing and ending the copy.
+    /// The connection that starts the log, seals the database, and removes the log and the seal.
     let writer: DatabaseQueue
 
-    /// Opens two connections. If the server has locked the database, a statement tries again every 0.5 ms, at most 60,000 times (30 s).
+    /// Opens two connections. If a server has locked the database, a statement tries again every 0.5 ms, at most 60,000 times (30 s).
     /// - Parameter file: The SQLite database.
     /// - Throws: GRDB's `DatabaseError`.
     init(_ file: URL) throws {
@@ -22,7 +22,8 @@ struct CopySource: Sendable {
         configuration.label = "holdfast.copy"
         // A pass holds a transaction open while it writes to PostgreSQL.
         configuration.allowsUnsafeTransactions = true
-        // SQLite's own timeout waits for longer between two attempts than a busy server leaves the database unlocked.
+        // SQLite's own timeout pauses too long between two attempts, so it would often miss the short times in which a busy server leaves
+        // the database unlocked.
         configuration.busyMode = .callback { attempt in
             usleep(500)
             return attempt < 60_000
@@ -42,9 +43,9 @@ struct CopySource: Sendable {
 
     // MARK: - The log
 
-    /// Starts the log of changes, unless the log exists already. When the method returns, every change of a copied table is logged.
-    /// - Returns: The random name of the log. If the stored progress has another name, the log was removed and created again. Changes in
-    ///   between are missing from the log, so the copy must begin again.
+    /// Starts the log of changes if there is none. After the method has returned, triggers log each change of a copied table.
+    /// - Returns: The random name of the log. If the stored progress has another name, the log was removed and created again. The new log
+    ///   doesn't contain the changes between these two events, so the copy must begin again.
     /// - Throws: GRDB's `DatabaseError`.
     func startLog() async throws -> String {
         try await writer.writeWithoutTransaction { database in
@@ -77,7 +78,7 @@ struct CopySource: Sendable {
         }
     }
 
-    /// The kinds of statements that triggers log, and whether the trigger reads the key from the new or the old row. The stores never
+    /// The kinds of statements that triggers log, each with the row (new or old) from which the trigger reads the key. The stores never
     /// change a primary key, so the new row of an `UPDATE` has the same key as the old row.
     private static let changes = [("INSERT", "NEW"), ("UPDATE", "NEW"), ("DELETE", "OLD")]
 
@@ -93,7 +94,7 @@ struct CopySource: Sendable {
 
     /// Removes the log and the seal, in one transaction.
     /// - Returns: Whether the database was sealed.
-    /// - Throws: GRDB's `DatabaseError`; then nothing has changed.
+    /// - Throws: GRDB's `DatabaseError`. In this case, nothing has changed.
     func undo() async throws -> Bool {
         try await writer.writeWithoutTransaction { database in
             var wasSealed = false
@@ -120,9 +121,9 @@ struct CopySource: Sendable {
 
     /// Runs a closure that reads one snapshot of the database.
     ///
-    /// Servers can write while the closure runs. But during this time, SQLite can't reuse the space of the write-ahead log, so the file of
-    /// the log grows.
-    /// - Parameter body: The closure. It must not use the snapshot after it returns.
+    /// Servers can write while the closure runs. During this time, SQLite can't reuse the space of the write-ahead log, so the file of the
+    /// write-ahead log grows.
+    /// - Parameter body: The closure. The snapshot is only valid until the closure returns.
     /// - Returns: The result of the closure.
     /// - Throws: The error of the closure, or GRDB's `DatabaseError`.
     func withSnapshot<Result>(_ body: (SourceSnapshot) async throws -> Result) async throws -> Result {
@@ -205,8 +206,7 @@ struct SourceSnapshot: Sendable {
         }
     }
 
-    /// Returns the rows that have changed, as the snapshot contains them, in the order of `changes`. An element is `nil` if its row was
-    /// removed.
+    /// Returns the current rows of changes from the snapshot, in the order of `changes`. An element is `nil` if the row was removed.
     func rows(of changes: [CopySource.Change]) async throws -> [SourceRow?] {
         try await queue.writeWithoutTransaction { database in
             try changes.map { change in
@@ -241,7 +241,7 @@ struct SourceSnapshot: Sendable {
         }
     }
 
-    /// The tables that are copied as a whole, because they have few rows and no log of changes.
+    /// The contents of the tables that a copy reads as a whole. These tables have few rows, and triggers don't log their changes.
     struct SmallTables: Sendable {
         /// The decoys, in the order in which they were stored.
         let decoys: [DecoySpan]
@@ -250,7 +250,7 @@ struct SourceSnapshot: Sendable {
         let signingKeys: SigningKeySet
     }
 
-    /// Reads the tables that are copied as a whole, in one query each.
+    /// Reads each small table as a whole, in one query.
     func smallTables() async throws -> SmallTables {
         try await queue.writeWithoutTransaction { database in
             SmallTables(

@@ -3,26 +3,27 @@ import Foundation
 import PostgresDriver
 import PostgresStores
 
-/// The progress of a copy. PostgreSQL stores it in the transactions that write the rows, so the next copy can continue after a crash.
+/// The progress of a copy. Each transaction that writes rows to PostgreSQL also stores the progress there, so the next copy can continue
+/// after a crash.
 ///
 /// Each transaction replaces the stored progress only if it still equals the progress from which the transaction started. So if two copies
 /// write to one database, one of them finds an unexpected progress, and its transaction fails.
 struct CopyProgress: Codable, Equatable, Sendable {
     /// The random name of the SQLite database that is copied.
     let installation: String
-    /// The name of the log of changes. The progress is only valid together with this log.
+    /// The name of the log of changes. If SQLite has another log, this progress is invalid.
     let log: String
     /// The number of completely copied tables, which is the index of the next table in ``SourceTable/all``.
     var table = 0
     /// The key of the last copied row in the table with the index ``table``; empty if no row of this table has been copied.
     var key: [KeyPart] = []
-    /// The number of copied rows. Rows that were copied again after a change are not counted.
+    /// The number of rows that the copy has read so far. Rows that it copied again after a change don't count.
     var copied = 0
-    /// The number of the last replayed change.
+    /// The number of the last change in the log that the copy has applied.
     var change: Int64 = 0
 
     /// The progress as JSON with sorted members. Equal values have equal texts, so a transaction can compare the stored text with the
-    /// expected one.
+    /// expected text.
     var json: String {
         get throws {
             let encoder = JSONEncoder()
@@ -40,8 +41,8 @@ struct TargetRow: Sendable {
     let values: [PostgresValue]
 }
 
-/// The PostgreSQL database of a copy. Its state is in two rows of the table `shared_value`: `copy` while a copy is in progress, and
-/// `copied` after a copy was completed. Servers refuse to start on a database with an incomplete copy.
+/// The PostgreSQL database to which a copy writes. The table `shared_value` contains the state: the row `copy` while a copy is in progress,
+/// and the row `copied` after the copy is complete. Servers refuse to start on a database with an incomplete copy.
 struct CopyTarget: Sendable {
     /// The connections to PostgreSQL.
     let database: PostgresDatabase
@@ -59,8 +60,8 @@ struct CopyTarget: Sendable {
         return progress
     }
 
-    /// Returns the name of the change log from which a completed copy was made. The caller compares this name with the name of the log in
-    /// SQLite: if they are equal, the data was moved to this database and not to another one.
+    /// Returns the name of the change log of the completed copy. The caller compares this name with the name of the log in SQLite. If the
+    /// names are equal, the copy moved the data to this database and not to another one.
     /// - Returns: `nil` if no copy was completed.
     func completedLog() async throws -> String? { try await value("copied") }
 
@@ -75,8 +76,8 @@ struct CopyTarget: Sendable {
     /// Begins a copy: empties the tables and stores the initial progress, in one transaction.
     /// - Parameters:
     ///   - progress: The initial progress.
-    ///   - old: The stored progress of an earlier copy of the same installation. This progress is useless because its log of changes was
-    ///     removed. `nil` if there is no earlier copy.
+    ///   - old: The stored progress of an earlier copy of the same SQLite database, which is invalid because its log of changes was
+    ///     removed; `nil` if there is no earlier copy.
     /// - Throws: ``CopyFailure/concurrent`` if another copy has begun.
     func begin(_ progress: CopyProgress, replacing old: CopyProgress?) async throws {
         let (json, oldJSON) = (try progress.json, try old?.json)
@@ -108,7 +109,7 @@ struct CopyTarget: Sendable {
             idempotency_key, idempotency_usage, account_link, former_address, account_device, purged_account, purge_event
         """
 
-    /// Marks the copy as complete, in one transaction. From then on, servers on PostgreSQL can start. A repeated call changes nothing.
+    /// Marks the copy as complete, in one transaction. Servers on PostgreSQL can start after this. A repeated call changes nothing.
     /// - Parameter progress: The stored progress of the copy.
     func complete(_ progress: CopyProgress) async throws {
         let json = try progress.json
@@ -123,18 +124,18 @@ struct CopyTarget: Sendable {
 
     // MARK: - Rows
 
-    /// Replaces rows and stores the progress, in one transaction. Before the commit, reads the rows again and compares them with the
-    /// expected rows.
+    /// Replaces rows and stores the progress, in one transaction. Before the commit, the method reads the rows again and compares them with
+    /// the expected rows.
     ///
-    /// The driver repeats a transaction whose response was lost. A repetition changes nothing: it accepts the new progress as well as the
-    /// old one, and replaces rows by equal rows.
+    /// If the response to the commit is lost, the driver repeats the transaction. The repetition changes nothing, because it also accepts
+    /// the new progress as the stored one, and replaces rows by equal rows.
     /// - Parameters:
-    ///   - removed: The keys of rows that are removed first.
-    ///   - rows: The rows that are added.
+    ///   - removed: The keys of the rows that the method removes first.
+    ///   - rows: The rows that the method adds.
     ///   - expected: For each key, the row that PostgreSQL must have afterwards; `nil` if it must have none.
-    ///   - old: The progress that the transaction starts from.
+    ///   - old: The progress that PostgreSQL stores before the transaction.
     ///   - new: The progress after the transaction.
-    /// - Throws: ``CopyFailure`` if a row differs or if another copy has advanced; `StoreFailure`.
+    /// - Throws: ``CopyFailure`` if a row differs, or if another copy has changed the progress; `StoreFailure`.
     func write(
         removing removed: [TargetRow] = [],
         _ rows: [TargetRow],
@@ -162,8 +163,8 @@ struct CopyTarget: Sendable {
         }
     }
 
-    /// Writes the data that is copied as a whole: the decoys, the time of the last retry and the keys of access tokens, which stay
-    /// encrypted. Also computes the sums of the sizes of the idempotency keys. A repeated call replaces the data.
+    /// Writes the small tables, which have no log of changes: the decoys, the time of the last retry and the signing keys of access tokens,
+    /// which stay encrypted. The method also computes the sums of the sizes of the idempotency keys. A repeated call replaces the data.
     /// - Parameter snapshot: The snapshot of SQLite.
     func writeSmallTables(_ snapshot: SourceSnapshot) async throws {
         let small = try await snapshot.smallTables()
@@ -201,8 +202,8 @@ struct CopyTarget: Sendable {
         try await database.execute(table.count).rows.first?.value(0) ?? 0
     }
 
-    /// Returns the checksum of a table. It reads pages of 2,000 rows in the order of the key, so memory doesn't depend on the size of the
-    /// table.
+    /// Returns the checksum of a table. The method reads pages of 2,000 rows in the order of the key, so it needs the same memory for
+    /// tables of any size.
     /// - Throws: ``CopyFailure`` if a key is `NULL`; `StoreFailure`.
     /// - Complexity: O(number of rows).
     func checksum(_ table: TargetTable) async throws -> RowChecksum {
@@ -224,12 +225,12 @@ struct CopyTarget: Sendable {
         }
     }
 
-    /// The number of rows that are read at once, which bounds the memory of a checksum.
+    /// The number of rows that a checksum reads at once.
     private static let pageSize = 2_000
 }
 
 extension Optional {
-    /// The value of a column that can't be `NULL`.
+    /// The value of a column. Throws ``CopyFailure`` if it is `NULL`.
     fileprivate var readable: Wrapped {
         get throws {
             guard let self else { throw CopyFailure("a key in PostgreSQL can't be read") }

@@ -3,15 +3,15 @@ import PostgresDriver
 import PostgresStores
 
 extension SourceTable {
-    /// The tables that are copied row by row. The order matters: accounts come before the rows that refer to them. The progress of a copy
-    /// stores indexes of this array.
+    /// The tables that a copy reads row by row. The order matters: accounts come before the rows that refer to them. The stored progress of
+    /// a copy and the log of changes contain indexes of this array.
     static let all = [
         accounts, sessions, refreshTokens, resetTokens, accountLockTokens, mailIntents, sentResets, auditEvents, idempotencyKeys,
         accountLinks, formerAddresses, accountDevices, purgedAccounts, purgeEvents,
     ]
 
     /// Accounts. Each account also becomes a row of `account_email`, whose key is an HMAC of the address under the secret of the servers on
-    /// PostgreSQL. While this secret is being replaced, only the key of the present secret is written.
+    /// PostgreSQL. While operators replace this secret, the copy writes only the key under the current secret.
     private static let accounts = SourceTable(
         name: "account",
         key: ["id"],
@@ -64,7 +64,8 @@ extension SourceTable {
         ]
     )
 
-    /// Sessions. Access tokens are not stored; the new servers accept them because the signing keys are copied, too.
+    /// Sessions. The databases don't contain access tokens. The new servers accept existing access tokens, because the copy includes the
+    /// signing keys.
     private static let sessions = SourceTable(
         name: "session",
         key: ["id"],
@@ -90,7 +91,8 @@ extension SourceTable {
         ]
     )
 
-    /// Refresh tokens. The account of a token's session is copied to the token, because PostgreSQL stores it there, too.
+    /// Refresh tokens. PostgreSQL also stores the account in the row of a token, so the copy reads the account from the session of the
+    /// token.
     private static let refreshTokens = SourceTable(
         name: "refresh_token",
         key: ["digest"],
@@ -121,11 +123,12 @@ extension SourceTable {
         ]
     )
 
-    /// Reset tokens. SQLite stores the address of a token as text, and PostgreSQL as a key under the secret of its servers.
+    /// Reset tokens. SQLite stores the address of a token as text, and PostgreSQL stores an HMAC of the address under the secret of its
+    /// servers.
     private static let resetTokens = SourceTable(
         name: "reset_token",
         key: ["digest"],
-        // Tokens that an early version stored have no address. They were sent to the present address of the account.
+        // Tokens that an early version stored have no address. That version sent them to the current address of the account.
         columns: """
             account_id, coalesce(reset_token.email_key, account.email_key), reset_token.created_at, expires_at, consumed_at
             """,
@@ -159,7 +162,7 @@ extension SourceTable {
         ]
     )
 
-    /// The tokens of links that lock an account. The names of the table and its targets still have the word `freeze`.
+    /// The tokens of links that lock an account. The names of the tables contain the former word `freeze`.
     private static let accountLockTokens = SourceTable(
         name: "freeze_token",
         key: ["digest"],
@@ -188,12 +191,12 @@ extension SourceTable {
         ]
     )
 
-    /// The queue of emails, with pending and dead-lettered ones. An email that a SQLite server has claimed becomes pending again, so it may
-    /// be sent twice if this server delivers it after the copy.
+    /// The queue of emails, with pending and dead-lettered emails. If a SQLite server has claimed an email, the copy makes the email
+    /// pending again. If this server still delivers it after the copy, the user gets the email twice.
     private static let mailIntents = SourceTable(
         name: "mail_intent",
         key: ["created_at", "id"],
-        // An email that a SQLite server has claimed is claimed again by a PostgreSQL server: its due time is past, and no server holds it.
+        // An email that a SQLite server has claimed becomes pending with a due time in the past, so a PostgreSQL server claims it at once.
         columns: """
             kind, email, account_id, language, iif(state = 'taken', created_at, due_at), failures,
             iif(state = 'taken', 'waiting', state), reason, client, request_id, ifnull(client, ''), text
@@ -234,8 +237,8 @@ extension SourceTable {
         ]
     )
 
-    /// The reset emails that were sent recently. Servers count these rows to limit how often links are sent to an account, and to all
-    /// accounts together.
+    /// The reset emails that servers sent recently. Servers count these rows to limit the reset emails to an account, and to all accounts
+    /// together.
     private static let sentResets = SourceTable(
         name: "sent_reset",
         key: ["intent_id"],
@@ -295,7 +298,7 @@ extension SourceTable {
         ]
     )
 
-    /// Returns an event's key in PostgreSQL.
+    /// Returns the key that an event has in PostgreSQL.
     ///
     /// The id is a UUID of version 7 (RFC 9562 §5.7). It consists of the time in milliseconds and the number of the event in SQLite, so
     /// events of the same time keep their order. The id has no random part, so that a repeated copy finds the same row.

@@ -4,21 +4,21 @@ import PostgresDriver
 import PostgresStores
 import SQLiteStores
 
-/// The description of a SQLite table that is copied row by row, and of its target tables in PostgreSQL. All tables are listed in ``all``;
-/// the rest of the copy has no code for single tables.
+/// The description of a SQLite table that a copy reads row by row, and of its target tables in PostgreSQL. ``all`` lists these tables. The
+/// rest of the copy has no code for single tables.
 ///
-/// A new table of SQLite needs an entry in ``all``, and its target tables must be added to the statement that empties PostgreSQL before a
-/// copy. `SQLiteSeal.tables` must have the table, too. A test fails for each table or column of SQLite that is not copied, unless the test
-/// lists it as an exception.
+/// If you add a table to SQLite, add an entry to ``all``, add its target tables to the statement that empties PostgreSQL before a copy, and
+/// add the table to `SQLiteSeal.tables`. A test fails for each table or column of SQLite that the copy doesn't read, except for those that
+/// the test lists.
 struct SourceTable: Sendable {
     /// The name of the table. The names of its triggers contain it.
     let name: String
-    /// The columns of the primary key. Rows are read in the order of these columns.
+    /// The columns of the primary key. The copy reads rows in the order of these columns.
     let key: [String]
-    /// Further columns that are needed to find the row in PostgreSQL. The log of changes contains their values, because a removed row can't
-    /// be read any more.
+    /// Further columns that the copy needs to find the row in PostgreSQL. The log of changes contains their values, because the copy can't
+    /// read a removed row.
     var moreKey: [String] = []
-    /// The columns that are read after those of the key.
+    /// The columns that a query reads after the columns of the key.
     let columns: String
     /// The `FROM` clause: the table, and the tables that are joined for further columns.
     let origin: String
@@ -26,7 +26,7 @@ struct SourceTable: Sendable {
     /// one.
     let targets: [TargetTable]
 
-    /// The columns in the log of changes, at most three.
+    /// The columns whose values the log of changes contains, at most three.
     var loggedKey: [String] { key + moreKey }
 
     /// Returns a query for rows: the logged key first, then ``columns``.
@@ -51,19 +51,20 @@ struct SourceTable: Sendable {
 
 /// A table of PostgreSQL, the statements of the copy, and the conversion of rows from SQLite.
 ///
-/// ``row`` and ``page`` read the columns in the order in which ``values`` returns them. So the copy can compare a written row with the
-/// expected row, byte by byte.
+/// ``row`` and ``page`` select the columns in the order in which ``values`` returns them. Therefore, the copy can compare a written row
+/// with the expected row, byte by byte.
 struct TargetTable: Sendable {
     /// The name of the table.
     let name: String
-    /// Adds a row of ``values``. A row that already exists with the same key stays unchanged, so a repeated batch doesn't fail.
+    /// Adds a row with ``values`` as its parameters. If a row with the same key exists, it stays unchanged, so a repeated batch doesn't
+    /// fail.
     let insertion: PostgresStatement
     /// Removes the row of ``key``.
     let removal: PostgresStatement
     /// Selects the row of ``key``, for the comparison after a write.
     let row: PostgresStatement
-    /// Selects the rows after a key. The key consists of the first columns of the row. The parameters are the values of these columns and
-    /// the largest number of rows.
+    /// Selects the rows after a key, up to a number of rows. The key consists of the first columns of a row. The parameters are the values
+    /// of these columns and the number of rows.
     let page: PostgresStatement
     /// The key after which the first page begins. It is less than the key of any row.
     let start: [PostgresValue]
@@ -72,12 +73,12 @@ struct TargetTable: Sendable {
     /// Returns the values of a row, in the order in which ``row`` and ``page`` read them. Throws ``CopyFailure`` if a column has an
     /// unexpected type.
     let values: @Sendable (SourceRow, EmailKeys) throws -> [PostgresValue]
-    /// Returns the values by which ``row`` and ``removal`` find a row, from the logged key.
+    /// Converts a logged key to the parameters with which ``row`` and ``removal`` find a row.
     var key: @Sendable (SourceRow) throws -> [PostgresValue] = { [try $0.uuid(0)] }
 }
 
-/// A row of SQLite, or a key from the log of changes. Its methods convert columns to values of PostgreSQL. A column has the index that it
-/// has in the query: first the columns of the logged key, then ``SourceTable/columns``.
+/// A row of SQLite, or a key from the log of changes. Its methods convert columns to values of PostgreSQL. The methods take the index of a
+/// column in the query, which selects the columns of the logged key first and then ``SourceTable/columns``.
 struct SourceRow {
     /// The name of the table, for errors.
     let table: String
@@ -125,17 +126,17 @@ struct SourceRow {
 
     /// Returns the value of a column.
     /// - Parameter column: The position of the column in ``columns``.
-    /// - Throws: ``CopyFailure`` if it has another type.
+    /// - Throws: ``CopyFailure`` if the value has another type.
     func value<Value: DatabaseValueConvertible>(_ column: Int) throws -> Value {
         guard let value = Value.fromDatabaseValue(columns[column]) else { throw unreadable }
         return value
     }
 
-    /// The error of a value with another type.
+    /// The error for a value with an unexpected type.
     private var unreadable: CopyFailure { CopyFailure("a row of the table \(table) can't be read; see 'holdfast doctor'") }
 }
 
-/// One value of a key. The progress of a copy stores it as JSON, and queries receive it as a value of SQLite.
+/// One column of a row's key. The progress of a copy contains it as JSON, and queries receive it as a value of SQLite.
 enum KeyPart: Codable, Hashable, Sendable {
     /// A text, such as the id of a session.
     case text(String)
@@ -146,7 +147,8 @@ enum KeyPart: Codable, Hashable, Sendable {
     /// A number with a fraction.
     case real(Double)
 
-    /// Creates a part of a key from a value of SQLite. Parts of keys are never `NULL`; `NULL` would become an empty sequence of bytes.
+    /// Creates a part of a key from a value of SQLite. Keys don't contain `NULL`. The initializer would convert `NULL` to an empty sequence
+    /// of bytes.
     init(_ value: DatabaseValue) {
         self =
             switch value.storage {

@@ -8,36 +8,38 @@ import SQLiteStores
 /// Moves the data of a running SQLite server to PostgreSQL.
 ///
 /// 1. Triggers begin to log the keys of changed rows.
-/// 2. All rows are copied, in batches of 500. PostgreSQL stores the position in each batch's transaction.
-/// 3. The logged rows are copied again, in passes, until at most 1,000 changes are left. The last of these passes writes the state of one
-///    snapshot of SQLite, and the checksums of all tables are compared with that snapshot.
-/// 4. The final pass runs while SQLite's write lock is held. It copies the rest of the log, compares each copied row, counts the rows of
-///    all tables, and seals SQLite.
+/// 2. The copy writes all rows to PostgreSQL, in batches of 500. The transaction of each batch also stores the position of the copy.
+/// 3. The copy writes the logged rows again, in passes, until at most 1,000 changes are left. After another pass, PostgreSQL has the state
+///    of one snapshot of SQLite, and the copy compares the checksums of all tables with this snapshot.
+/// 4. The final pass holds SQLite's write lock. It copies the rest of the log, compares each copied row, counts the rows of all tables, and
+///    seals SQLite: from then on, servers on SQLite refuse writes.
 ///
 /// ```swift
 /// let copy = StoreCopy(from: file, to: database, emailKeys: emailKeys)
 /// let report = try await copy.run { event in print(event) }
 /// ```
 ///
-/// Requests that only read are served during the whole copy. Writes wait for the final pass, for at most four seconds at a time. After the
-/// final pass, the server on SQLite refuses writes as busy until servers on PostgreSQL take over.
+/// Servers on SQLite serve requests that only read during the whole copy. Writes wait for the final pass, for at most four seconds at a
+/// time. After the final pass, servers on SQLite refuse writes as busy. The operator then starts servers on PostgreSQL.
 ///
 /// The memory that a copy needs doesn't depend on the size of the data. A copy can be killed or canceled at any time; the next copy
 /// continues it. Rate limits are not copied. To return to SQLite, use ``undo(_:)``.
 ///
 /// A copy that ended early leaves this state:
 ///
-/// | the copy ended | servers on SQLite | the next copy | |---|---|---| | before the final pass | serve all requests | continues at the
-/// stored position | | during the final pass | serve all requests, because SQLite rolls back the seal | continues, and repeats the final
-/// pass | | after the seal | refuse writes as busy | completes the state in PostgreSQL | | after the completion | refuse writes as busy |
-/// reports that the data was moved before |
+/// | the copy ended | servers on SQLite | the next copy |
+/// |---|---|---|
+/// | before the final pass | serve all requests | continues at the stored position |
+/// | during the final pass | serve all requests, because SQLite rolls back the seal | continues, and repeats the final pass |
+/// | after the seal | refuse writes as busy | completes the state in PostgreSQL |
+/// | after the completion | refuse writes as busy | reports that the data was already moved |
 public struct StoreCopy: Sendable {
     /// The progress of a copy.
     public enum Event: Sendable {
-        /// The number of rows that were copied so far, and the number of rows when the copy began. Rows that are added meanwhile are not
-        /// counted.
+        /// The number of rows that were copied so far, and the number of rows when the copy began, without rows that servers added after
+        /// that.
         case copied(Int, of: Int)
-        /// The number of rows so far that changed during the copy and were copied again.
+        /// The number of changed rows that were copied again so far.
         case replayed(Int)
         /// The number of rows whose checksums were computed, and the number of all rows. When the two numbers are equal, the final pass
         /// begins.
@@ -48,8 +50,8 @@ public struct StoreCopy: Sendable {
     public struct Table: Sendable {
         /// The name.
         public let name: String
-        /// The checksums of the table in SQLite and in PostgreSQL, for the same state of the data. They were computed while the server was
-        /// still writing. They are always equal, because a copy with different checksums fails.
+        /// The checksums of the table in SQLite and in PostgreSQL. The copy computes both for the same snapshot of SQLite, while servers
+        /// still write. They are always equal, because a copy with different checksums fails.
         public let source, target: RowChecksum
         /// The number of rows in PostgreSQL when the copy ended, including rows that were added during the copy.
         public internal(set) var rows: Int
@@ -75,7 +77,7 @@ public struct StoreCopy: Sendable {
     /// The secret under which the servers on PostgreSQL store addresses. The copy needs it to convert accounts and reset tokens.
     private let emailKeys: EmailKeys
 
-    /// Creates a copy. Nothing is opened before ``check()`` or ``run(_:)``.
+    /// Creates a copy. The initializer opens no database.
     /// - Parameters:
     ///   - file: The SQLite database.
     ///   - target: The connections to the PostgreSQL database.
@@ -85,20 +87,20 @@ public struct StoreCopy: Sendable {
         (self.file, self.target, self.emailKeys) = (file, CopyTarget(database: target), emailKeys)
     }
 
-    /// The longest time for the final pass, during which writes wait. A longer pass is canceled and repeated later, so that servers can
-    /// write in between. Tests change this value.
+    /// The longest time for the final pass, during which writes wait. The copy cancels a longer pass and repeats it later, so that servers
+    /// can write in between. Tests change this value.
     var longestPause = Duration.seconds(4)
     /// The largest number of logged changes with which the final pass begins. The final pass writes 1,000 changes in two transactions, so
     /// this number limits the time for which writes wait.
     private static let fewChanges: Int64 = 1_000
-    /// The number of rows in one transaction of PostgreSQL. After a crash, at most this number of rows is copied again.
+    /// The number of rows in one transaction of PostgreSQL. After a crash, the next copy repeats at most this number of rows.
     private static let batchSize = 500
 
     // MARK: - Before
 
     /// Removes the log and the seal, so that servers on SQLite can write again.
     ///
-    /// Stop the servers on PostgreSQL first: changes that they made are not copied back.
+    /// Stop the servers on PostgreSQL first. SQLite doesn't get the changes that they made.
     /// - Parameter file: The SQLite database.
     /// - Returns: Whether the database was sealed.
     /// - Throws: ``CopyFailure`` if a copy is running; `StoreFailure` if SQLite fails.
@@ -135,7 +137,7 @@ public struct StoreCopy: Sendable {
         }
     }
 
-    /// Checks that no server uses the PostgreSQL database and that it has no other data.
+    /// Checks that no server uses the PostgreSQL database, and that the database has no other data.
     /// - Parameter installation: The random name of the SQLite database.
     /// - Returns: The progress of the copy to continue; `nil` if none has begun.
     /// - Throws: ``CopyFailure`` with the fix; `StoreFailure`.
@@ -156,10 +158,10 @@ public struct StoreCopy: Sendable {
 
     // MARK: - Copying
 
-    /// Copies all data and seals SQLite, or continues an earlier copy. It takes minutes for millions of rows.
+    /// Copies all data and seals SQLite, or continues an earlier copy. A copy of millions of rows takes minutes.
     ///
     /// If the task is canceled or the process is killed before the seal, servers on SQLite continue, and the next call continues the copy.
-    /// - Parameter report: Called with the progress after each batch, from the task of the caller.
+    /// - Parameter report: A closure that the copy calls with the progress after each batch, in the task of the caller.
     /// - Returns: A report of the copy; `nil` if an earlier copy has already moved the data to this database.
     /// - Throws: ``CopyFailure``, `StoreFailure`, or an error of the file system. The server on SQLite continues unless an earlier copy
     ///   sealed the database.
@@ -169,8 +171,8 @@ public struct StoreCopy: Sendable {
         return try await Self.reporting { try await copy(report) }
     }
 
-    /// Runs all steps under the lock. Each step detects what an earlier copy has already done. The steps use the seal, the progress in
-    /// PostgreSQL, and the name of the log of changes for this.
+    /// Runs all steps under the lock. The seal, the progress in PostgreSQL, and the name of the log of changes show which steps an earlier
+    /// copy has already done.
     private func copy(_ report: @escaping @Sendable (Event) -> Void) async throws -> Report? {
         try await requirePresentTables()
         try await PostgresSchema.migrate(target.database)
@@ -212,18 +214,20 @@ public struct StoreCopy: Sendable {
         return Report(tables: tables, replayed: pass.replayed, pause: pause)
     }
 
-    /// Returns the number of changes in the log that are not replayed yet. Several changes of one row count separately.
+    /// Returns the number of changes in the log that the copy has not applied yet. Several changes of one row count separately.
     private func remaining(_ source: CopySource, _ pass: CopyPass) async throws -> Int64 {
         try await source.withSnapshot { try await $0.lastChange() } - pass.progress.change
     }
 
     /// Copies the logged changes in passes. The final pass holds the write lock and seals SQLite.
     ///
-    /// A final pass that takes longer than ``longestPause`` is canceled, and its transaction on SQLite is rolled back, so that writes
-    /// continue. The rows that it has written to PostgreSQL stay, so the next pass has less to do. After 20 attempts, the copy fails.
+    /// If a final pass takes longer than ``longestPause``, the method cancels the pass and rolls its transaction on SQLite back, so that
+    /// writes continue. PostgreSQL keeps the rows that the pass has written, so the next pass has less to do. After 20 attempts, the copy
+    /// fails.
     /// - Parameters:
     ///   - source: The SQLite database.
-    ///   - pass: The state of the copy. After a canceled final pass, only its progress is updated, to the progress that PostgreSQL stores.
+    ///   - pass: The state of the copy. After a canceled final pass, the method sets only the progress, to the value that PostgreSQL
+    ///     stores.
     ///   - tables: The compared tables, which get their final numbers of rows.
     ///   - report: Called with the progress.
     /// - Returns: The time for which writes waited in the successful final pass.
@@ -281,7 +285,7 @@ public struct StoreCopy: Sendable {
     }
 
     /// Compares the checksums of all tables in PostgreSQL with those of a snapshot of SQLite. The caller must have copied all changes of
-    /// this snapshot. Both databases are read at the same time.
+    /// this snapshot. The method reads both databases at the same time.
     /// - Throws: ``CopyFailure`` with the first table that differs.
     /// - Complexity: O(number of rows).
     private func compare(_ snapshot: SourceSnapshot, _ report: @escaping @Sendable (Event) -> Void) async throws -> [Table] {
@@ -314,8 +318,8 @@ public struct StoreCopy: Sendable {
 
     /// Returns the checksums that the rows of a SQLite table must have in PostgreSQL, one for each target table.
     ///
-    /// The rows are converted in the same way as for a copy. So if a checksum of PostgreSQL differs, PostgreSQL stores other data than the
-    /// copy wrote.
+    /// The method converts the rows in the same way as the copy. So if a checksum of PostgreSQL differs, PostgreSQL contains other data
+    /// than SQLite.
     /// - Parameters:
     ///   - table: The table of SQLite.
     ///   - snapshot: The snapshot to read.
@@ -340,8 +344,8 @@ public struct StoreCopy: Sendable {
         }
     }
 
-    /// Runs a closure, and reports errors of SQLite as `StoreFailure`. The message has only the error code, because texts of SQLite may
-    /// contain data.
+    /// Runs a closure, and reports errors of SQLite as `StoreFailure`. The message contains only the error code, because SQLite's messages
+    /// can contain data.
     private static func reporting<Result>(_ body: () async throws -> Result) async throws -> Result {
         do { return try await body() } catch let error as DatabaseError {
             throw StoreFailure(isBusy: error.resultCode == .SQLITE_BUSY, message: "SQLite error \(error.extendedResultCode)")
@@ -350,14 +354,14 @@ public struct StoreCopy: Sendable {
 }
 
 /// The state of a copy, with the methods that write rows to PostgreSQL and advance the progress. The type is a structure, so that the
-/// caller can restore the state from before a failed final pass.
+/// caller can copy the state before a final pass and restore it if the pass fails.
 private struct CopyPass: Sendable {
     /// The PostgreSQL database.
     let target: CopyTarget
     let emailKeys: EmailKeys
     /// The progress that PostgreSQL stores, or will store if the pass is committed.
     var progress: CopyProgress
-    /// The number of rows that were copied again.
+    /// The number of changed rows that were copied again.
     var replayed = 0
 
     init(target: CopyTarget, emailKeys: EmailKeys, progress: CopyProgress) {
@@ -374,7 +378,7 @@ private struct CopyPass: Sendable {
         while progress.table < SourceTable.all.count {
             let table = SourceTable.all[progress.table]
             var next = progress
-            // One snapshot per batch: a single snapshot would prevent the write-ahead log from being reused.
+            // Each batch has its own snapshot. With a single snapshot, SQLite couldn't reuse the write-ahead log during the copy.
             let rows = try await source.withSnapshot { try await $0.page(of: table, after: next.key, limit: batchSize) }
             if let last = rows.last { next.key = last.key(table.key.count) }
             next.copied += rows.count
@@ -385,7 +389,7 @@ private struct CopyPass: Sendable {
         }
     }
 
-    /// Copies the rows that have changed since the current progress, and compares them with PostgreSQL. The rows are read from a snapshot.
+    /// Copies the rows that have changed since the current progress from a snapshot, and compares them with PostgreSQL.
     /// - Parameters:
     ///   - snapshot: The snapshot of SQLite.
     ///   - report: Called after each transaction, which has at most 500 changes.
@@ -423,7 +427,7 @@ private struct CopyPass: Sendable {
     }
 }
 
-/// An error that reports that the final pass took longer than ``StoreCopy/longestPause``.
+/// The error of a final pass that took longer than ``StoreCopy/longestPause``.
 private struct PauseTooLong: Error {}
 
 /// Runs a closure, and cancels it after a time. The function returns only when the closure has returned, even if this is later than the

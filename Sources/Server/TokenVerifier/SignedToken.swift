@@ -10,9 +10,9 @@ package struct SignedToken: Sendable {
     package let algorithm: String
     /// The media type that the header names, `at+jwt` for access tokens (RFC 9068).
     package let type: String?
-    /// The key that the header names.
+    /// The id of the key that the header names.
     package let keyID: String?
-    /// The bytes that are signed: header, dot and payload.
+    /// The bytes that the signature protects: header, dot and payload.
     package let signedBytes: ArraySlice<UInt8>
     /// The signature as two integers of 32 bytes (RFC 7518 §3.4).
     package let signature: [UInt8]
@@ -21,8 +21,8 @@ package struct SignedToken: Sendable {
     /// Splits a token and reads its header.
     ///
     /// Decoders often accept several texts for the same bytes: with padding, with `+` and `/`, or with unused bits set. This initializer
-    /// accepts exactly one text for a token. Keys and addresses of keys in the header (`jwk`, `jku`, `x5c`, `x5u`) are ignored. A header
-    /// with critical extensions (`crit`) is refused, as RFC 7515 §4.1.11 requires.
+    /// accepts exactly one text for a token. It ignores keys and addresses of keys in the header (`jwk`, `jku`, `x5c`, `x5u`). It refuses a
+    /// header with critical extensions (`crit`), as RFC 7515 §4.1.11 requires.
     /// - Returns: `nil` if the text is not a token in canonical form.
     package init?(_ text: String) {
         let bytes = Array(text.utf8)

@@ -4,10 +4,10 @@ import StrictJSON
 
 /// The public keys of an issuer, read from its key set (`/.well-known/jwks.json`, RFC 7517).
 ///
-/// Only keys for ES256 are used. Other members of the set, such as keys of other types, are ignored. ``TokenVerifier`` fetches and replaces
-/// key sets itself. Use this type to check a document, for example in a test.
+/// The initializer reads only keys for ES256, and ignores other keys of the set. ``TokenVerifier`` fetches and replaces key sets itself.
+/// Use this type to check a document, for example in a test.
 public struct TokenKeys: Sendable {
-    /// The number of members of a set that are read. Further members are ignored.
+    /// The largest number of keys that the initializer reads. It ignores further keys.
     static let maximumCount = 64
 
     private let keys: [String: any JWTAlgorithm]
@@ -45,14 +45,14 @@ public struct TokenKeys: Sendable {
     /// Returns whether the set has a key with an id.
     func contains(_ id: String) -> Bool { keys[id] != nil }
 
-    /// Returns whether a token was signed by the private half of a key of the set. The key determines the algorithm, and the header of the
+    /// Returns whether the signature of a token is valid for a key of the set. The key determines the algorithm, and the header of the
     /// token can't change it.
     package func verify(_ token: SignedToken, with id: String) -> Bool {
         guard let key = keys[id], token.signature.count == 64 else { return false }
         return (try? key.verify(token.signature, signs: token.signedBytes)) ?? false
     }
 
-    /// A point on the curve P-256 with its coordinates in base64url.
+    /// A public key: a point on the curve P-256 with its coordinates in base64url.
     struct Point {
         let x: String
         let y: String

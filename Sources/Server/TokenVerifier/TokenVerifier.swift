@@ -4,7 +4,8 @@ import StrictJSON
 import Synchronization
 public import Timekeeping
 
-/// Verifies the access tokens of a Holdfast server in another service. The verifier uses the server's public keys, so no secret is shared.
+/// A verifier for access tokens of a Holdfast server, for use in another service. The verifier uses the server's public keys, so the two
+/// services share no secret.
 ///
 /// Create one verifier for the process and use it for every request:
 ///
@@ -15,11 +16,11 @@ public import Timekeeping
 /// let token = try await verifier.verify(bearerToken)
 /// print(token.accountID)
 /// ```
-/// Only tokens of type `at+jwt` signed with ES256 are accepted. The token's header can't choose the algorithm or the key's address: `jku`,
-/// `x5u` and embedded keys are ignored.
+/// The verifier accepts only tokens of type `at+jwt` with a signature by ES256. The header of a token can't choose another algorithm or the
+/// address of a key: the verifier ignores `jku`, `x5u` and keys in the header.
 ///
-/// A verifier does not know which sessions have ended. It accepts a token until the token expires, by default 15 minutes after the token
-/// was issued. If this time is too long, call `GET /api/auth/me` of the server instead.
+/// A verifier does not know which sessions have ended. It accepts a token until the token expires, by default 15 minutes after the server
+/// has issued it. If this time is too long, call `GET /api/auth/me` of the server instead.
 ///
 /// **Keys.** The verifier fetches the keys before it verifies the first token, and again when they are older than ``Rules/refreshAge``. If
 /// a token names an unknown key, the verifier also fetches the keys, but at most once per ``Rules/unknownKeyPause``. Concurrent callers
@@ -28,19 +29,19 @@ public import Timekeeping
 ///
 /// **Cost.** A verification costs little more than its ECDSA signature check. A verifier needs memory only for the keys.
 public final class TokenVerifier: Sendable {
-    /// The accepted clock difference, and the ages at which keys are fetched. Change these values for tests, or for an issuer that rotates
-    /// keys often.
+    /// The accepted clock difference, and the ages at which the verifier fetches keys. Change these values for tests, or for an issuer that
+    /// rotates keys often.
     public struct Rules: Hashable, Sendable {
         /// The largest accepted difference between the clocks of issuer and verifier; 30 s by default.
         public var clockSkew: Duration = .seconds(30)
-        /// The age at which the keys are fetched again; 5 minutes by default. One caller waits for the fetch. The other callers use the
-        /// earlier keys meanwhile. If fetches succeed, a retired key is accepted for at most this time.
+        /// The age at which the verifier fetches the keys again; 5 minutes by default. One caller waits for the fetch, and the other
+        /// callers use the earlier keys meanwhile. If fetches succeed, the verifier accepts a retired key for at most this time.
         public var refreshAge: Duration = .seconds(300)
-        /// The age at which keys are no longer used; 1 hour by default. If the issuer can't be reached for this time, all tokens are
-        /// refused. A leaked key that the issuer has retired is therefore accepted for at most this time.
+        /// The age after which the verifier doesn't use keys; 1 hour by default. If the verifier can't reach the issuer for this time, it
+        /// refuses all tokens. So it accepts a leaked key that the issuer has retired for at most this time.
         public var maximumAge: Duration = .seconds(3_600)
         /// The shortest time between the start of a successful fetch and the start of the next one; 30 s by default. This pause limits the
-        /// fetches that forged key ids can cause. Tokens of a new key are refused for at most this time.
+        /// fetches that an attacker can cause with forged key ids. The verifier refuses tokens of a new key for at most this time.
         public var unknownKeyPause: Duration = .seconds(30)
         /// The shortest time between the start of a failed fetch and the start of the next one; 2 s by default.
         public var retryPause: Duration = .seconds(2)
@@ -49,7 +50,7 @@ public final class TokenVerifier: Sendable {
         public init() {}
     }
 
-    /// Returns the issuer's key set, as JSON. An error, or a document without usable keys, counts as a failed fetch.
+    /// A function that returns the issuer's key set as JSON. An error, or a document without usable keys, counts as a failed fetch.
     public typealias Fetch = @Sendable () async throws -> [UInt8]
 
     /// A key set, and the time at which its fetch completed.
@@ -67,8 +68,8 @@ public final class TokenVerifier: Sendable {
 
         /// Returns whether a caller must wait for keys, and marks a fetch as started if no fetch is running.
         ///
-        /// Forged key ids must not make the verifier overload the issuer. Therefore, there is a pause between two fetches, for known and
-        /// unknown keys.
+        /// The verifier pauses between two fetches, for known and unknown keys, so that an attacker can't overload the issuer with forged
+        /// key ids.
         mutating func needsFetch(for id: String, at time: Duration, rules: Rules) -> Bool {
             let age = held.map { time - $0.fetchedAt }
             let isKnown = held?.keys.contains(id) ?? false
@@ -81,7 +82,7 @@ public final class TokenVerifier: Sendable {
             return true
         }
 
-        /// Records the end of a fetch. After a failed fetch, `keys` is `nil` and the earlier keys stay in use.
+        /// Records the end of a fetch. After a failed fetch, `keys` is `nil`, and the verifier continues to use the earlier keys.
         mutating func end(with keys: TokenKeys?, at time: Duration) {
             isFetching = false
             hasFailed = keys == nil
@@ -98,15 +99,15 @@ public final class TokenVerifier: Sendable {
     private let state = Mutex(State())
     private let fetching = SingleFlight<Void>()
 
-    /// Creates a verifier, which fetches the keys when they are first needed.
+    /// Creates a verifier, which fetches the keys before it verifies the first token.
     /// - Parameters:
     ///   - issuer: The `iss` of accepted tokens: the server's `TOKEN_ISSUER`, by default its public base URL.
     ///   - audience: The `aud` of accepted tokens: the server's `TOKEN_AUDIENCE`, by default its `APP_NAME`.
-    ///   - rules: The accepted clock difference, and the ages at which keys are fetched.
-    ///   - clock: The clock by which the age of keys is measured.
+    ///   - rules: The accepted clock difference, and the ages at which the verifier fetches keys.
+    ///   - clock: The clock that measures the age of keys.
     ///   - now: Returns the wall-clock time with which the times of tokens are compared.
-    ///   - fetch: Returns the document at the server's `/.well-known/jwks.json`, with any HTTP client. The fetch needs a timeout, because
-    ///     callers wait for it.
+    ///   - fetch: Returns the document at the server's `/.well-known/jwks.json`, with any HTTP client. Set a timeout, because callers wait
+    ///     for the fetch.
     public init(
         issuer: String,
         audience: String,
@@ -147,7 +148,7 @@ public final class TokenVerifier: Sendable {
         return verified
     }
 
-    /// Returns keys that include an id and are not too old. Fetches keys first if they are old or don't include the id.
+    /// Returns keys that include an id and are not too old. If the keys are old or don't include the id, the method first fetches keys.
     /// - Throws: ``TokenRefusal/keysUnavailable`` or ``TokenRefusal/unknownKey``.
     private func keys(with id: String) async throws(TokenRefusal) -> TokenKeys {
         _ = try? await fetching.run(unless: { needsFetch(for: id) ? .join : .ready(()) }) { [self] in

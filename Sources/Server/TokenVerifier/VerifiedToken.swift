@@ -3,11 +3,12 @@ public import StrictJSON
 
 /// The claims of an access token whose signature, issuer, audience and times were verified.
 ///
-/// Only ``TokenVerifier/verify(_:)`` creates this type. The claims are as old as the token: the account may have changed since then.
+/// Only ``TokenVerifier/verify(_:)`` creates values of this type. The claims describe the account at the time at which the token was
+/// issued. The account may have changed since then.
 public struct VerifiedToken: Hashable, Sendable {
-    /// The account that the token belongs to (`sub`).
+    /// The account to which the token belongs (`sub`).
     public let accountID: UUID
-    /// The session that the token belongs to (`sid`).
+    /// The session to which the token belongs (`sid`).
     public let sessionID: UUID
     /// The time at which the token was issued (`iat`).
     public let issuedAt: Date
@@ -32,7 +33,7 @@ public struct VerifiedToken: Hashable, Sendable {
     }
 }
 
-/// The reason why an access token is refused.
+/// The reason why the verifier refuses an access token.
 ///
 /// Respond with 503 for ``keysUnavailable``, because the token may be valid but the issuer's keys can't be read. Respond with 401 for every
 /// other reason.
@@ -43,7 +44,7 @@ public enum TokenRefusal: String, Error, Hashable, Sendable {
     case algorithm
     /// The issuer has no key with the id that the token names.
     case unknownKey = "unknown_key"
-    /// The signature was not made by the key that the token names.
+    /// The signature is not a signature of the token by the key that the token names.
     case signature
     /// The token was issued by another issuer.
     case issuer

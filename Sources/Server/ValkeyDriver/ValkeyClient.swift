@@ -13,17 +13,18 @@ import Synchronization
 /// await client.close()
 /// ```
 ///
-/// Commands of concurrent callers share the connection as a pipeline. Commands from the same iteration of the event loop are sent in one
-/// write.
+/// Commands of concurrent callers share the connection as a pipeline. The client sends commands from the same iteration of the event loop
+/// in one write.
 ///
-/// Each command has a deadline. The first command that misses its deadline closes the connection, because its reply could still arrive. All
-/// commands then fail immediately until another connection is ready. The client tries to connect every 100 to 250 ms.
+/// Each command has a deadline. If a command misses its deadline, the client closes the connection. Otherwise, the client would take a late
+/// reply for the reply to the next command. All commands then fail immediately until another connection is ready. The client tries to
+/// connect every 100 to 250 ms.
 ///
-/// So a slow or missing server delays a caller at most until its deadline, and usually not at all. No command is repeated, because it may
-/// have been executed. If a task is canceled, its command is not canceled: the call returns with the reply or at the deadline.
+/// So a slow or missing server delays a caller at most until its deadline, and usually not at all. The client doesn't repeat a command,
+/// because the server may have executed it. If a task is canceled, the call still returns with the reply or at the deadline.
 ///
 /// All methods can be called by several tasks at the same time. At most 256 commands are in flight, and at most 16,384 commands wait.
-/// Further commands fail as unavailable.
+/// Further commands fail with ``ValkeyError/unavailable``.
 public final class ValkeyClient: Sendable {
     private let loop: any EventLoop
     private let link: ValkeyLink
@@ -35,8 +36,7 @@ public final class ValkeyClient: Sendable {
 
     /// Creates a client. The client immediately begins to connect.
     ///
-    /// The initializer doesn't fail if a connection can't be established. To detect wrong settings at the start, use
-    /// ``waitUntilReady(within:)``.
+    /// The initializer doesn't fail if the client can't connect. To detect wrong settings at the start, use ``waitUntilReady(within:)``.
     /// - Parameters:
     ///   - address: The address of the server.
     ///   - name: The name of the connection in `CLIENT LIST`.
@@ -76,7 +76,7 @@ public final class ValkeyClient: Sendable {
     ///   - command: The command. Other callers share the connection, so don't send commands that change its mode, such as `SUBSCRIBE` or
     ///     `MULTI`.
     ///   - time: The time after which the command fails and the connection is closed.
-    /// - Throws: ``ValkeyError``. It is also thrown if the reply is an error.
+    /// - Throws: ``ValkeyError``, also if the reply is an error.
     public func send(_ command: ValkeyCommand, within time: Duration) async throws(ValkeyError) -> ValkeyReply {
         try await send(command, by: .now() + TimeAmount(time))
     }
@@ -87,7 +87,7 @@ public final class ValkeyClient: Sendable {
     ///   - keys: All keys that the script uses.
     ///   - arguments: The arguments.
     ///   - time: The time after which the command fails and the connection is closed.
-    /// - Throws: ``ValkeyError``. It is also thrown if the reply is an error.
+    /// - Throws: ``ValkeyError``, also if the reply is an error.
     public func evaluate(
         _ script: ValkeyScript,
         keys: [[UInt8]],
@@ -105,8 +105,8 @@ public final class ValkeyClient: Sendable {
 
     /// Waits until a connection is ready. The method checks this every 5 ms.
     /// - Parameter time: The longest time to wait.
-    /// - Throws: ``ValkeyError``. If no connection is ready in time, it is the reason why the last connection ended. If the task is
-    ///   canceled, it is ``ValkeyError/unavailable``.
+    /// - Throws: ``ValkeyError``. If no connection is ready in time, the error is the reason why the last connection ended. If the task is
+    ///   canceled, the error is ``ValkeyError/unavailable``.
     public func waitUntilReady(within time: Duration) async throws(ValkeyError) {
         let deadline = ContinuousClock.now + time
         while true {
@@ -117,8 +117,8 @@ public final class ValkeyClient: Sendable {
         }
     }
 
-    /// Closes the connection. Commands without a reply fail, and all later commands fail, too. If a client is released without this call,
-    /// it closes its connection in the background.
+    /// Closes the connection. Commands without a reply fail, and all later commands fail, too. If a program releases a client without this
+    /// call, the client closes its connection in the background.
     public func close() async {
         let done = loop.submit { [link, inbox] in
             link.close()

@@ -1,23 +1,25 @@
 import RateLimiting
 import Synchronization
 
-/// A cache of the refusals of the last second. If the same request is repeated, it is refused without a round trip.
+/// A cache of the refusals of the last second. If a client repeats a refused request, the store refuses it again without a round trip.
 ///
-/// A cached refusal is the server's refusal, with delays that are shorter by the time since then. It becomes invalid at the first of these
+/// The cache subtracts the time since the reply from the delays of a refusal. A cached refusal becomes invalid at the first of these
 /// events:
 ///
-/// - One of its keys gets more units, or its delay ends.
+/// - One of its keys has more units available, or its delay ends.
 /// - This process counts or refunds one of its keys.
-/// - A second has passed. Until then, the cache can't detect what other processes count or refund.
+/// - A second has passed. The cache doesn't detect changes by other processes during this second.
 ///
 /// The table has two generations of 4,096 entries. When the newer generation is full, it replaces the older one.
 ///
 /// The cache has 1,024 counters for changes of keys. The digest of a key selects its counter. A refusal is valid while the sum of the
-/// counters of its keys is unchanged. If two keys share a counter, or if a refusal is removed, this costs only a round trip.
+/// counters of its keys is unchanged. If two keys share a counter, or if the cache removes a refusal early, the next request only needs
+/// another round trip.
 ///
-/// A mutex protects the state. It is locked only for a few dictionary lookups, and never during a round trip.
+/// A mutex protects the state. The cache locks it only for a few dictionary lookups, and never during a round trip.
 final class KnownRefusals: Sendable {
-    /// One claim of a request: the key, and the units that the request claims. All parts of a request together are its key in the table.
+    /// One claim of a request: the key, and the units that the request claims. The parts of all claims of a request together are the key of
+    /// a refusal in the table.
     private struct Part: Hashable {
         var table: Int
         var digest: UInt64
@@ -31,7 +33,7 @@ final class KnownRefusals: Sendable {
         var received: Int64
         /// The time at which the refusal becomes invalid, in nanoseconds of the process's clock.
         var end: Int64
-        /// The version of the keys when the request was sent.
+        /// The sum of the counters of the keys before the request was sent to the server.
         var version: UInt64
     }
 
@@ -39,19 +41,19 @@ final class KnownRefusals: Sendable {
     private struct State {
         /// The refusals of the newer generation.
         var newer: [[Part]: Refusal] = [:]
-        /// The refusals of the older generation. A refusal that is found here isn't moved.
+        /// The refusals of the older generation. A lookup doesn't move a refusal from here to the newer generation.
         var older: [[Part]: Refusal] = [:]
-        /// The number of changes for each part of the digests. Changes of all keys are counted in `commonChanges` instead.
+        /// The counters of changes. The digest of a key selects its counter. `commonChanges` counts changes that concern all keys.
         var changes = [UInt64](repeating: 0, count: 1_024)
         /// The number of changes that concern all keys.
         var commonChanges: UInt64 = 0
 
-        /// Returns a number that increases when one of the keys changes.
+        /// Returns the sum of the counters of the keys, which increases when one of the keys changes.
         func version(of claims: [LimitTables.Claim]) -> UInt64 {
             claims.reduce(commonChanges) { $0 + changes[place(of: $1.digest)] }
         }
 
-        /// Returns the counter of a key.
+        /// Returns the index of a key's counter.
         func place(of digest: UInt64) -> Int { Int(digest % UInt64(changes.count)) }
     }
 
@@ -66,8 +68,8 @@ final class KnownRefusals: Sendable {
     /// - Parameters:
     ///   - claims: The claims of the request.
     ///   - now: The time in nanoseconds of the process's clock.
-    /// - Returns: The refusal, and the version of the keys. The delays of the refusal are shorter by the time since the reply. The refusal
-    ///   is `nil` if no valid one is cached. The caller passes the version to ``note(_:_:to:version:sent:received:)``.
+    /// - Returns: The refusal with its remaining delays, or `nil` if no valid refusal is cached, and the version of the keys, which the
+    ///   caller passes to ``note(_:_:to:version:sent:received:)``.
     func find(_ claims: [LimitTables.Claim], at now: Int64) -> (result: RateLimitResult?, version: UInt64) {
         let (refusal, version) = state.withLock { state -> (Refusal?, UInt64) in
             let version = state.version(of: claims)
@@ -80,10 +82,10 @@ final class KnownRefusals: Sendable {
         return (refusal.map { $0.result.later(by: .nanoseconds(now - $0.received)) }, version)
     }
 
-    /// Stores a refusal by the server in two forms: the result for the caller, and the reply of the script. The delays in the reply
-    /// determine how long the refusal is valid.
+    /// Stores a refusal by the server. The delays in the reply of the script determine how long the refusal is valid.
     ///
-    /// If one of the keys has changed since `version`, the refusal is dropped, because the server may have decided before that change.
+    /// If one of the keys has changed since `version`, the method drops the refusal, because the server may have decided before this
+    /// change.
     /// - Parameters:
     ///   - claims: The claims of the request.
     ///   - version: The version of the keys before the request was sent to the server.
@@ -97,7 +99,7 @@ final class KnownRefusals: Sendable {
         sent: Int64,
         received: Int64
     ) {
-        // The server repeats the refusal until the first of these changes.
+        // The server's decision stays the same until the first of these times has passed.
         let changes = reply.standings.flatMap { [$0.delay ?? 0, $0.reset] }.filter { $0 > 0 }
         let lifetime = min(Self.longest, changes.min().map { $0 * 1_000 } ?? Self.longest)
         let refusal = Refusal(result: result, received: received, end: sent + lifetime, version: version)
@@ -117,7 +119,7 @@ final class KnownRefusals: Sendable {
         }
     }
 
-    /// Removes all refusals. Also invalidates refusals whose requests are still in flight.
+    /// Removes all refusals. Refusals of requests that are still in flight will also be invalid.
     func removeAll() {
         state.withLock { state in
             (state.newer, state.older) = ([:], [:])
@@ -132,7 +134,7 @@ final class KnownRefusals: Sendable {
 }
 
 extension RateLimitResult {
-    /// Returns the refusal after some time, if nothing else changes in that time.
+    /// Returns the refusal as the server would report it after a time without other changes: with shorter delays.
     fileprivate func later(by time: Duration) -> RateLimitResult {
         func later(_ refusal: Refusal) -> Refusal {
             Refusal(policy: refusal.policy, retryAfter: refusal.retryAfter.map { $0 - time })

@@ -2,7 +2,7 @@ import RateLimiting
 import Timekeeping
 import ValkeyDriver
 
-/// The Lua scripts that count requests. A script runs atomically in Valkey. So concurrent requests of several servers are counted one after
+/// The Lua scripts that count requests. Valkey runs a script atomically, so it counts concurrent requests of several servers one after
 /// another.
 ///
 /// Times are whole microseconds of the server's clock since 1970. Lua's numbers represent them exactly. All numbers have 8 bytes and are
@@ -11,19 +11,20 @@ import ValkeyDriver
 /// The value of a key has one of two forms:
 ///
 /// - Sliding window: `r`, the window, and the instants of the admissions in the window, oldest first.
-/// - Strict GCRA: `g`, the instant at which all units are available again, the emission, and the burst.
+/// - Strict GCRA: `g`, the instant at which all units are available again, the emission (the time after which one more unit is available),
+///   and the burst.
 ///
-/// So the value contains the policy under which it was written. If a script counts under another policy, it converts the value. So a change
-/// of the policy doesn't give a client a new burst.
+/// So a value contains the numbers of the policy under which a script wrote it. If these numbers have changed, the next script converts the
+/// value, so a change of the policy doesn't give a client a new burst.
 enum LimitScript {
-    /// Decides about all keys of a request. The script charges all of them, or none.
+    /// Decides about a request with several keys. The script charges all keys, or none.
     ///
     /// - `KEYS`: the canary (the key that shows whether the server has lost its data), and then the key of each claim.
     /// - `ARGV`, in this order: the canary value that the client knows; the value to write if the server has none; whether to charge, and
-    ///   the time (0 uses the server's clock); the terms of each claim.
-    /// - Result: the time. Then, for each claim, the delay, the remaining units, the time until more units remain, and the mark of the
-    ///   charge. A refund finds the charge by its mark. If the server's canary value is not the known value, it follows at the end.
-    ///   ``LimitReply`` decodes the result.
+    ///   the time (0 uses the server's clock); the numbers of each claim, such as its cost and window.
+    /// - Result: the time. Then, for each claim, the delay, the remaining units, the time until more units remain, and the mark by which a
+    ///   refund finds the charge. If the client doesn't know the server's canary value, this value follows at the end. ``LimitReply``
+    ///   decodes the result.
     ///
     /// Complexity: O(number of claims · log(units in a window)), plus copying the values of sliding windows.
     static let decide = ValkeyScript(
@@ -69,7 +70,7 @@ enum LimitScript {
             """
     )
 
-    /// Refunds a charge if the keys still contain it. After the window has passed, a refund changes nothing.
+    /// Refunds a charge if the keys still contain the charge. After the window has passed, a refund changes nothing.
     ///
     /// - `KEYS`: the keys.
     /// - `ARGV`: the time (0 uses the server's clock), then for each key the units, the instant of the charge, its mark, the burst and the
@@ -104,8 +105,8 @@ enum LimitScript {
             """
     )
 
-    /// Extends the expiry of keys after a policy was replaced by a policy with a longer window. `ARGV` is the shortest time to live in
-    /// milliseconds. Keys without an expiry and keys with a longer expiry are not changed.
+    /// Extends the expiry of keys after a change of a policy to a longer window. `ARGV` is the shortest time to live in milliseconds. The
+    /// script doesn't change keys without an expiry and keys with a longer time to live.
     static let extend = ValkeyScript(
         """
         for i = 1, #KEYS do
@@ -262,16 +263,16 @@ enum LimitScript {
         """
 }
 
-/// The numbers of a policy, in the units of the scripts. Times are in microseconds.
+/// The numbers of a policy that the scripts use. Times are in microseconds.
 struct LimitTerms: Hashable, Sendable {
-    /// The units that can be used at the same time.
+    /// The largest number of units that a client can use at once.
     let burst: Int
     /// The window in microseconds.
     let window: Int64
     /// The time after which one more unit is available, in microseconds; 0 for the sliding window.
     let emission: Int64
 
-    /// Converts a policy. Times are rounded up, so the scripts never admit more than the policy.
+    /// Converts a policy. The initializer rounds times up, so the scripts never admit more than the policy.
     /// - Parameter policy: The policy.
     init(_ policy: RateLimitPolicy) {
         burst = policy.burst
@@ -283,7 +284,7 @@ struct LimitTerms: Hashable, Sendable {
             }
     }
 
-    /// The longest time for which a key can have usage after its last admission, in microseconds. After this time, the key expires.
+    /// The time after the last admission of a key at which all of its units are available again, in microseconds. The key then expires.
     var longestUsage: Int64 { emission == 0 ? window : Int64(burst) * emission }
 }
 

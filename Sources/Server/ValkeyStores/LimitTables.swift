@@ -1,15 +1,16 @@
 import RateLimiting
 import Synchronization
 
-/// The rules, and the names of the keys of each rule.
+/// The rate limit rules, and the prefixes of the names of each rule's keys in Valkey.
 ///
-/// Rules can be replaced while requests are decided. Each decision takes one copy of the tables under a mutex. So a decision never mixes
-/// two versions of a rule.
+/// An operator can replace a rule while the store decides about requests. Each decision takes one copy of all tables under a mutex, so a
+/// decision never mixes two versions of a rule.
 ///
 /// The name of a key is `{NAMESPACE}POLICY:DIGEST`. The digest has 16 hexadecimal digits. A cluster stores all keys with the same text in
-/// braces in one slot. So one script can use all these keys.
+/// braces in one slot, so one script can use all these keys.
 final class LimitTables: Sendable {
-    /// One rule. A rule that also counts networks has two more tables: one for near networks, and one for far networks.
+    /// A rule and the prefix of its keys. A rule that also limits networks has two more tables: one for the client's near network (such as
+    /// a /24), and one for its far, larger network.
     struct Table: Sendable {
         /// The current rule.
         var rule: RateLimitRule
@@ -17,19 +18,19 @@ final class LimitTables: Sendable {
         var terms: LimitTerms
         /// The prefix of the names of the table's keys.
         let keyPrefix: [UInt8]
-        /// The time at which the policy was replaced, in microseconds of the server's clock. It is `nil` if this process has not replaced
-        /// the policy, or if the server's time was unknown.
+        /// The time at which this process replaced the policy, in microseconds of the server's clock; `nil` if this process has not
+        /// replaced the policy, or if it didn't know the server's time.
         var changed: Int64?
     }
 
-    /// The indexes of a rule's tables.
+    /// The position of a rule's tables in the array of tables.
     private struct Place: Sendable {
         var first: Int
         /// Whether the tables of near and far networks follow.
         var hasNetworks: Bool
     }
 
-    /// A claim of a request on one table, with all values that the script needs.
+    /// A claim of a request under one table, with all values that the script needs.
     struct Claim: Sendable {
         var table: Int
         /// The digest of the key under the secret.
@@ -42,7 +43,7 @@ final class LimitTables: Sendable {
         var key: [UInt8]
         /// The name of the policy that the request claims.
         var policy: String
-        /// Whether this is the claim of the client itself. Responses report only such claims, and no claims of networks.
+        /// Whether this is the claim of the client itself, and not of a network of the client. Responses report only claims of clients.
         var isNarrow: Bool
         var isRefundable: Bool
     }
@@ -55,15 +56,15 @@ final class LimitTables: Sendable {
     /// networks.
     /// - Parameters:
     ///   - rules: The rules.
-    ///   - namespace: The prefix of all names. It becomes the hash tag.
+    ///   - namespace: The prefix of all names, which the names contain in braces.
     ///   - secret: The secret for the digests.
     /// - Precondition: There is at least one rule, and the names are unique.
     init(_ rules: [RateLimitRule], namespace: String, secret: KeySecret) {
         var places: [String: Place] = [:]
         var tables: [Table] = []
         for rule in rules {
-            // Some rules count networks only if a table is full. Here, such networks are never counted, because the server's tables have no
-            // size limit.
+            // Some rules count networks only while the table of clients is full. Valkey's tables have no size limit, so these rules need no
+            // tables for networks.
             let hasNetworks = rule.wide?.use == .jointly
             places[rule.policy.name] = Place(first: tables.count, hasNetworks: hasNetworks)
             for rule in [rule] + (hasNetworks ? rule.networkRules : []) {
@@ -81,9 +82,9 @@ final class LimitTables: Sendable {
     /// The current tables.
     var current: [Table] { tables.withLock { $0 } }
 
-    /// Determines the keys of claims. Rules whose mode is `off` are skipped.
+    /// Determines the keys of claims. The method skips rules whose mode is `off`.
     /// - Parameter claims: The claims of a request.
-    /// - Returns: For each claim, the claim of the client. If the rule counts networks, their claims follow it.
+    /// - Returns: For each claim, the claim of the client, followed by the claims of its networks if the rule counts networks.
     /// - Precondition: Each claim names a different rule, and all rules exist.
     /// - Complexity: O(number of claims squared), because a linear search finds duplicates. Requests have few claims.
     func resolve(_ claims: [RateLimitClaim]) -> [Claim] {
@@ -120,11 +121,11 @@ final class LimitTables: Sendable {
         return resolved
     }
 
-    /// Replaces the rule with the same name. Keys are not changed: the scripts convert their values.
+    /// Replaces the rule with the same name. The method doesn't change keys in Valkey, because the scripts convert their values later.
     /// - Parameters:
     ///   - rule: The new rule.
     ///   - time: The server's time in microseconds; `nil` if it is unknown.
-    /// - Returns: The tables whose existing keys would expire too early under the new rule.
+    /// - Returns: The tables whose existing keys expire too early for the new rule.
     /// - Precondition: There is a rule with that name.
     func change(to rule: RateLimitRule, at time: Int64?) -> [Table] {
         guard let place = places[rule.policy.name] else {

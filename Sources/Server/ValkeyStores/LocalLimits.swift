@@ -5,7 +5,7 @@ import ValkeyDriver
 /// The admissions of this process, counted in memory. The counts have two uses:
 ///
 /// - While the Valkey server is unavailable, the counts decide, according to the ``ValkeyFallback`` of each policy.
-/// - After the server has lost its data, the counts limit the additional admissions, until all lost usage would have ended.
+/// - After the server has lost its data, the counts limit the admissions of this process, until all lost usage would have ended.
 ///
 /// All methods can be called by several threads. They never wait for the network.
 final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
@@ -13,7 +13,7 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
     enum Counted {
         /// All claims were counted in one decision.
         case jointly(RateLimitCharge?)
-        /// Each claim was counted separately, if the share of its policy admitted it.
+        /// Each claim was counted separately, but only if this process's share of the policy admitted the claim.
         case each([String: RateLimitCharge])
 
         /// Returns the charge of a policy; `nil` if the policy did not count the request.
@@ -35,14 +35,14 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
         var longestUsage: Int64
     }
 
-    /// The counts in memory. Their rules have the share of this process as their quota.
+    /// The counts in memory. The quota of each rule is the share of this process.
     private let limiter: JointRateLimiter<C>
     /// The rules by the names of their policies.
     private let rules: Mutex<[String: Rule]>
     /// The time at which the server lost its data, in nanoseconds of the process's clock; `Int64.min` if it never lost its data.
     private let lostAt = Atomic<Int64>(.min)
 
-    /// Creates an empty count.
+    /// Creates counts that are empty.
     /// - Parameters:
     ///   - rules: The rules.
     ///   - fallbacks: The behavior of policies while the server is unavailable, by the names of the policies.
@@ -75,14 +75,15 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
     /// The memory in use.
     var usage: RateLimitUsage? { limiter.usage }
 
-    /// Decides without the Valkey server, by the fallback of each policy. An open policy is skipped, a local policy uses this process's
-    /// share, and a closed policy fails the request. A closed policy in shadow mode only counts, because a shadow rule must not refuse.
+    /// Decides without the Valkey server, by the fallback of each policy. The method skips an open policy, uses this process's share for a
+    /// local policy, and throws the error for a closed policy. For a closed policy in shadow mode, it only counts, because a rule in shadow
+    /// mode must not refuse a request.
     /// - Parameters:
     ///   - claims: The claims of the request.
-    ///   - charges: Whether an admission is counted.
+    ///   - charges: Whether the method counts an admitted request.
     ///   - error: The error of the server.
-    /// - Returns: The decision. It contains the policies of the rules instead of the shares.
-    /// - Throws: The server's error if an enforced policy is closed.
+    /// - Returns: The decision, which contains the policies with their full quotas.
+    /// - Throws: `error` if a policy is closed and its rule is enforced.
     func decide(_ claims: [RateLimitClaim], charges: Bool, after error: ValkeyError) throws(ValkeyError) -> RateLimitResult {
         let rules = rules.withLock { $0 }
         var counted: [RateLimitClaim] = []
@@ -102,13 +103,14 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
         return response
     }
 
-    /// Counts a request that the Valkey server admitted. Each claim is counted separately: if one share is used up, the other claims still
-    /// count.
+    /// Counts a request that the Valkey server admitted. The method counts each claim separately, so the other claims still count if one
+    /// share is used up.
     /// - Returns: The charges of refundable claims, by policy.
     func count(_ claims: [RateLimitClaim]) -> [String: RateLimitCharge] {
         var charges: [String: RateLimitCharge] = [:]
         for claim in claims {
-            // If a share refuses a claim, the claim is not counted. This changes nothing, because the share is used up anyway.
+            // If a share is used up, the limiter doesn't count the claim. This makes no difference, because the share refuses further
+            // requests anyway.
             if let charge = limiter.admit([claim]).charge { charges[claim.policy] = charge }
         }
         return charges
@@ -124,11 +126,11 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
     /// - Parameter now: Nanoseconds of the process's clock.
     func noteLoss(at now: Int64) { lostAt.store(now, ordering: .relaxed) }
 
-    /// Decides by the process's own count. It applies if the Valkey server has lost usage that could still refuse the request.
+    /// Decides by this process's own counts, if the Valkey server has lost usage that could still refuse the request.
     /// - Parameters:
     ///   - claims: The claims of the request.
     ///   - now: Nanoseconds of the process's clock.
-    /// - Returns: The decision. Its charge contains all claims. The result is `nil` if no lost usage matters anymore.
+    /// - Returns: The decision, with a charge that contains all claims; `nil` if all lost usage would have ended by now.
     func admitAfterLoss(_ claims: [RateLimitClaim], at now: Int64) -> RateLimitResult? {
         decideAfterLoss(claims, at: now) { claims in
             var claims = claims
@@ -137,12 +139,12 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
         }
     }
 
-    /// Returns the decision of ``admitAfterLoss(_:at:)``. Counts nothing.
+    /// Returns the decision that ``admitAfterLoss(_:at:)`` would return, but counts nothing.
     func checkAfterLoss(_ claims: [RateLimitClaim], at now: Int64) -> RateLimitResult? {
         decideAfterLoss(claims, at: now) { limiter.check($0) }
     }
 
-    /// Replaces the rule with the same name. The fallback of the policy stays.
+    /// Replaces the rule with the same name. The fallback of the policy doesn't change.
     func change(to rule: RateLimitRule) {
         let name = rule.policy.name
         let fallback = rules.withLock { rules in
@@ -153,8 +155,8 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
         limiter.change(to: rule.shared(fallback ?? .closed))
     }
 
-    /// Decides about the claims whose keys the server may have lost. A policy is omitted if it is open, or if all usage from before the
-    /// loss has ended.
+    /// Decides about the claims whose keys the server may have lost. The method omits a policy if it is open, or if all usage from before
+    /// the loss would have ended.
     private func decideAfterLoss(
         _ claims: [RateLimitClaim],
         at now: Int64,
@@ -173,7 +175,7 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
         return response
     }
 
-    /// Replaces the shares in a result by the policies of the rules. So responses report the quota of the policy instead of the share.
+    /// Replaces the shares in a result by the policies of the rules, so that responses report the full quotas.
     private func restorePolicies(in response: inout RateLimitResult, _ rules: [String: Rule]) {
         func policy(_ share: RateLimitPolicy) -> RateLimitPolicy {
             if let rule = rules[share.name] { return rule.rule.policy }
@@ -186,8 +188,8 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
 }
 
 extension RateLimitRule {
-    /// The longest time for which a key of the rule or its networks can have usage, in nanoseconds. After the server has lost its data, its
-    /// counts are complete again when this time has passed.
+    /// The longest time for which a key of the rule or of its networks can have usage, in nanoseconds. When this time has passed after a
+    /// loss of data, the server's counts are complete again.
     fileprivate var longestUsage: Int64 {
         ([self] + networkRules).map { LimitTerms($0.policy).longestUsage }.reduce(0, max) * 1_000
     }

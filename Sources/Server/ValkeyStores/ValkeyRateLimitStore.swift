@@ -5,8 +5,8 @@ import Synchronization
 import Timekeeping
 public import ValkeyDriver
 
-/// Rate limits that several servers share, counted in Valkey or Redis. For a single process, use `JointRateLimiter`, which needs no server
-/// and no round trip.
+/// A store of rate limits that several servers share, which counts in Valkey or Redis. For a single process, use `JointRateLimiter`, which
+/// needs no Valkey server and no round trip.
 ///
 /// ```swift
 /// let client = ValkeyClient(
@@ -18,19 +18,20 @@ public import ValkeyDriver
 /// let response = try await store.admit([RateLimitClaim("reset-email", key: digest)])
 /// ```
 ///
-/// Each decision is one script and one round trip, and it uses the clock of Valkey. It charges all policies of the request, or none. The
-/// result is the same as the result of `JointRateLimiter`, with times in microseconds. Concurrent decisions share a pipeline. The store
-/// repeats a refusal without a round trip for at most a second. If this process detects a change, the repetition ends earlier.
+/// For each decision, Valkey runs one script with its own clock, in one round trip. The script charges all policies of the request, or
+/// none. The decisions are the same as those of `JointRateLimiter`, but with times in microseconds. Concurrent decisions share a pipeline.
+/// After a refusal, the store refuses the same request for at most a second without a round trip. If this process counts or refunds one of
+/// the keys, this time ends earlier.
 ///
 /// No decision waits for Valkey longer than its deadline. If Valkey is slow or unavailable, the ``ValkeyFallback`` of each policy applies.
 ///
-/// The process also counts its own admissions in memory. A key without expiry shows whether Valkey has lost its data. After a loss, the
-/// policies also apply the count in memory, for the longest time for which a key can have usage. So after a loss of data, each process
-/// additionally admits at most the share of its fallback.
+/// Each process also counts its own admissions in memory. A key without expiry shows the store whether Valkey has lost its data. After a
+/// loss of data, the store also applies the counts in memory, until all lost usage would have ended. During this time, each process
+/// therefore admits at most the share that the fallback of the policy defines.
 ///
-/// Keys are digests with the secret, which all servers must share. All keys are in one slot of a cluster. A key expires when it has no
-/// usage. It takes about 130 bytes, plus 8 bytes per unit of a sliding window. Run Valkey with the policy `noeviction`. If the memory is
-/// full, writes then fail, and the fallback decides.
+/// Valkey contains digests of keys under the secret, which all servers must share. All keys are in one slot of a cluster. A key expires
+/// when it has no usage. A key takes about 130 bytes, plus 8 bytes per unit of a sliding window. Run Valkey with the policy `noeviction`.
+/// Writes then fail if the memory is full, and the fallback of each policy decides.
 public final class ValkeyRateLimitStore<C: Clock>: Sendable where C.Duration == Duration {
     /// The connection to Valkey.
     let client: ValkeyClient
@@ -49,19 +50,19 @@ public final class ValkeyRateLimitStore<C: Clock>: Sendable where C.Duration == 
     private let deadline: Duration
     private let clock: MonotonicClock
     private let time: @Sendable () -> Int64
-    /// The server's time in microseconds at the first reply; 0 before the first reply. It counts as the creation time of policies that this
-    /// process has not changed.
+    /// The server's time in microseconds at the first reply; 0 before the first reply. The store uses this time as the creation time of
+    /// policies that this process has not changed.
     private let started = Atomic<Int64>(0)
 
     /// The scripts that the client must load when it connects.
     public static var scripts: [ValkeyScript] { LimitScript.all }
 
-    /// Creates a store. The client connects, not the store.
+    /// Creates a store. The client has its own connection, so the initializer doesn't wait for it.
     /// - Parameters:
     ///   - rules: The rules. The names of their policies must be unique. All servers should have the same rules.
-    ///   - client: The client of the server, with ``scripts``. The store closes it.
+    ///   - client: The client of the server, with ``scripts``. The store closes the client.
     ///   - secret: The secret for the digests of keys. It must be the same on all servers.
-    ///   - namespace: The prefix of the names of all keys. It is a hash tag, so it must not contain braces or spaces.
+    ///   - namespace: The prefix of the names of all keys. The names contain it as a hash tag, so it must not contain braces or spaces.
     ///   - fallbacks: The behavior of policies while the server is slow or unavailable, by the names of the policies.
     ///   - fallback: The behavior of the other policies.
     ///   - deadline: The longest time that a decision waits for the server.
@@ -97,8 +98,8 @@ public final class ValkeyRateLimitStore<C: Clock>: Sendable where C.Duration == 
     }
 
     /// Creates a store with a clock for tests. The other parameters are the parameters of the public initializer.
-    /// - Parameter time: Returns a time in microseconds since 1970. It replaces the server's time, so that tests need not wait. 0 uses the
-    ///   server's time.
+    /// - Parameter time: Returns the time in microseconds since 1970 that the scripts use in place of the server's time, so that tests
+    ///   don't wait. 0 uses the server's time.
     init(
         _ rules: [RateLimitRule],
         client: ValkeyClient,
@@ -126,13 +127,13 @@ public final class ValkeyRateLimitStore<C: Clock>: Sendable where C.Duration == 
 extension ValkeyRateLimitStore: RateLimitStore {
     /// Decides about a request and counts it, in one round trip.
     ///
-    /// 1. A cached refusal is returned directly.
+    /// 1. The store returns a cached refusal directly.
     /// 2. After a loss of data, this process's own count decides first.
-    /// 3. The server decides. An admission is also counted in this process.
+    /// 3. The server decides. If it admits the request, this process also counts it.
     ///
     /// If the server fails, the fallback decides. If only the reply was lost, the server may still have counted the request. The same
     /// applies if the task is canceled.
-    /// - Parameter claims: The claims of the request. Claims of rules whose mode is `off` are skipped.
+    /// - Parameter claims: The claims of the request. The store skips claims of rules whose mode is `off`.
     /// - Returns: The decision, with the charge of refundable claims.
     /// - Throws: `ValkeyError` if the server fails and a policy is closed.
     /// - Precondition: Each claim names a different rule, and all rules exist.
@@ -142,7 +143,7 @@ extension ValkeyRateLimitStore: RateLimitStore {
         let asked = nanoseconds
         let (known, version) = refusals.find(resolved, at: asked)
         if let known { return known }
-        // Decide before the server does. So no concurrent request can be admitted beyond the process's count.
+        // Count in this process before the server decides, so that concurrent requests can't exceed this process's share.
         let own = local.admitAfterLoss(claims, at: nanoseconds)
         if let own, !own.isAdmitted { return own }
         let reply: LimitReply
@@ -175,8 +176,8 @@ extension ValkeyRateLimitStore: RateLimitStore {
         return result
     }
 
-    /// Decides without counting, in one round trip. Concurrent requests can use up the quota after the check. So to enforce a limit, use
-    /// ``admit(_:)``.
+    /// Decides without counting, in one round trip. To enforce a limit, use ``admit(_:)``, because concurrent requests can use up the quota
+    /// after a check.
     /// - Parameter claims: The claims of the request.
     /// - Throws: `ValkeyError` if the server fails and a policy is closed.
     /// - Precondition: Each claim names a different rule, and all rules exist.
@@ -194,12 +195,12 @@ extension ValkeyRateLimitStore: RateLimitStore {
         }
     }
 
-    /// Refunds the charge of an admission by this store. The count of this process is refunded even if the server is unavailable. A second
-    /// refund of the same charge has no effect.
+    /// Refunds the charge of an admission by this store. The store refunds the count of this process even if the server is unavailable. A
+    /// second refund of the same charge has no effect.
     /// - Parameters:
     ///   - charge: The charge of an admission.
     ///   - policies: The policies to refund; `nil` refunds all policies.
-    /// - Throws: `ValkeyError` if the server did not refund in time. The units may then stay counted on the server.
+    /// - Throws: `ValkeyError` if the server did not refund in time. The server may then still count the units.
     public func refund(_ charge: RateLimitCharge, under policies: Set<String>?) async throws {
         var (keys, arguments): ([[UInt8]], [[UInt8]]) = ([], [ScriptNumbers.pack(time())])
         var digests: [UInt64] = []
@@ -219,11 +220,11 @@ extension ValkeyRateLimitStore: RateLimitStore {
     }
 
     /// Replaces the policy, mode or visibility of the policy with the same name, in this process. Change the rule on the other servers,
-    /// too. The usage stays counted, so clients don't get a new burst.
+    /// too. The store preserves the usage, so clients don't get a new burst.
     ///
-    /// A key is converted at its next use. If keys can have usage for longer than before, the store also extends the expiry of existing
-    /// keys. This takes a few milliseconds per 1,000 keys. If the server is unavailable, the store doesn't extend the expiry and logs a
-    /// warning.
+    /// The scripts convert a key at its next use. If keys can have usage for longer than before, the store also extends the expiry of
+    /// existing keys, which takes a few milliseconds per 1,000 keys. If the server is unavailable, the store doesn't extend the expiry, and
+    /// logs a warning.
     /// - Parameter rule: The new rule.
     /// - Precondition: There is a rule with that name.
     public func change(to rule: RateLimitRule) async throws {
@@ -249,7 +250,7 @@ extension ValkeyRateLimitStore: Service {
         await close()
     }
 
-    /// Checks that Valkey replies within a second. Use it for readiness checks, for example.
+    /// Checks that Valkey replies within a second, for example for a readiness check.
     /// - Throws: `ValkeyError` if Valkey doesn't reply in time.
     public func ping() async throws {
         _ = try await client.send(ValkeyCommand("PING"), within: .seconds(1))
@@ -267,7 +268,7 @@ extension ValkeyRateLimitStore {
     /// - Parameters:
     ///   - claims: The resolved claims.
     ///   - charges: Whether an admission is counted.
-    /// - Throws: `ValkeyError`. It is also thrown if the reply does not arrive within the deadline.
+    /// - Throws: `ValkeyError`, also if the reply doesn't arrive within the deadline.
     private func decide(_ claims: [LimitTables.Claim], charges: Bool) async throws(ValkeyError) -> LimitReply {
         let started = started.load(ordering: .relaxed)
         let (known, candidate) = canary.pair
@@ -280,7 +281,7 @@ extension ValkeyRateLimitStore {
                     claim.terms.window,
                     Int64(claim.terms.burst),
                     claim.terms.emission,
-                    // Before the first reply, the time is unknown. In this case, it counts as now.
+                    // Before the first reply, the server's time is unknown. The script then uses the current time.
                     claim.changed ?? (started == 0 ? 1 << 52 : started)
                 )
             )
@@ -330,8 +331,8 @@ extension ValkeyRateLimitStore {
         return result
     }
 
-    /// Returns the charge of the refundable claims; `nil` if there are none. If a shadow rule would have refused the request, claims of
-    /// shadow rules are omitted, because the script didn't charge them.
+    /// Returns the charge of the refundable claims; `nil` if there are none. If a rule in shadow mode would have refused the request, the
+    /// charge omits the claims of rules in shadow mode, because the script didn't charge them.
     private func charge(
         of reply: LimitReply,
         to claims: [LimitTables.Claim],
@@ -371,8 +372,8 @@ extension ValkeyRateLimitStore {
         return numbers.count == 2 ? numbers[0] * 1_000_000 + numbers[1] : nil
     }
 
-    /// Extends the expiry of a table's keys to the longest time for which they can have usage. The method scans the keys in steps of about
-    /// 500. Each step is one round trip and takes at most a second.
+    /// Extends the expiry of a table's keys to the longest time for which they can have usage. The method scans about 500 keys in each step.
+    /// Each step is one round trip and takes at most a second.
     private func extend(_ table: LimitTables.Table) async throws {
         let pattern = String(decoding: table.keyPrefix, as: UTF8.self).reduce(into: "") { pattern, character in
             if "*?[]\\^".contains(character) { pattern.append("\\") }
@@ -394,21 +395,23 @@ extension ValkeyRateLimitStore {
     }
 }
 
-/// The charge of the store to one policy. ``ValkeyRateLimitStore/refund(_:under:)`` uses it to find the charge on the server.
+/// The units that the store charged to one policy, with the values by which ``ValkeyRateLimitStore/refund(_:under:)`` finds them on the
+/// server.
 package struct LimitCharge: Sendable {
     /// A key that the server counted, with the values by which a refund finds the charge.
     package struct Key: Sendable {
         /// The name of the key in Valkey.
         var name: [UInt8]
-        /// The digest of the key. It is used to invalidate cached refusals.
+        /// The digest of the key, with which a refund invalidates cached refusals.
         var digest: UInt64
         /// The units that were charged.
         package var units: Int
-        /// The server's time, in microseconds.
+        /// The server's time of the charge, in microseconds.
         package var instant: Int64
         /// The mark of the charge in the key's value.
         var mark: Int64
-        /// The policy at the time of the charge. If another policy has counted the key since then, a strict GCRA isn't refunded.
+        /// The numbers of the policy at the time of the charge. If a strict GCRA has counted the key with other numbers since then, the
+        /// script refunds nothing.
         var terms: LimitTerms
     }
 
@@ -418,11 +421,11 @@ package struct LimitCharge: Sendable {
     var own: RateLimitCharge?
 }
 
-/// A random value that the server stores without expiry. If the value differs or is missing, the server has lost its data. An example is a
-/// restart without persistence.
+/// A random value that the server stores without expiry. If the value differs or is missing, the server has lost its data, for example
+/// after a restart without persistence.
 ///
 /// Each decision sends two values: the value that this process knows, and a candidate for a server that has no value. If several processes
-/// send different candidates, the server stores the first one. The other processes learn this value from the reply.
+/// send different candidates, the server stores the first candidate. The other processes receive this value with their replies.
 final class LimitCanary: Sendable {
     /// The known value and the candidate. Both change together.
     private struct State {

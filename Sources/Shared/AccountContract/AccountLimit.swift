@@ -1,20 +1,21 @@
 /// A limit of the account API. The raw value is the name in responses, settings, metrics and the documentation.
 ///
-/// Several limits may count one request. For example, a sign-in is counted by a limit of its address and a limit of its client.
+/// Several limits can count the same request. For example, one limit counts a sign-in by its email address, and another limit counts it by
+/// its client.
 public enum AccountLimit: String, CaseIterable, Hashable, Sendable {
-    /// Reset requests for one address. They also count if the account doesn't exist.
+    /// Requests for a reset link to one email address, even if no account has the address.
     case resetEmail = "reset-email"
-    /// Reset requests from one client.
+    /// Requests for a reset link from one client.
     case resetIP = "reset-ip"
-    /// Reset requests from all clients together. It bounds the number of emails that an attack can cause.
+    /// Requests for a reset link from all clients together. The limit bounds the number of emails that an attack can cause.
     case resetGlobal = "reset-global"
     /// Password checks for one address from one client, with correct or wrong passwords. The limit counts each client separately, so a
     /// client can't lock the address for other clients.
     case loginAccount = "login-account"
-    /// Wrong passwords for one address from all clients together. They also count if the account doesn't exist.
+    /// Wrong passwords for one email address from all clients together, even if no account has the address.
     case loginFailures = "login-failures"
-    /// Wrong passwords from one device with a device token. The token proves that the device has signed in to the account before. Such an
-    /// attempt doesn't count for `login-failures`.
+    /// Wrong passwords from one device with a device token. The token proves that the device has signed in to the account before. An
+    /// attempt with a device token counts for this limit and not for `login-failures`.
     case loginDevice = "login-device"
     /// Sign-ins from one client.
     case loginIP = "login-ip"
@@ -24,26 +25,27 @@ public enum AccountLimit: String, CaseIterable, Hashable, Sendable {
     case registerIP = "register-ip"
     /// Links that one client validates, confirms or uses to lock an account.
     case tokenIP = "token-ip"
-    /// Blind registrations for one address. They also count if the address has an account.
+    /// Blind registrations for one email address, even if the address has an account. With blind registration, the response doesn't reveal
+    /// whether the address has an account, and a link in an email creates the account.
     case registerEmail = "register-email"
-    /// Requests for a link to one address: a link that verifies the address, or a link that makes it the address of an account. These
-    /// requests also count if the account doesn't exist. If a signed-in user requests a link for the address of the account, the limit
-    /// counts the request by account. Other clients therefore can't use up the quota of this user.
+    /// Requests for a link to one email address: a link that verifies the address, or a link that makes it the new address of an account.
+    /// The limit also counts requests for an address without an account. If a signed-in user requests a link for the account's own address,
+    /// the limit counts the request by account. Other clients therefore can't use up the quota of this user.
     case verifyEmail = "verify-email"
     /// Requests of signed-in users from one client, and requests for verification links from one client.
     case accountIP = "account-ip"
-    /// Uses of one emailed link that changes an account, successful or not. The limit bounds the number of passwords that the holder of a
-    /// link can guess. These uses don't count for the limits of sign-ins.
+    /// Successful and failed uses of one emailed link that changes an account. The limit bounds the number of passwords that a user of the
+    /// link can guess. These uses don't count for the limits on sign-ins.
     case linkAttempts = "link-attempts"
-    /// Changes by one session of an account that need no password, and requests for the list of sessions. The user of a stolen access token
-    /// can't use up the quota of the user's other sessions.
+    /// Requests of one session that change the account without a password, and requests for the list of sessions. An attacker with a stolen
+    /// access token therefore can't use up the quota of the user's other sessions.
     case accountChange = "account-change"
-    /// Password checks by one session of an account. They don't count for the limits of sign-ins or of other sessions.
+    /// Password checks by one session of an account. They don't count for the limits on sign-ins, or for the limits of other sessions.
     case accountPassword = "account-password"
     /// Requests for a change of the address of one account, with the right password. The limit bounds the number of emails that the server
     /// sends because of one account.
     case changeEmail = "change-email"
-    /// Exports of one account, with the right password.
+    /// Exports of the data of one account, with the right password.
     case export
 
     /// The key under which a limit counts requests.
@@ -67,8 +69,8 @@ public enum AccountLimit: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// Whether responses report the limit. A limit is not reported if it would reveal the requests of other clients, or whether a device
-    /// token is valid.
+    /// Whether the server's responses report the limit. The server hides a limit that would reveal the requests of other clients, or
+    /// whether a device token is valid.
     package var isVisible: Bool {
         switch self {
         case .resetGlobal, .loginFailures, .loginDevice: false

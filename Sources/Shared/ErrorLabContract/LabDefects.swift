@@ -1,45 +1,49 @@
 public import ErrorContract
 
-/// The point at which the connection breaks. The raw value is the parameter `drop`.
+/// The point at which the lab's server breaks the connection. The raw value is the value of the query parameter `drop`.
 ///
-/// Set ``LabResponse/drop``. If the connection breaks, the client has an incomplete response. With ``LabResponse/truncate`` but without a
-/// break, the response is complete, but its content ends too early.
+/// Set it as ``LabResponse/drop``. If the connection breaks, the client receives an incomplete response. With ``LabResponse/truncate`` but
+/// without a break, the response is complete as an HTTP message, but its content ends too early.
 public enum LabDrop: String, Hashable, Sendable, CaseIterable {
-    /// Before the first byte of the response. The client can't know whether the request took effect.
+    /// The connection breaks before the first byte of the response. The client can't know whether the request took effect.
     case before
-    /// After the head, before the first byte of the body. The client has the status and the header fields.
+    /// The connection breaks after the header fields and before the first byte of the body. The client has received the status and the
+    /// header fields.
     case headers
-    /// In the middle of the body, or after `truncate` bytes of the body. `Content-Length` is the length of the whole body.
+    /// The connection breaks after ``LabResponse/truncate`` bytes of the body, or in the middle of the body if `truncate` is `nil`.
+    /// `Content-Length` is the length of the whole body.
     case body
 }
 
-/// The way in which the server closes the connection. The raw value is the parameter `close`.
+/// The way in which the lab's server closes the connection. The raw value is the value of the query parameter `close`.
 ///
 /// It has an effect only with ``LabResponse/drop``.
 public enum LabClose: String, Hashable, Sendable, CaseIterable {
-    /// The server closes the connection in an orderly way. If the body has no known length, a client can't distinguish this from the end of
-    /// the body.
+    /// The server closes the connection in an orderly way. If the client doesn't know the length of the body, it can't distinguish this
+    /// close from the end of the body.
     case fin
     /// The server resets the connection (TCP RST), as after a crash.
     case reset
 }
 
-/// The replacement of the body. The raw value is the parameter `content`.
+/// Content that the lab sends instead of the body. The raw value is the value of the query parameter `content`.
 ///
-/// Set ``LabResponse/content``. The status doesn't change, so a success with other content still has the status 200.
+/// Set it as ``LabResponse/content``. The status doesn't change, so a success with other content still has the status 200.
 public enum LabContent: String, Hashable, Sendable, CaseIterable {
-    /// The HTML page of a captive portal. It doesn't have the headers of the lab. A client must not decode it as a success.
+    /// The HTML page of a captive portal, without the lab's header fields. A client must not decode it as a success.
     case html
-    /// A line of text, as a proxy sends it, with the content type `text/plain`. The headers of the lab stay, so the client can read the
-    /// code from `X-Error-Code`.
+    /// A line of text, as a proxy sends it, with the content type `text/plain`. The response still has the lab's header fields, so the
+    /// client can read the code from `X-Error-Code`.
     case text
-    /// An empty body without a content type. The headers of the lab stay.
+    /// An empty body without a content type. The response still has the lab's header fields.
     case empty
 }
 
-/// The character encoding of the body. The content type doesn't report it. The raw value is the parameter `charset`.
+/// The character encoding of the body, which the `Content-Type` doesn't report. The raw value is the value of the query parameter
+/// `charset`.
 ///
-/// Set ``LabResponse/charset``. JSON must be UTF-8 (RFC 8259 §8.1), so a client can't read the body. It reads the error from the headers.
+/// Set it as ``LabResponse/charset``. JSON must be UTF-8 (RFC 8259 §8.1), so a client may be unable to read the body. It must then read the
+/// error from the header fields.
 public enum LabCharset: String, Hashable, Sendable, CaseIterable {
     /// ISO 8859-1. Characters that it can't represent become `?`.
     case latin1
@@ -49,10 +53,10 @@ public enum LabCharset: String, Hashable, Sendable, CaseIterable {
     case bom
 }
 
-/// The target of a redirect. The raw value is the parameter `redirect`.
+/// The target of a redirect. The raw value is the value of the query parameter `redirect`.
 ///
-/// Set ``LabResponse/redirect``. The target responds with the requested response, without the redirect. The status of the redirect is
-/// ``LabResponse/status`` if this is 301, 302, 303, 307 or 308. Otherwise it is 302.
+/// Set it as ``LabResponse/redirect``. The target of the redirect sends the requested response. If ``LabResponse/status`` is 301, 302, 303,
+/// 307 or 308, it is the status of the redirect. Otherwise, the status of the redirect is 302.
 public enum LabRedirect: String, Hashable, Sendable, CaseIterable {
     /// Another path of the same origin.
     case same
@@ -60,7 +64,7 @@ public enum LabRedirect: String, Hashable, Sendable, CaseIterable {
     case cross
 }
 
-/// A field problem that the lab sends with a code of the validation family.
+/// A problem with a field. The lab sends such problems with codes that concern invalid input.
 ///
 /// ```swift
 /// for problem in LabProblem.of(.validationInvalidInput) { print(problem.field, problem.code) }
@@ -76,7 +80,7 @@ public struct LabProblem: Hashable, Sendable {
 
     /// Returns the problems of a response with a code; empty if the code concerns no field.
     ///
-    /// The paths and codes are fixed for each code, so that a test knows them in advance.
+    /// The problems for a code are always the same, so that a test knows them in advance.
     /// - Parameter code: The code of the response.
     public static func of(_ code: ErrorCode) -> [LabProblem] {
         switch code {

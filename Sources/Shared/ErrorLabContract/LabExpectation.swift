@@ -8,18 +8,18 @@ import Timekeeping
 /// #expect(differences.isEmpty)
 /// ```
 ///
-/// The server sends the expectation as a part of a ``LabScenario``. A client compares its result with the expectation. The texts of the
-/// differences are in English, for developers.
+/// A ``LabScenario`` contains the expected results of its calls. A client compares its own results with these expectations. The texts of
+/// the differences are in English, for developers.
 public enum LabExpectation: Hashable, Sendable {
-    /// A ``LabSuccess``.
-    /// - authorized: Whether the request contained credentials; `nil` if both values are accepted.
+    /// The client must decode a ``LabSuccess``.
+    /// - authorized: Whether the request must have contained credentials; `nil` if both values are correct.
     case success(authorized: Bool? = nil)
-    /// An error.
+    /// The client must throw this error.
     case failure(LabFailure)
 
     /// Describes the differences between the expectation and a success.
     ///
-    /// The texts are the same for each run, so a test can print them without an id or a time.
+    /// The texts contain no ids and times, so they are the same in each run of a test.
     /// - Parameter reply: The decoded body of the response.
     /// - Returns: One text per difference; empty if the expectation is met.
     public func differences(from reply: LabSuccess) -> [String] {
@@ -38,29 +38,29 @@ public enum LabExpectation: Hashable, Sendable {
     }
 }
 
-/// The error that a client must decode from a response. A comparison includes all its properties. It doesn't include texts, because they
-/// depend on the language.
+/// The error that a client must decode from a response. The method `differences(from:)` of ``LabExpectation`` compares all these
+/// properties. It doesn't compare texts, because they depend on the language.
 ///
 /// ```swift
 /// let expected = LabFailure(.rateLimited, .rateLimitExceeded, status: 429, retryAfter: 30...30)
 /// ```
 public struct LabFailure: Hashable, Sendable {
-    /// The kind of the failure. It determines the client's reaction and its default text.
+    /// The kind of the failure.
     public var kind: APIError.Kind
-    /// The server's code. If there is no response, it is the client's code, such as `NETWORK_ERROR`.
+    /// The code of the error: the server's code, or if there is no response, a code of the client such as `NETWORK_ERROR`.
     public var code: ErrorCode
-    /// The HTTP status; `nil` if no response is received. If a response with status 200 contains an error, it is the status in the body.
+    /// The HTTP status; `nil` if no response is received. If a response with the status 200 reports an error, this property is the status
+    /// in the body.
     public var status: Int?
-    /// The valid delays in whole seconds; `nil` if the client must not read a delay. It is a range, because the delay to an HTTP date
-    /// depends on the time of the response.
+    /// The valid range of the delay in whole seconds; `nil` if the error must not have a delay. It is a range, because the delay until an
+    /// HTTP date depends on the time of the response.
     public var retryAfter: ClosedRange<Int>?
     /// Whether the response contains a request id.
     public var namesRequest: Bool
-    /// The names of the fields with problems, in the order of the response. An empty name stands for the whole request. Texts of problems
-    /// are not compared.
+    /// The names of the fields with problems, in the order of the response. An empty name stands for the whole request.
     public var fields: [String]
-    /// Whether a 504 with `SERVER_TIMEOUT` is accepted, too. The server knows the client's timeout. It responds at the moment at which the
-    /// client stops waiting, so the client may still receive the response.
+    /// Whether a 504 with `SERVER_TIMEOUT` is also correct. The client sends its timeout to the server. The server responds at about the
+    /// time when the client stops waiting, so the client sometimes still receives this response.
     public var serverMayReport: Bool
 
     /// Creates a failure. The defaults are for an error with a complete response and without a delay.
@@ -71,7 +71,7 @@ public struct LabFailure: Hashable, Sendable {
     ///   - retryAfter: The valid delays in whole seconds; `nil` if the client must not read a delay.
     ///   - namesRequest: Whether the response contains a request id.
     ///   - fields: The names of the fields with problems, in order.
-    ///   - serverMayReport: Whether a 504 with `SERVER_TIMEOUT` is accepted, too.
+    ///   - serverMayReport: Whether a 504 with `SERVER_TIMEOUT` is also correct.
     public init(
         _ kind: APIError.Kind,
         _ code: ErrorCode,
@@ -122,8 +122,8 @@ extension LabExpectation: Codable {
         case serverMayReport = "server_may_tell"
     }
 
-    /// Decodes an expectation. An outcome other than `failure` is a success. If the end of the range of delays is missing, it equals the
-    /// beginning.
+    /// Decodes an expectation. An outcome other than `failure` is a success. If the JSON contains only the start of the range of delays,
+    /// the range has a single value.
     /// - Throws: `DecodingError` if a required member is missing or has another type.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)

@@ -2,15 +2,15 @@ import ErrorContract
 
 /// A kind of server, such as Stripe, and the error that a client must decode from its error body. The lab can send this body.
 ///
-/// The lab sends one real body for each kind, for example for `GET /dev/lab/answer?family=stripe`. So a test can check a client's decoder
-/// with all bodies.
+/// The lab sends a realistic error body for each kind of server, for example in response to `GET /dev/lab/answer?family=stripe`. A test can
+/// check a client's decoder with all of these bodies.
 ///
-/// The server has the bodies, in a table with the same names. Use a family to test how an app handles the errors of a third-party API, such
-/// as a payment provider. The test doesn't need to call this API.
+/// Use a family to test how an app handles the errors of a third-party API, such as a payment provider. The test doesn't need to call this
+/// API, because the lab's server contains the bodies.
 public struct LabFamily: Hashable, Sendable {
     /// The name, as in `ErrorBodyFamily`.
     public let name: String
-    /// The error that the client must decode. Its status is the status in the body, even if the response has status 200.
+    /// The error that the client must decode. If the response has the status 200, the error has the status in the body.
     public let failure: LabFailure
 
     /// Creates a kind of server.
@@ -18,7 +18,7 @@ public struct LabFamily: Hashable, Sendable {
     ///   - name: The name, which is also the value of the parameter `family`.
     ///   - status: The status in the body, or the status of the response.
     ///   - kind: The kind of the decoded error.
-    ///   - code: The code of the decoded error. It is the code in the body, or the client's code for the status.
+    ///   - code: The code of the decoded error: the code in the body, or if there is none, the client's code for the status.
     ///   - wait: The delay in seconds, from the header or the body; `nil` for none.
     ///   - fields: The fields with problems, in order.
     private init(
@@ -33,7 +33,7 @@ public struct LabFamily: Hashable, Sendable {
         failure = LabFailure(kind, ErrorCode(code), status: status, retryAfter: wait.map { $0...$0 }, fields: fields)
     }
 
-    /// All formats that the decoder knows, in the order of its table.
+    /// All kinds of servers whose formats the decoder knows.
     public static let all: [LabFamily] = [
         LabFamily("contract-problem", 429, .rateLimited, "RATE_LIMIT_EXCEEDED", wait: 42),
         LabFamily("standard", 400, .validation, "VALIDATION_INVALID_INPUT", fields: ["email"]),

@@ -1,17 +1,17 @@
 public import ErrorContract
 
-/// The outcome that the lab responds with: a success or an error.
+/// The content of a response of the lab: a success or an error.
 ///
-/// A response has two outcomes: ``LabResponse/outcome`` for the calls that fail, and ``LabResponse/then`` for the other calls.
+/// A ``LabResponse`` has two outcomes: ``LabResponse/outcome`` for the calls that fail, and ``LabResponse/then`` for the other calls.
 public enum LabOutcome: Hashable, Sendable {
-    /// A success with a flat body, a ``LabSuccess``. The status is 200.
+    /// A success with the status 200, whose body is a ``LabSuccess``.
     case ok
-    /// A success with a body wrapped as `{"success":true,"data":{…}}`. A client decodes the same value from it.
+    /// A success whose ``LabSuccess`` is within another object: `{"success":true,"data":{…}}`. A client must decode the same value from it.
     case wrapped
     /// An error with a code. If the server's catalogue doesn't contain the code, set ``LabResponse/status``.
     case code(ErrorCode)
 
-    /// The outcome as a parameter: `ok`, `wrapped`, or the code.
+    /// The outcome as the value of a query parameter: `ok`, `wrapped`, or the code.
     public var parameter: String {
         switch self {
         case .ok: "ok"
@@ -20,8 +20,9 @@ public enum LabOutcome: Hashable, Sendable {
         }
     }
 
-    /// Parses a parameter.
-    /// - Parameter parameter: `ok`, `wrapped`, or a code of 1 to 64 capital letters, digits and underscores. Other texts return `nil`.
+    /// Parses the value of a query parameter.
+    /// - Parameter parameter: `ok`, `wrapped`, or a code of 1 to 64 capital letters, digits and underscores. The initializer returns `nil`
+    ///   for other texts.
     public init?(parameter: String) {
         switch parameter {
         case "ok": self = .ok
@@ -34,27 +35,25 @@ public enum LabOutcome: Hashable, Sendable {
     }
 }
 
-/// The delay that the lab reports. With the invalid forms, test two things: that a client never waits less than it should, and that it
-/// never waits forever.
+/// The delay that the lab reports. Use the invalid forms to test that a client never waits less than required, and never waits forever.
 ///
-/// For ``seconds(_:)`` and ``date(secondsAhead:)``, the body contains the delay in seconds, if its form supports it. For the other cases,
-/// the body contains no delay.
+/// For ``seconds(_:)`` and ``date(secondsAhead:)``, the body also contains the delay in seconds, if the form of the body supports delays.
+/// For the other cases, the body contains no delay.
 public enum LabRetryAfter: Hashable, Sendable {
-    /// A number of seconds from 0 to ``longest``. The header contains this number. The body also contains this number if the form of the
-    /// body supports delays.
+    /// A number of seconds from 0 to ``longest``. The header contains this number.
     case seconds(Int)
-    /// The delay as an HTTP date (RFC 9110 §5.6.7), in seconds from the time of the response. A negative number is a date in the past, at
-    /// most one hour ago. A positive number is at most ``longest``.
+    /// An HTTP date (RFC 9110 §5.6.7). The number is the seconds from the time of the response to this date. A negative number, down to
+    /// -3,600, is a date in the past. A positive number is at most ``longest``.
     case date(secondsAhead: Int)
     /// No delay, not even for a 429.
     case absent
     /// Any text of 1 to 64 printable ASCII characters. Only the header contains it.
     case raw(String)
 
-    /// The maximum delay in seconds: a day. It limits only the reported delay. The lab itself doesn't wait.
+    /// The maximum delay in seconds: a day. This maximum applies to the delay that the lab reports. The lab itself doesn't wait.
     public static let longest = 86_400
 
-    /// The delay as a parameter: `30`, `date:30`, `none`, `raw:soon`.
+    /// The delay as the value of a query parameter, such as `30`, `date:30`, `none` or `raw:soon`.
     public var parameter: String {
         switch self {
         case .seconds(let seconds): "\(seconds)"
@@ -64,9 +63,9 @@ public enum LabRetryAfter: Hashable, Sendable {
         }
     }
 
-    /// Parses a parameter.
-    /// - Parameter parameter: Seconds, `date:` and seconds, `none`, or `raw:` and a text. Other texts and numbers out of range return
-    ///   `nil`. A date can be up to an hour in the past.
+    /// Parses the value of a query parameter.
+    /// - Parameter parameter: Seconds, `date:` and seconds, `none`, or `raw:` and a text. The initializer returns `nil` for other texts,
+    ///   and for numbers out of range. A date can be up to an hour in the past.
     public init?(parameter: String) {
         if parameter == "none" {
             self = .absent
@@ -96,15 +95,16 @@ public struct LabSuccess: Codable, Hashable, Sendable {
     public var lab = "ok"
     /// The method of the request.
     public var method: String
-    /// The number of the call, starting with 1. Calls with the same query and the same session are counted together. For
-    /// ``LabPath/protected``, all calls with the same session of tokens are counted together.
+    /// The number of the call, starting with 1. The server counts calls with the same query and the same session name together. For
+    /// ``LabPath/protected``, the server counts all calls with the tokens of one ``LabTokens`` session together.
     public var attempt: Int
     /// Whether the request carried an `Authorization` header.
     public var authorized: Bool
-    /// The number of refreshes of the token's session. Only ``LabPath/protected`` sends it. If the concurrent calls of a client share one
-    /// refresh, it is 1.
+    /// The number of refreshes of the token's session; only in responses of ``LabPath/protected``. The number is 1 if the concurrent calls
+    /// of a client share one refresh.
     public var refreshes: Int?
-    /// The number of refresh tokens that were used more than once. Only ``LabPath/protected`` sends it. For a correct client, it is 0.
+    /// The number of refresh tokens that the client used more than once; only in responses of ``LabPath/protected``. The number is 0 for a
+    /// correct client.
     public var reuses: Int?
 
     /// Creates a reply.
@@ -125,8 +125,8 @@ public struct LabSuccess: Codable, Hashable, Sendable {
 
 /// Credentials of the lab. They are only valid for ``LabPath/protected``, and belong to no account.
 ///
-/// The client gets its first credentials from ``LabPath/token``, and new credentials from ``LabPath/refresh``. With these credentials, a
-/// test of session refreshes needs no account.
+/// The client gets its first credentials from ``LabPath/token``, and new credentials from ``LabPath/refresh``. A test of session refreshes
+/// with these credentials needs no account.
 public struct LabTokens: Codable, Hashable, Sendable {
     /// The token for `Authorization: Bearer …`.
     public var accessToken: String

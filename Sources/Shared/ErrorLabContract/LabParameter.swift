@@ -1,14 +1,14 @@
 import ErrorContract
 
-/// A parameter of ``LabPath/response``: its name, its values and its effect. The server's page, its documentation and the parser use the
-/// same table.
+/// A query parameter of ``LabPath/response``: its name, its values and its effect. The lab's page, the documentation and the parser use the
+/// same table of parameters.
 ///
-/// ``all`` is the only list of parameters. The server refuses all other names. So a new parameter needs a row in this table and a line in
-/// the parser of ``LabResponse``.
+/// ``all`` is this table. The server refuses all other names. A new parameter therefore needs a row in this table and a line in the parser
+/// of ``LabResponse``.
 public struct LabParameter: Hashable, Sendable {
     /// The values of a parameter. ``LabParameter/allowed`` describes them in words.
     ///
-    /// Each case has a function in the parser. If a value is invalid, the refusal contains the text of ``LabParameter/allowed``.
+    /// If a value is invalid, the server's error contains the text of ``LabParameter/allowed``.
     public enum Values: Hashable, Sendable {
         /// One of the given words. The comparison is exact.
         case choice([String])
@@ -18,13 +18,13 @@ public struct LabParameter: Hashable, Sendable {
         case fraction
         /// `ok`, `wrapped`, or a code.
         case outcome
-        /// A delay, see ``LabRetryAfter``.
+        /// A delay; see ``LabRetryAfter``.
         case delay
         /// A language tag of 2 to 35 letters, digits and hyphens.
         case language
         /// A line of at most 100 printable ASCII characters.
         case line
-        /// At most 64 letters, digits and `._-`.
+        /// A name of at most 64 letters, digits, dots, underscores and hyphens.
         case name
     }
 
@@ -86,18 +86,18 @@ public struct LabParameter: Hashable, Sendable {
     ]
 
     /// Returns the raw values of an enumeration as a choice.
-    /// - Parameter type: The enumeration. Its cases are listed in their order.
+    /// - Parameter type: The enumeration. The choice lists its cases in their order.
     private static func choice<Word: RawRepresentable<String> & CaseIterable>(_ type: Word.Type) -> Values {
         .choice(type.allCases.map(\.rawValue))
     }
 }
 
-/// Parses parameters and collects all problems, so that a developer can correct all of them in one step. A value that can't be parsed
-/// counts as absent.
+/// Parses query parameters and collects all problems, so that a developer can correct all of them in one step. The parser treats an invalid
+/// value as absent.
 struct LabParameterReader {
     /// The problems so far; at most 50, and one per parameter.
     private(set) var problems: [LabRefusal.Problem] = []
-    /// The names and values of a request, in order. If a name occurs twice, the last value is used.
+    /// The names and values of a request, in order. If a name occurs twice, the parser uses the last value.
     private let values: [(name: String, value: String)]
 
     /// Creates a parser.
@@ -106,7 +106,7 @@ struct LabParameterReader {
         self.values = values
     }
 
-    /// Returns the value of a parameter that allows only certain words. `nil` if the value is absent or another word.
+    /// Returns the value of a parameter that allows only certain words; `nil` if the value is absent or another word.
     ///
     /// - Parameter name: The name of the parameter, which must be in ``LabParameter/all``.
     mutating func word(_ name: String) -> String? {
@@ -183,10 +183,10 @@ struct LabParameterReader {
         }
     }
 
-    /// Refuses parameters that contradict each other, such as `family` and `code`, although each is valid.
+    /// Refuses parameters that are valid but contradict each other, such as `family` and `code`.
     /// - Parameters:
     ///   - response: The response with all parsed parameters.
-    ///   - catalogue: The codes that don't require a status.
+    ///   - catalogue: The catalogue of the server. A code that it doesn't contain requires the parameter `status`.
     mutating func refuseContradictions(of response: LabResponse, catalogue: ErrorCatalogue) {
         for (name, outcome) in [("code", response.outcome), ("then", response.then)] {
             guard case .code(let code) = outcome, catalogue[code] == nil, response.status == nil else { continue }
@@ -209,7 +209,8 @@ struct LabParameterReader {
     ///
     /// - Parameters:
     ///   - name: The name of the parameter.
-    ///   - parse: Returns the value of a text; `nil` if the text is invalid. It gets the valid values of the parameter.
+    ///   - parse: A closure that receives the text and the valid values of the parameter. It returns the value, or `nil` if the text is
+    ///     invalid.
     private mutating func read<Value>(_ name: String, _ parse: (String, LabParameter.Values) -> Value?) -> Value? {
         guard let text = values.last(where: { $0.name == name })?.value else { return nil }
         guard let parameter = LabParameter.all.first(where: { $0.name == name }) else { return nil }
@@ -218,7 +219,7 @@ struct LabParameterReader {
         return nil
     }
 
-    /// Records a problem. It records at most one problem for each parameter, and at most 50 problems.
+    /// Records a problem, but at most one problem for each parameter, and at most 50 problems in total.
     /// - Parameters:
     ///   - name: The name of the parameter.
     ///   - code: The code of the problem.

@@ -8,23 +8,24 @@ import Foundation
 /// let reply: LabSuccess = try await api.get(path)  // Refused twice, then served.
 /// ```
 ///
-/// All properties except the outcomes describe defects, such as a delay or a broken connection. Only the calls that fail have the defects.
-/// The response ``then`` has no defects.
+/// ``outcome`` and ``then`` describe the content of the response. Most other properties describe defects, such as a delay or a broken
+/// connection. The lab sends responses with ``outcome`` and the defects to the calls that fail. It sends ``then`` without defects to the
+/// other calls.
 ///
-/// Use it for a failure that is not a ``LabScenario``. The client doesn't check the values. If values are out of range, the server refuses
-/// the request and reports all problems at once (``LabRefusal``).
+/// Use it for a failure for which there is no ``LabScenario``. The type doesn't check the values. If values are out of range, the server
+/// refuses the request and reports all problems at once (``LabRefusal``).
 ///
-/// The server counts the calls with the same query in each session. Use a new name for ``session`` in each test. Otherwise the count of an
-/// earlier test continues. If there is no name, all clients of the server share one count for each query.
+/// The server counts the calls with the same query and the same ``session``. Use a new session name in each test. Otherwise, the count of
+/// an earlier test continues. Without a session name, all clients of the server share one count for each query.
 public struct LabResponse: Hashable, Sendable {
     /// The maximum delay of a response, in milliseconds.
     public static let maximumDelay = 120_000
-    /// The maximum delay between two parts of a body, in milliseconds. A body has at most 20 parts.
+    /// The maximum delay before each part of a body, in milliseconds. The lab sends a body in at most 20 parts.
     public static let maximumDribble = 6_000
 
-    /// The outcome of the calls that fail. If it is ``LabOutcome/ok``, only the other properties cause a failure.
+    /// The outcome of the calls that fail. With ``LabOutcome/ok``, only defects in the other properties make these calls fail.
     public var outcome: LabOutcome
-    /// The kind of server whose error body is sent, such as `stripe`. It replaces ``outcome``, ``form`` and ``language``. See
+    /// The kind of server whose error body the lab sends, such as `stripe`. It replaces ``outcome``, ``form`` and ``language``. See
     /// ``LabFamily``.
     public var family: String?
     /// The form of an error's body; the server's default if `nil`.
@@ -33,41 +34,42 @@ public struct LabResponse: Hashable, Sendable {
     public var language: Language?
     /// The status from 200 to 599; `nil` for the status of the outcome.
     public var status: Int?
-    /// The delay; `nil` for the delay of the outcome. The lab sends it with any status, also with a success.
+    /// The delay that the response reports; `nil` for the usual delay of the outcome. The lab sends the delay with any status, even with a
+    /// success.
     public var retryAfter: LabRetryAfter?
     /// The time until the response begins, in milliseconds, from 0 to ``maximumDelay``. The default is 0.
     public var delay = 0
-    /// The time for each part of the body, in milliseconds, from 0 to ``maximumDribble``. The default is 0, which sends the body at once.
+    /// The delay before each part of the body, in milliseconds, from 0 to ``maximumDribble``. With 0, the default, the lab sends the body
+    /// at once.
     public var dribble = 0
     /// The point at which the connection breaks.
     public var drop: LabDrop?
-    /// The way in which the server closes the connection. By default, it closes the connection in an orderly way. It has an effect only
-    /// with ``drop``.
+    /// The way in which the server closes the connection; by default, in an orderly way. This property has an effect only with ``drop``.
     public var close = LabClose.fin
-    /// The number of bytes of the body that are sent, from 0 to 65,536. With ``LabDrop/body``, `Content-Length` is the length of the whole
-    /// body. Otherwise it is the length of the sent part.
+    /// The number of bytes of the body that the lab sends, from 0 to 65,536; `nil` for the whole body. With ``LabDrop/body``,
+    /// `Content-Length` is the length of the whole body. Otherwise, it is the length of the sent part.
     public var truncate: Int?
-    /// The replacement of the body.
+    /// The content that the lab sends instead of the body.
     public var content: LabContent?
-    /// The content type in the header, with at most 100 printable ASCII characters; `nil` for the type of the body.
+    /// The value of `Content-Type`, with at most 100 printable ASCII characters; `nil` for the correct type.
     public var contentType: String?
     /// The character encoding of the body, if it isn't UTF-8.
     public var charset: LabCharset?
-    /// Whether the response has no `X-Error-Code`. It then resembles a response through a proxy that removes unknown headers.
+    /// Whether the response lacks the header `X-Error-Code`, as after a proxy that removes unknown headers.
     public var isBare = false
     /// The redirect that precedes the response.
     public var redirect: LabRedirect?
-    /// The number of calls of a session that fail, from 0 to 1,000. Later calls succeed. If it is `nil`, all calls fail. It can't be
-    /// combined with ``flaky``.
+    /// The number of calls of a session that fail, from 0 to 1,000; `nil` if all calls fail. Later calls get the outcome ``then``. You
+    /// can't combine this property with ``flaky``.
     public var times: Int?
     /// The share of calls that fail, from 0 to 1. In each session, the calls with the same numbers fail; see ``fails(call:)``.
     public var flaky: Double?
-    /// The seed that determines which calls fail, from 0 to 1,000,000,000. The default is 0. Each seed selects other calls. It has an
-    /// effect only with ``flaky``.
+    /// The seed that determines which calls fail, from 0 to 1,000,000,000. The default is 0. Different seeds select different calls. This
+    /// property has an effect only with ``flaky``.
     public var seed = 0
-    /// The outcome of the calls that don't fail; by default, a success. It has no defects.
+    /// The outcome of the calls that don't fail; by default, a success. These responses have no defects.
     public var then = LabOutcome.ok
-    /// The name of the session, with at most 64 letters, digits and `._-`. All calls of a session are counted together.
+    /// The name of the session, with at most 64 letters, digits and `._-`. The server counts the calls of each session separately.
     public var session: String?
 
     /// Creates a response. Set its other properties afterwards.
@@ -75,9 +77,9 @@ public struct LabResponse: Hashable, Sendable {
     /// For a single failure, an outcome is sufficient. A test with retries also sets `times` and a new name for the session.
     /// - Parameters:
     ///   - outcome: The outcome of the calls that fail.
-    ///   - retryAfter: The delay, if it differs from the outcome's.
+    ///   - retryAfter: The delay that the response reports; `nil` for the usual delay of the outcome.
     ///   - times: The number of calls that fail; `nil` for all.
-    ///   - session: The name of the session. Calls with the same name are counted together.
+    ///   - session: The name of the session. The server counts the calls of each session separately.
     public init(
         _ outcome: LabOutcome = .ok,
         retryAfter: LabRetryAfter? = nil,
@@ -90,10 +92,9 @@ public struct LabResponse: Hashable, Sendable {
         self.session = session
     }
 
-    /// Returns whether a call of the session fails. The client and the server compute the same result, so a test knows in advance which
-    /// calls fail.
+    /// Returns whether a call of the session fails. A client can also call this method, so a test knows in advance which calls fail.
     ///
-    /// O(1). The result isn't random. It depends only on ``times``, ``flaky``, ``seed`` and the number of the call.
+    /// The result isn't random: it depends only on ``times``, ``flaky``, ``seed`` and the number of the call. O(1).
     /// - Parameter call: The number of the call in its session, starting with 1.
     public func fails(call: Int) -> Bool {
         if let times { return call <= times }
@@ -112,10 +113,10 @@ public struct LabResponse: Hashable, Sendable {
         return Double((mixed ^ (mixed >> 31)) >> 11) * 0x1p-53
     }
 
-    /// Returns the path with its query, for a client. Parameters with default values are omitted.
+    /// Returns the path and the query that request this response. The query omits parameters with default values.
     ///
     /// The path works with any method that the lab supports: GET, POST, PUT, PATCH, DELETE and OPTIONS.
-    /// - Parameter root: The path at which the lab is mounted.
+    /// - Parameter root: The path at which the server mounts the lab.
     public func path(root: String = LabPath.root) -> String {
         LabPath.join(root + LabPath.response, parameters)
     }
@@ -142,7 +143,7 @@ extension LabPath {
     public static let sessionPlace = "{session}"
 }
 
-/// An error that reports all invalid parameters of a requested response. The server responds with it as a validation error.
+/// An error that reports all invalid parameters of a requested response. The server responds with a validation error.
 public struct LabRefusal: Error, Hashable, Sendable {
     /// An invalid parameter.
     public struct Problem: Hashable, Sendable {
@@ -176,7 +177,7 @@ public struct LabRefusal: Error, Hashable, Sendable {
 }
 
 extension LabResponse {
-    /// The response as parameters. Parameters with default values are omitted.
+    /// The response as query parameters, without parameters that have default values.
     public var parameters: [(name: String, value: String)] {
         let values: [(name: String, value: String?)] = [
             ("code", outcome == .ok && family == nil ? nil : family == nil ? outcome.parameter : nil),
@@ -196,7 +197,7 @@ extension LabResponse {
     ///
     /// An absent parameter has its default value. The order of the parameters only affects the order of the problems.
     /// - Parameters:
-    ///   - parameters: Decoded names and values. If a name occurs twice, the last value is used.
+    ///   - parameters: Decoded names and values. If a name occurs twice, the parser uses the last value.
     ///   - catalogue: The codes that don't require a status.
     /// - Throws: ``LabRefusal`` with all problems: unknown names, invalid values, and contradictions.
     public init(

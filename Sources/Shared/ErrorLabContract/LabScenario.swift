@@ -1,8 +1,8 @@
 public import ErrorContract
 
-/// A failure scenario. It describes how to produce the failure, and what a client must do.
+/// A failure scenario: a request that produces a failure, and the correct behavior of a client.
 ///
-/// The server's list, its page and the app's model all use the same table of scenarios.
+/// The lab's server, its page and the app's model all use the same table of scenarios, which ``all(root:catalogue:)`` returns.
 ///
 /// ```swift
 /// for scenario in LabScenario.all() where scenario.group == .connections {
@@ -17,7 +17,7 @@ public import ErrorContract
 public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
     /// The kind of failure. It is a struct rather than an enumeration, so that an app can show the groups of a newer server.
     ///
-    /// Compare it with the constants. Show an unknown group by its name.
+    /// Compare a group with the constants. For an unknown group, show its name.
     public struct Group: RawRepresentable, Codable, Hashable, Sendable {
         /// The name of the group.
         public let rawValue: String
@@ -28,7 +28,7 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
             self.rawValue = rawValue
         }
 
-        /// Every code of the catalogue. The scenario uses the simplest request that gets the code.
+        /// Responses with each code of the catalogue.
         public static let codes = Self(rawValue: "Codes")
         /// The forms of an error's body.
         public static let forms = Self(rawValue: "Forms")
@@ -52,9 +52,9 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
         public static let families = Self(rawValue: "Other servers")
     }
 
-    /// The credentials of the lab that a request contains. The client fetches them from ``path`` before the first call.
+    /// The kind of credentials that a request contains. The client fetches the credentials from ``path`` before the first call.
     ///
-    /// They are never the credentials of the app's own session.
+    /// The lab issues these credentials. They are never those of the app's own session.
     public enum Authorization: String, Codable, Hashable, Sendable, CaseIterable {
         /// No credentials.
         case none
@@ -64,10 +64,11 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
         case expired
         /// An expired access token, and a revoked refresh token.
         case revoked
-        /// A token that was never issued.
+        /// A token that the lab never issued.
         case unknown
 
-        /// The path below the lab's root to which a client sends a POST for the credentials; `nil` if the lab doesn't issue them.
+        /// The path below the lab's root to which a client sends a POST to get the credentials; `nil` if the client needs none from the
+        /// lab.
         public var path: String? {
             switch self {
             case .none, .unknown: nil
@@ -84,7 +85,7 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
     public let group: Group
     /// The behavior of the server.
     public let summary: String
-    /// The behavior of a good client.
+    /// The behavior of a correct client.
     public let advice: String
     /// The method of the request.
     public let method: String
@@ -95,7 +96,7 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
     /// The client's timeout for the call, in milliseconds; `nil` for the client's default. Scenarios with slow responses need a short
     /// timeout.
     public let timeoutMilliseconds: Int?
-    /// The number of calls that the scenario needs, without the retries of the client; usually 1.
+    /// The number of calls that the scenario needs, usually 1. The client's own retries don't count.
     public let calls: Int
     /// The expected results of the calls, in order. The last result also applies to all further calls.
     public let expected: [LabExpectation]
@@ -113,9 +114,9 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
     ///   - name: A unique name of letters, digits and hyphens, which is also a part of URLs and logs.
     ///   - group: The kind of failure.
     ///   - summary: The behavior of the server, as a sentence.
-    ///   - advice: The behavior of a good client, as a sentence.
+    ///   - advice: The behavior of a correct client, as a sentence.
     ///   - method: The method of the request.
-    ///   - path: The path with its query, and with the path at which the lab is mounted.
+    ///   - path: The path with its query, including the path at which the server mounts the lab.
     ///   - credentials: The credentials that the request contains.
     ///   - timeoutMilliseconds: The client's timeout for the call; `nil` for the client's default.
     ///   - calls: The number of calls that the scenario needs.
@@ -154,14 +155,14 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
 
     /// Returns the expected result of a call.
     ///
-    /// O(1). A scenario without expectations returns a success.
+    /// O(1). For a scenario without expectations, the method returns a success.
     /// - Parameter call: The number of the call in the session, starting with 1.
     public func expectation(ofCall call: Int) -> LabExpectation {
         expected.indices.contains(call - 1) ? expected[call - 1] : expected.last ?? .success()
     }
 }
 
-/// A server's list of scenarios: the body of the response of ``LabPath/scenarios``.
+/// A server's list of scenarios: the body of the response to a request for ``LabPath/scenarios``.
 ///
 /// An app decodes this list to show the scenarios of the server instead of its built-in scenarios.
 public struct LabListing: Codable, Hashable, Sendable {
@@ -175,11 +176,11 @@ public struct LabListing: Codable, Hashable, Sendable {
 }
 
 extension LabScenario {
-    /// Returns all scenarios, by group.
+    /// Returns all scenarios, in the order of their groups.
     ///
-    /// O(number of codes and families). Each call computes the result again, so a server or a model stores it.
+    /// O(number of codes and families). Each call computes the result again, so store the result if you need it several times.
     /// - Parameters:
-    ///   - root: The path at which the lab is mounted.
+    ///   - root: The path at which the server mounts the lab.
     ///   - catalogue: The codes. Each code gets a scenario.
     public static func all(root: String = LabPath.root, catalogue: ErrorCatalogue = .standard) -> [LabScenario] {
         forms(catalogue, root: root) + delays(root: root) + connections(root: root) + bodies(root: root)
@@ -230,14 +231,14 @@ extension LabResponse {
     }
 }
 
-/// The paths of the error lab, below the path at which it is mounted.
+/// The paths of the error lab, relative to the path at which the server mounts the lab.
 ///
 /// Append a path to the root, such as `LabPath.root + LabPath.protected`. For a ``LabResponse``, ``LabResponse/path(root:)`` returns the
 /// path.
 public enum LabPath {
-    /// The default path at which the lab is mounted. It serves the lab's page.
+    /// The default path at which the server mounts the lab. At this path, the server sends the lab's page.
     public static let root = "/dev/lab"
-    /// Responds as its parameters specify. See ``LabResponse``.
+    /// Sends the response that the query parameters describe. See ``LabResponse``.
     public static let response = "/answer"
     /// Lists the scenarios. See ``LabScenario``.
     public static let scenarios = "/scenarios"

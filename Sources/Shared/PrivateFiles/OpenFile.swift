@@ -8,11 +8,11 @@ import Synchronization
     import Musl
 #endif
 
-/// The identity, the size and the number of names of a file, as `stat(2)` returns them. A process with an open file compares the status of
-/// the open file with the status of the path. If they differ, the file was replaced or removed.
+/// The identity, the size and the number of names (hard links) of a file, as `stat(2)` returns them. To find out whether an open file was
+/// replaced or removed, compare the status of the open file with the status at its path.
 package struct FileStatus: Hashable, Sendable {
-    /// The identity of a file: the file system, and the number of the file in this file system. If a path is given to another file, the
-    /// identity at this path changes. After a file is removed, the system may assign its number to a new file.
+    /// The identity of a file: the file system, and the number of the file in this file system. If another file replaces the file at a
+    /// path, the identity at this path changes. After a file is removed, the system may assign its number to a new file.
     package struct Identity: Hashable, Sendable {
         /// The number of the file system.
         package var device: UInt64
@@ -28,7 +28,7 @@ package struct FileStatus: Hashable, Sendable {
     package var identity: Identity
     /// The size in bytes.
     package var size: Int
-    /// The number of names of the file; 0 if the file was removed or replaced.
+    /// The number of names (hard links) of the file; 0 if the file was removed or replaced.
     package var links: Int
 
     /// Creates a status from its parts.
@@ -46,7 +46,7 @@ package struct FileStatus: Hashable, Sendable {
         links = Int(status.st_nlink)
     }
 
-    /// Returns the status of the file with a path. A symbolic link is followed.
+    /// Returns the status of the file at a path. The method follows symbolic links.
     /// - Throws: ``FileFailure``, with ``FileFailure/isMissing`` if there is no such file.
     package static func of(_ path: String) throws(FileFailure) -> FileStatus {
         var status = stat()
@@ -55,26 +55,26 @@ package struct FileStatus: Hashable, Sendable {
     }
 }
 
-/// The place that the bytes of a file have reached after a sync.
+/// The durability of the bytes of a file after a sync.
 package enum SyncStrength: Int, Sendable, Comparable {
-    /// The drive has the bytes. If the power fails, it may lose them or write them in another order.
+    /// The drive has received the bytes. If the power fails, the drive may lose them or write them in another order.
     case drive
-    /// The drive has the bytes and writes them in order. If the power fails, the last bytes may be lost.
+    /// The drive has received the bytes and writes them in order. If the power fails, the drive may lose the last bytes.
     case ordered
-    /// The medium has the bytes. They survive a loss of power.
+    /// The bytes are on the medium and survive a power failure.
     case medium
 
-    /// Returns whether the first strength survives fewer failures than the second.
+    /// Returns whether the first strength protects against fewer failures than the second.
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// An open file that only its owner may read and write. Each method is one system call. It may be interrupted (`EINTR`), and may read or
-/// write fewer bytes than requested. The methods wait for the disk, so don't call them on the cooperative thread pool.
+/// An open file that only its owner can read and write. Each method is one system call. A signal can interrupt the call (`EINTR`), and the
+/// call can read or write fewer bytes than requested. The methods wait for the disk, so don't call them on the cooperative thread pool.
 package final class OpenFile: Sendable {
     private let descriptor: Int32
 
     /// Opens a file.
-    /// - Parameter creating: Whether the file is created if it doesn't exist.
+    /// - Parameter creating: Whether to create the file if it doesn't exist.
     /// - Throws: ``FileFailure``, with ``FileFailure/isMissing`` if there is no such file and `creating` is `false`.
     package init(_ path: String, creating: Bool) throws(FileFailure) {
         descriptor = open(path, O_RDWR | O_CLOEXEC | (creating ? O_CREAT : 0), 0o600)
@@ -92,7 +92,7 @@ package final class OpenFile: Sendable {
 
     /// Returns up to a number of bytes. The result is empty at the end of the file.
     /// - Parameters:
-    ///   - count: The maximum number of bytes. Fewer are returned if the file ends or the call is interrupted.
+    ///   - count: The maximum number of bytes. The method returns fewer bytes if the file ends or a signal interrupts the call.
     ///   - offset: The position in bytes.
     package func read(_ count: Int, at offset: Int) throws(FileFailure) -> [UInt8] {
         var failure: FileFailure?
@@ -108,8 +108,9 @@ package final class OpenFile: Sendable {
     /// Writes bytes and returns the number of written bytes.
     /// - Parameters:
     ///   - bytes: The bytes.
-    ///   - offset: The position in bytes. Beyond the end, the file is extended with zeros.
-    /// - Returns: The number of written bytes, which may be less than requested if the disk is full. Call it again with the rest.
+    ///   - offset: The position in bytes. If it is beyond the end, the gap is filled with zeros.
+    /// - Returns: The number of written bytes. If the number is less than requested, for example because the disk is almost full, call the
+    ///   method again with the rest.
     package func write(_ bytes: ArraySlice<UInt8>, at offset: Int) throws(FileFailure) -> Int {
         let result = bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, off_t(offset)) }
         guard result >= 0 else { throw .last }
@@ -123,11 +124,12 @@ package final class OpenFile: Sendable {
         guard ftruncate(descriptor, off_t(size)) == 0 else { throw .last }
     }
 
-    /// Writes all bytes and the size to the medium. If the file system can't do this, the result is a weaker ``SyncStrength``.
+    /// Writes all bytes and the size to the medium. If the file system doesn't support this, the method does less and returns a weaker
+    /// ``SyncStrength``.
     package func sync() throws(FileFailure) -> SyncStrength {
         #if canImport(Darwin)
             if fcntl(descriptor, F_FULLFSYNC) == 0 { return .medium }
-            // Continue only if the file system doesn't support the command. After any other failure, bytes may be lost.
+            // Try a weaker sync only if the file system doesn't support this one. After any other failure, bytes may be lost.
             guard errno == ENOTSUP || errno == EINVAL else { throw .last }
             if fcntl(descriptor, F_BARRIERFSYNC) == 0 { return .ordered }
             guard errno == ENOTSUP || errno == EINVAL else { throw .last }
@@ -139,7 +141,7 @@ package final class OpenFile: Sendable {
         #endif
     }
 
-    /// Writes the names in a folder to the medium.
+    /// Writes the names of the files in a folder to the medium, so that new and renamed files survive a power failure.
     package static func syncFolder(_ path: String) throws(FileFailure) {
         let folder = open(path, O_RDONLY | O_CLOEXEC)
         guard folder >= 0 else { throw .last }
@@ -150,7 +152,7 @@ package final class OpenFile: Sendable {
         guard fsync(folder) == 0 else { throw .last }
     }
 
-    /// Gives a file another name. If another file has this name, it loses the name.
+    /// Gives a file another name, and replaces a file that already has this name.
     package static func rename(_ path: String, to newPath: String) throws(FileFailure) {
         #if canImport(Darwin)
             guard Darwin.rename(path, newPath) == 0 else { throw .last }
@@ -164,7 +166,8 @@ package final class OpenFile: Sendable {
     /// Locks the file against other processes and other open files of this process, and returns whether that succeeded.
     package func lock() throws(FileFailure) -> Bool {
         let identity = try status().identity
-        // Some file systems store locks by process. Their locks don't exclude two open files of one process.
+        // Some file systems store locks by process. There, the lock of one open file doesn't exclude another open file of the same process,
+        // so the class also records its locks.
         guard Self.locked.withLock({ $0.insert(identity).inserted }) else { return false }
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             if errno == EINTR { continue }
@@ -176,7 +179,7 @@ package final class OpenFile: Sendable {
         return true
     }
 
-    /// Ends the lock. If a forked child process has the same open file, the lock also ends for this child.
+    /// Releases the lock. If a forked child process has the same open file, the method also releases the lock for this child.
     package func unlock() {
         flock(descriptor, LOCK_UN)
         if let identity = try? status().identity { Self.locked.withLock { _ = $0.remove(identity) } }

@@ -6,7 +6,7 @@
     import Musl
 #endif
 
-/// An error that is thrown if a file can't be read or written. It contains no path, so it can be logged.
+/// The error that is thrown if a file can't be read or written. It contains no path, so it is safe to log.
 package struct FileFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The system's error number, such as `ENOSPC`; 0 if the file is too large.
     package let code: Int32
@@ -26,23 +26,23 @@ package struct FileFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// Whether the disk or the quota is full.
     package var isFull: Bool { code == ENOSPC || code == EDQUOT }
 
-    /// Whether the device must be unlocked first.
+    /// Whether the file is protected until the user unlocks the device.
     package var isLocked: Bool { code == EPERM }
 
     /// A failure of the medium.
     package static let damaged = FileFailure(code: EIO)
-    /// There is no such file.
+    /// The failure that there is no such file.
     package static let missing = FileFailure(code: ENOENT)
 
     /// The failure of the last system call of this thread. Read it directly after the call.
     static var last: FileFailure { FileFailure(code: errno) }
 }
 
-/// Small files that only their owner can read and write (permissions 0600), such as stored credentials. They are read and written as a
-/// whole.
+/// Reads and writes small files as a whole. Only their owner can read and write them (permissions 0600). Use it for files such as stored
+/// credentials.
 ///
-/// The functions wait for the disk, so don't call them on the cooperative thread pool. All functions may be called from any thread. If two
-/// calls may replace the same file at the same time, set `isShared`.
+/// The functions wait for the disk, so don't call them on the cooperative thread pool. You can call them from any thread. If several calls
+/// can replace the same file at the same time, set `isShared`.
 package enum PrivateFile {
     /// Reads a file.
     ///
@@ -77,21 +77,22 @@ package enum PrivateFile {
         }
     }
 
-    /// Replaces a file atomically. A reader finds either the old or the new bytes. The function writes the bytes to a temporary file in the
-    /// same folder, and then renames this file (`rename(2)`).
+    /// Replaces a file atomically, so that a reader finds either the old or the new bytes. The function writes the bytes to a temporary
+    /// file in the same folder, and then renames this file (`rename(2)`).
     ///
-    /// The function doesn't call `fsync`. If the process crashes, the old or the new file remains. After a power failure, the content
-    /// depends on the file system.
+    /// If the process crashes, either the old or the new file remains. The function doesn't call `fsync`, so after a power failure, the
+    /// content depends on the file system.
     ///
     /// - Parameters:
     ///   - path: The path. Its folder must exist.
     ///   - bytes: The new content.
-    ///   - isShared: Whether several tasks or processes may replace the file at the same time. If so, each call writes a separate temporary
-    ///     file. This file remains if the process is killed. If `isShared` is `false`, the next call removes such a file.
-    /// - Throws: ``FileFailure``. If it is thrown, the old file is unchanged, and the temporary file is removed.
+    ///   - isShared: Whether several tasks or processes can replace the file at the same time. If `true`, each call writes its own
+    ///     temporary file, which remains if the process is killed. If `false`, all calls use the same name for the temporary file, so the
+    ///     next call removes a file that remained.
+    /// - Throws: ``FileFailure``. In this case, the old file is unchanged, and the temporary file is removed.
     package static func replace(_ path: String, with bytes: [UInt8], isShared: Bool = false) throws(FileFailure) {
         let new = path + (isShared ? ".\(UInt64.random(in: .min ... .max))" : ".new")
-        // If a killed process left a temporary file, this file may have other permissions.
+        // A killed process may have left a temporary file with other permissions, so this call removes the file.
         unlink(new)
         let file = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw .last }

@@ -1,4 +1,4 @@
-/// The members of a JSON object, in the order in which they were written.
+/// The members of a JSON object, in the order of the JSON text or of their insertion.
 ///
 /// A lookup takes O(n) for n members, which is fast for objects with few members. Use a dictionary for large tables. Two objects with the
 /// same members in another order are equal.
@@ -9,16 +9,16 @@
 /// print(note["title"]?.stringValue ?? "")
 /// ```
 ///
-/// Keys are equal if Swift's strings are equal and have the same number of UTF-8 bytes. So a precomposed and a decomposed "é" are different
-/// keys.
+/// Two keys are equal if they are equal as Swift strings and have the same number of UTF-8 bytes. So a precomposed and a decomposed "é" are
+/// different keys.
 public struct JSONObject: Sendable {
     /// The members in order. Their keys are distinct.
     public private(set) var members: [(key: String, value: JSONValue)]
     /// A Bloom filter of the keys with one hash function. It contains the mark (one bit of 64) of each key, including removed keys. If the
-    /// mark of a key is missing, the key is not a member. So most lookups of absent keys compare no strings.
+    /// mark of a key is not in the filter, the object has no such key. So most lookups of absent keys need no string comparison.
     private var marks: UInt64
 
-    /// Creates an object from members. If a key occurs twice, the last value is used, at the position of the first value.
+    /// Creates an object from members. If a key occurs twice, the object contains the last value, at the position of the first one.
     /// - Parameter members: Keys and values.
     /// - Complexity: O(n²) for n members.
     public init(_ members: [(String, JSONValue)] = []) {
@@ -26,7 +26,7 @@ public struct JSONObject: Sendable {
         for (key, value) in members { self[key] = value }
     }
 
-    /// Creates an object from members whose keys are known to be distinct. O(n) for n members.
+    /// Creates an object from members without checking that their keys are distinct. O(n) for n members.
     /// - Parameter members: Keys and values. If a key occurs twice, lookups return the first value, and ``JSONValue/encoded()`` writes both
     ///   values.
     package init(distinct members: [(key: String, value: JSONValue)]) {
@@ -39,8 +39,8 @@ public struct JSONObject: Sendable {
         1 << ((UInt64(key.utf8.first ?? 0) &* 7 &+ UInt64(key.utf8.count)) & 63)
     }
 
-    /// The value of a member; `nil` if the object has no such member. A member with the value ``JSONValue/null`` exists, so its value isn't
-    /// `nil`. Setting a value replaces the value of an existing member, or appends a new member. Setting `nil` removes the member.
+    /// The value of a member; `nil` if the object has no such member. For a member with the value ``JSONValue/null``, the result is
+    /// `JSONValue.null` and not `nil`. To replace a member or to append a new one, set a value. To remove a member, set `nil`.
     /// - Complexity: O(n) for n members. For most keys that are not members, O(1).
     public subscript(key: String) -> JSONValue? {
         get { marks & Self.mark(of: key) == 0 ? nil : members.firstIndex(of: key).map { members[$0].value } }
@@ -59,7 +59,7 @@ public struct JSONObject: Sendable {
     /// Whether the object has no members.
     public var isEmpty: Bool { members.isEmpty }
 
-    /// Returns the string of the first key whose value is a string. It tries up to four keys.
+    /// Returns the string under the first of up to four keys whose value is a string; `nil` if there is none.
     package func string(_ key: String, _ second: String? = nil, _ third: String? = nil, _ fourth: String? = nil) -> String? {
         self[key]?.stringValue ?? second.flatMap { string($0, third, fourth) }
     }
@@ -72,7 +72,7 @@ extension JSONObject: Hashable {
     }
 
     /// Hashes the number of members and the keys, but not the values, so that the order doesn't matter. Objects that differ only in values
-    /// collide.
+    /// have the same hash.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(members.count)
         hasher.combine(Set(members.map(\.key)))
@@ -80,7 +80,7 @@ extension JSONObject: Hashable {
 }
 
 extension JSONObject: ExpressibleByDictionaryLiteral {
-    /// Creates an object from a literal. If a key occurs twice, the last value is used, as in ``init(_:)``.
+    /// Creates an object from a literal. If a key occurs twice, the object contains the last value, as in ``init(_:)``.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self.init(elements)
     }

@@ -1,7 +1,7 @@
 /// Parses JSON text (RFC 8259) strictly. It accepts only UTF-8 without a byte order mark. It refuses duplicate keys and deep nesting.
 ///
-/// If a key occurs twice, Foundation's decoder silently uses one of the values. Another parser may use the other value, and so read another
-/// email address from the same request. This parser refuses duplicate keys by default. It never traps.
+/// If a key occurs twice, Foundation's decoder silently uses one of the values. Another parser may use the other value, and therefore read
+/// another email address from the same request. For this reason, this parser refuses duplicate keys by default. The parser never traps.
 ///
 /// ```swift
 /// let value = try JSONParser().parse(#"{"id":1}"#.utf8)
@@ -11,21 +11,21 @@
 /// Use the defaults for requests of clients. To read responses of other systems, set ``duplicates`` and ``overflow`` to accept as much as
 /// possible. The parser doesn't limit the size of a text, so limit the size when you read the text.
 ///
-/// The use of the stack is bounded, because ``maximumDepth`` limits the recursion. The time is O(n) for n bytes, also for a text with many
-/// keys: in objects with 32 or more members, the parser finds duplicate keys by hashing. A parser is a value with three settings, so create
-/// a parser where you need it.
+/// The parser uses a bounded part of the stack, because ``maximumDepth`` limits the recursion. The time is O(n) for n bytes, even for
+/// objects with many keys, because from 32 members on, the parser finds duplicate keys by hashing. A parser is a value with three settings,
+/// so create one wherever you need it.
 public struct JSONParser: Sendable {
     /// The treatment of an object in which a key occurs twice.
     public enum Duplicates: Sendable {
-        /// The text is refused with ``JSONSyntaxError/Reason/duplicateKey``.
+        /// The parser refuses the text with ``JSONSyntaxError/Reason/duplicateKey``.
         case refused
-        /// The last value is used, as in most other parsers. It has the position of the first value.
+        /// The parser uses the last value, at the position of the first one. Most other parsers also use the last value.
         case lastWins
     }
 
     /// The treatment of a number that exceeds the range of a `Double`, such as `1e400`.
     public enum Overflow: Sendable {
-        /// The text is refused with ``JSONSyntaxError/Reason/invalidNumber``.
+        /// The parser refuses the text with ``JSONSyntaxError/Reason/invalidNumber``.
         case refused
         /// The number becomes ``JSONValue/null``, so that the rest of the text can be used.
         case null
@@ -56,7 +56,7 @@ public struct JSONParser: Sendable {
 
     /// Parses a text that consists of one value, which may be surrounded by white space.
     ///
-    /// - Parameter bytes: The text in UTF-8. Bytes that are not contiguous in memory are copied first.
+    /// - Parameter bytes: The text in UTF-8. The parser first copies bytes that are not contiguous in memory.
     /// - Returns: The value. Whole numbers that fit into 64 bits are exact.
     /// - Throws: ``JSONSyntaxError`` at the first error.
     /// - Complexity: O(n) for n bytes.
@@ -67,8 +67,8 @@ public struct JSONParser: Sendable {
 
     /// Parses only the members of an object with the given names, without the contents of their arrays and objects.
     ///
-    /// Use it if a few members of a text determine how to process it. Members with other names are not validated. The text after the object
-    /// is ignored. If a key occurs twice, the last value is used, regardless of ``duplicates``.
+    /// Use it if a few members determine how to process a text. The method doesn't validate the other members, and ignores the text after
+    /// the object. If a key occurs twice, the method uses the last value, regardless of ``duplicates``.
     ///
     /// - Parameters:
     ///   - bytes: The text in UTF-8.
@@ -80,15 +80,15 @@ public struct JSONParser: Sendable {
         return try reader.outline(names)
     }
 
-    /// Parses a text in place. It returns a `Result`, because `withContiguousStorageIfAvailable` doesn't support typed errors.
+    /// Parses a text in place. The method returns a `Result`, because `withContiguousStorageIfAvailable` doesn't support typed errors.
     private func read(_ bytes: UnsafeBufferPointer<UInt8>) -> Result<JSONValue, JSONSyntaxError> {
         var reader = JSONReader(bytes: bytes, options: self)
         return Result { () throws(JSONSyntaxError) in try reader.document() }
     }
 }
 
-/// An error that is thrown if a text is not JSON, or if it exceeds the limits of the parser. The error contains no part of the text, so it
-/// can be logged.
+/// The error that the parser throws if a text is not JSON, or if the text exceeds the parser's limits. The error contains no part of the
+/// text, so it is safe to log.
 ///
 /// ```swift
 /// do {
@@ -98,7 +98,7 @@ public struct JSONParser: Sendable {
 /// }
 /// ```
 public struct JSONSyntaxError: Error, Hashable, CustomStringConvertible {
-    /// The reason of the error.
+    /// The reason for the error.
     public enum Reason: String, Hashable, Sendable {
         /// The text ends too early.
         case unexpectedEnd = "unexpected end"
@@ -114,10 +114,10 @@ public struct JSONSyntaxError: Error, Hashable, CustomStringConvertible {
         case duplicateKey = "duplicate key"
     }
 
-    /// The reason of the error.
+    /// The reason for the error.
     public let reason: Reason
-    /// The position at which the parser stopped, in bytes from the start. If a string or a number is invalid, the position may be after its
-    /// first byte.
+    /// The position at which the parser stopped, in bytes from the start. If a string or a number is invalid, this position can be after
+    /// the first byte of the string or number.
     public let offset: Int
 
     /// The reason and the position, for a log.

@@ -1,9 +1,9 @@
 /// Parses only some members of an object.
 extension JSONReader {
     /// Returns the members of an object with the given names. If the value of a member is an array or object, the result contains an empty
-    /// one.
+    /// array or object instead.
     ///
-    /// The other members are skipped. The reader only searches for their ends. It takes O(n) for n bytes.
+    /// The reader skips the other members: it only searches for their ends. O(n) for n bytes.
     mutating func outline(_ names: Set<String>) throws(JSONSyntaxError) -> JSONObject {
         var outline = JSONObject()
         skipSpace()
@@ -25,8 +25,8 @@ extension JSONReader {
         }
     }
 
-    /// Returns a member's name if it is one of the given names, otherwise `nil`. If no given name has the same first byte, the name is
-    /// skipped without decoding. A name that begins with an escape is always decoded.
+    /// Returns a member's name if it is one of the given names, otherwise `nil`. If no given name has the same first byte, the reader skips
+    /// the name without decoding it. The reader always decodes a name that begins with an escape.
     private mutating func name(among names: Set<String>) throws(JSONSyntaxError) -> String? {
         let first = position + 1 < bytes.count ? bytes[position + 1] : 0
         guard first == UInt8(ascii: "\\") || names.contains(where: { $0.utf8.first == first }) else {
@@ -37,7 +37,7 @@ extension JSONReader {
         return names.contains(name) ? name : nil
     }
 
-    /// Returns a value. Arrays and objects are skipped and become empty.
+    /// Returns a value. For an array or an object, the reader skips the contents and returns an empty one.
     private mutating func shell() throws(JSONSyntaxError) -> JSONValue {
         guard position < bytes.count else { throw error(.unexpectedEnd) }
         switch bytes[position] {
@@ -51,8 +51,8 @@ extension JSONReader {
         }
     }
 
-    /// Skips a value of any depth without recursion. Only its brackets and quotes are checked. The kinds of brackets are not compared, so
-    /// `[1}` is accepted.
+    /// Skips a value of any depth without recursion. The reader checks only brackets and quotes. It doesn't compare the kinds of brackets,
+    /// so it accepts `[1}`.
     private mutating func skipValue() throws(JSONSyntaxError) {
         var depth = 0
         repeat {
@@ -67,8 +67,8 @@ extension JSONReader {
         guard depth == 0 else { throw error(.unexpectedCharacter) }
     }
 
-    /// Skips a string, from its opening to its closing quote. Escapes are skipped with the byte that follows them, and nothing is
-    /// validated.
+    /// Skips a string, from its opening to its closing quote. The reader skips each backslash together with the byte after it, and
+    /// validates nothing.
     private mutating func skipString() throws(JSONSyntaxError) {
         position += 1
         while position < bytes.count {
@@ -90,7 +90,7 @@ extension JSONReader {
         } while position < bytes.count && !Self.isMark(bytes[position])
     }
 
-    /// Returns whether a byte ends a number or a literal that is skipped.
+    /// Returns whether a byte ends the number or the literal that the reader skips.
     private static func isMark(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "{"), UInt8(ascii: "}"), UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: ","),

@@ -18,7 +18,8 @@ struct JSONReader {
     /// Whether all bytes were read.
     var isAtEnd: Bool { position >= bytes.count }
 
-    /// Returns an error at the current position. At the end of the text, the reason `unexpectedCharacter` is replaced by `unexpectedEnd`.
+    /// Returns an error at the current position. At the end of the text, the method replaces the reason `unexpectedCharacter` by
+    /// `unexpectedEnd`.
     func error(_ reason: JSONSyntaxError.Reason) -> JSONSyntaxError {
         JSONSyntaxError(reason: isAtEnd && reason == .unexpectedCharacter ? .unexpectedEnd : reason, offset: position)
     }
@@ -106,7 +107,7 @@ struct JSONReader {
         }
     }
 
-    /// Consumes the next byte if it equals a byte. Returns whether it did.
+    /// Consumes the next byte if it equals the given byte. Returns whether the byte was consumed.
     mutating func take(_ byte: UInt8) -> Bool {
         guard position < bytes.count, bytes[position] == byte else { return false }
         position += 1
@@ -123,8 +124,8 @@ struct JSONReader {
 
     /// Parses a number (RFC 8259 §6): no plus sign, no leading zeros, at least one digit on each side of the point.
     ///
-    /// A whole number of up to 18 digits is computed while its digits are read. All other numbers are converted from their text, so a
-    /// `Double` is correctly rounded. A whole number that doesn't fit into 64 bits becomes a `Double`.
+    /// The reader computes a whole number of up to 18 digits while it reads the digits. It converts all other numbers from their text, so
+    /// that a `Double` is correctly rounded. A whole number that doesn't fit into 64 bits becomes a `Double`.
     private mutating func number() throws(JSONSyntaxError) -> JSONValue {
         let start = position
         let isNegative = take(UInt8(ascii: "-"))
@@ -154,7 +155,7 @@ struct JSONReader {
     /// The number of digits that always fit into 64 bits.
     private static let surelyFitting = 18
 
-    /// Skips digits. Their value is valid for up to ``surelyFitting`` digits.
+    /// Skips digits, and returns their number and their value. The value is valid only for up to ``surelyFitting`` digits.
     private mutating func digits() -> (count: Int, value: Int64) {
         let start = position
         var value: Int64 = 0
@@ -165,8 +166,8 @@ struct JSONReader {
         return (position - start, value)
     }
 
-    /// Parses a string from its opening quote on. The text is copied once. It is validated as UTF-8 only if it contains a byte that is not
-    /// ASCII.
+    /// Parses a string from its opening quote on. The reader copies the text once, and validates it as UTF-8 only if it contains a byte
+    /// that is not ASCII.
     mutating func string() throws(JSONSyntaxError) -> String {
         position += 1
         let start = position
@@ -230,8 +231,8 @@ struct JSONReader {
         }
     }
 
-    /// Parses the digits of `\u`. After the first half of a surrogate pair, it also parses the second escape. A single half is refused,
-    /// because UTF-8 can't represent it.
+    /// Parses the digits of `\u`. After the first half of a surrogate pair, the reader also parses the escape of the second half. It
+    /// refuses a single half, because UTF-8 can't represent it.
     private mutating func unicodeEscape() throws(JSONSyntaxError) -> Unicode.Scalar {
         let unit = try fourHexDigits()
         if let scalar = Unicode.Scalar(unit) { return scalar }
@@ -264,7 +265,7 @@ struct JSONReader {
     }
 }
 
-/// The members of an object while it is parsed, with a fast check for duplicate keys.
+/// The members of an object during parsing, with a fast check for duplicate keys.
 ///
 /// The check has three stages:
 ///
@@ -326,7 +327,7 @@ struct JSONMembers {
 }
 
 extension [(key: String, value: JSONValue)] {
-    /// Returns the index of a member. It compares the lengths of the keys first, which excludes most keys.
+    /// Returns the index of a member. The method first compares the lengths of the keys, because this excludes most of them.
     func firstIndex(of key: String) -> Int? {
         let length = key.utf8.count
         return indices.first { self[$0].key.utf8.count == length && self[$0].key == key }

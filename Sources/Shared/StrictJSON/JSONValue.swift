@@ -14,7 +14,8 @@ public enum JSONValue: Hashable, Sendable {
     case null
     /// A Boolean value.
     case bool(Bool)
-    /// A number without a fraction or an exponent that fits into 64 bits. It is exact. A `Double` would be exact only up to 53 bits.
+    /// A number that fits into 64 bits and has no fraction and no exponent. The value is exact. A `Double` would be exact only up to 53
+    /// bits.
     case integer(Int64)
     /// Any other number. A parsed number is always finite. Infinity and NaN are written as `null`.
     case number(Double)
@@ -47,7 +48,7 @@ extension JSONValue {
         if case .bool(let flag) = self { flag } else { nil }
     }
 
-    /// The number as a `Double`; `nil` if this is not a number. Integers of more than 53 bits are rounded.
+    /// The number as a `Double`; `nil` if this is not a number. The property rounds integers of more than 53 bits.
     public var doubleValue: Double? {
         switch self {
         case .integer(let value): Double(value)
@@ -68,14 +69,14 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
     public init(booleanLiteral value: Bool) { self = .bool(value) }
     /// Creates an array.
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
-    /// Creates an object. Its members have the order of the literal. If a key occurs twice, the last value is used.
+    /// Creates an object. Its members are in the order of the literal. If a key occurs twice, the object contains the last value.
     public init(dictionaryLiteral elements: (String, JSONValue)...) { self = .object(JSONObject(elements)) }
 }
 
 extension JSONValue: Codable {
     /// Decodes any value. Whole numbers that fit into 64 bits become integers.
     ///
-    /// The decoder determines the treatment of duplicate keys and the order of members. `JSONDecoder` doesn't preserve the order. If
+    /// The treatment of duplicate keys and the order of the members depend on the decoder. `JSONDecoder` doesn't preserve the order. If
     /// duplicate keys or the order matter, use ``JSONParser``.
     public init(from decoder: any Decoder) throws {
         if let container = try? decoder.container(keyedBy: AnyCodingKey.self) {
@@ -104,7 +105,7 @@ extension JSONValue: Codable {
         }
     }
 
-    /// Encodes the value with any encoder. Use ``encoded()`` to write JSON with the members in their order.
+    /// Encodes the value with any encoder. To write JSON that preserves the order of the members, use ``encoded()``.
     public func encode(to encoder: any Encoder) throws {
         switch self {
         case .object(let object):

@@ -1,9 +1,9 @@
 extension JSONValue {
     /// Returns the value as compact JSON text in UTF-8, with the members in their order.
     ///
-    /// It escapes only the characters that JSON requires to be escaped. So don't write the text into a script element of an HTML page.
-    /// Infinity and NaN become `null`.
-    /// - Complexity: O(size of the value). The recursion is as deep as the value.
+    /// The method escapes only the characters that JSON requires. So don't write the text into a script element of an HTML page. Infinity
+    /// and NaN become `null`.
+    /// - Complexity: O(size of the value). The method calls itself once for each level of nesting.
     public func encoded() -> [UInt8] {
         var bytes: [UInt8] = []
         append(to: &bytes)
@@ -57,14 +57,13 @@ extension JSONValue {
 }
 
 extension JSONValue {
-    /// Returns the value as readable JSON, indented by two spaces per level. If an array or object fits on one line, it is written on one
-    /// line.
+    /// Returns the value as readable JSON, indented by two spaces per level. The method writes an array or object on one line if it fits.
     ///
     /// - Parameters:
     ///   - depth: The indentation level of the value itself.
-    ///   - lineWidth: The maximum length of a line in characters, including its indentation, for an array or an object that is written on
-    ///     one line. If it is 0, each member has its own line.
-    /// - Complexity: O(depth · size): each level first tries to fit on one line.
+    ///   - lineWidth: The maximum length in characters, including the indentation, of an array or object on one line. With 0, each member
+    ///     has its own line.
+    /// - Complexity: O(depth · size), because the method first tries to write each level on one line.
     package func indented(_ depth: Int = 0, lineWidth: Int = 76) -> String {
         let flat = spaced
         if flat.count + 2 * depth <= lineWidth { return flat }

@@ -1,6 +1,6 @@
 extension Duration {
-    /// The duration in whole seconds, rounded up, at most the largest `Int`. Use it for `Retry-After`, so that a client never retries too
-    /// early.
+    /// The duration in whole seconds, rounded up and limited to the largest `Int`. Use this property for `Retry-After`, so that a client
+    /// never retries too early.
     public var wholeSecondsRoundedUp: Int {
         let (seconds, attoseconds) = components
         guard attoseconds > 0 else { return Int(clamping: seconds) }
@@ -9,9 +9,9 @@ extension Duration {
 
     /// The duration in whole nanoseconds, rounded up, so that a window is never shorter than specified.
     ///
-    /// A `Duration` counts attoseconds, but most durations are whole nanoseconds: multiples of 10⁹ = 2⁹ · 5⁹ attoseconds. Such a multiple
-    /// is divided by a shift and a multiplication with the inverse of 5⁹ modulo 2⁶⁴. This takes a tenth of the time of a 128-bit division.
-    /// The product shows whether the duration is such a multiple.
+    /// A `Duration` counts attoseconds, but most durations are whole nanoseconds: multiples of 10⁹ = 2⁹ · 5⁹ attoseconds. The property
+    /// divides such a multiple by a shift and a multiplication with the inverse of 5⁹ modulo 2⁶⁴. This takes a tenth of the time of a
+    /// 128-bit division. The product shows whether the duration is such a multiple.
     ///
     /// - Precondition: The result fits into 64 bits: the duration is shorter than 292 years.
     @inlinable
@@ -24,7 +24,7 @@ extension Duration {
         return seconds * 1_000_000_000 + (attoseconds + 999_999_999) / 1_000_000_000
     }
 
-    /// The duration in whole nanoseconds, rounded toward zero. Durations of more than 292 years become the largest or smallest `Int64`.
+    /// The duration in whole nanoseconds, rounded toward zero. A duration of more than 292 years becomes the largest or smallest `Int64`.
     package var wholeNanoseconds: Int64 { whole(1_000_000_000) }
 
     /// The duration in whole milliseconds, rounded toward zero and clamped to 64 bits.

@@ -1,22 +1,23 @@
 /// Parses and formats HTTP dates (RFC 9110 §5.6.7), in seconds since 1970.
 ///
-/// Three formats are parsed: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`. Dates are
-/// written in the first format. If a two-digit year would be more than 50 years in the future, it belongs to the past century. The parser
-/// doesn't check that the weekday matches the date. It refuses a day that doesn't exist in its month, such as February 30.
+/// The parser accepts three formats: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov 6 08:49:37 1994`. The
+/// formatter writes the first format. If a two-digit year would be more than 50 years in the future, the parser puts it into the past
+/// century. The parser doesn't check that the weekday matches the date. It refuses a day that doesn't exist in its month, such as February
+/// 30.
 ///
 /// ```swift
 /// print(HTTPDate.text(784_111_777))  // Sun, 06 Nov 1994 08:49:37 GMT
 /// ```
 ///
-/// Unlike `DateFormatter`, this type needs neither Foundation nor a locale. A leap second (`:60`) is accepted. It counts as the first
-/// second of the next minute.
+/// Unlike `DateFormatter`, this type needs neither Foundation nor a locale. The parser accepts a leap second (`:60`), and treats it as the
+/// first second of the next minute.
 public enum HTTPDate {
     /// Parses a date; returns `nil` if the text isn't a date.
     ///
     /// - Parameters:
     ///   - text: The value of the field.
-    ///   - now: The current time in seconds since 1970. It determines the century of a two-digit year. If it is `nil`, two-digit years are
-    ///     refused.
+    ///   - now: The current time in seconds since 1970. It determines the century of a two-digit year. If it is `nil`, the parser refuses
+    ///     two-digit years.
     public static func seconds(_ text: some StringProtocol, now: Int64?) -> Int64? {
         guard text.utf8.count <= 64 else { return nil }
         let parts = Substring(text).utf8.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "-") }
@@ -45,7 +46,7 @@ public enum HTTPDate {
     /// The names of the months. They are case-sensitive in HTTP.
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-    /// Returns the seconds of a date in parts; `nil` if a part is missing, malformed or out of range.
+    /// Returns the seconds since 1970 for the parts of a date; `nil` if a part is malformed or out of range.
     private static func seconds(day: String, month: String, year: String, time: String, now: Int64?) -> Int64? {
         let clock = time.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
             .map { digits(Substring($0), length: 2...2) }
@@ -81,8 +82,8 @@ public enum HTTPDate {
 
 /// Days since 1970-01-01 in the proleptic Gregorian calendar (Hinnant, "chrono-compatible low-level date algorithms").
 enum CivilDay {
-    /// Returns the number of a day since 1970-01-01; `nil` if the day doesn't exist. Earlier days have negative numbers. To check the day,
-    /// its number is compared with the number of the first day of the next month.
+    /// Returns the number of days from 1970-01-01 to a day; `nil` if the day doesn't exist. Earlier days have negative numbers. To check
+    /// that the day exists, the function compares its number with the number of the first day of the next month.
     static func number(year: Int, month: Int, day: Int) -> Int? {
         guard (1...12).contains(month), day >= 1 else { return nil }
         let number = unchecked(year: year, month: month, day: day)
@@ -90,7 +91,7 @@ enum CivilDay {
         return number < unchecked(year: nextMonth.0, month: nextMonth.1, day: 1) ? number : nil
     }
 
-    /// Returns the day with a number.
+    /// Returns the day for a number of days since 1970-01-01.
     static func date(_ number: Int) -> (year: Int, month: Int, day: Int) {
         let shifted = number + 719_468
         let era = (shifted - shifted.modulo(146_097)) / 146_097

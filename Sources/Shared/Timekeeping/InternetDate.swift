@@ -1,11 +1,11 @@
 /// Parses Internet timestamps (RFC 3339), such as `2025-11-04T10:31:00.5Z` and `2025-11-04T12:31:00+02:00`.
 ///
-/// A time without an offset from UTC is refused, because it doesn't identify an instant. A space may replace the `T`, and letters may be
-/// lowercase (RFC 3339 §5.6). O(length of the text). Texts of more than 40 bytes are refused.
+/// The parser refuses a time without an offset from UTC, because such a time doesn't identify an instant. It accepts a space instead of the
+/// `T`, and lowercase letters (RFC 3339 §5.6). It refuses texts of more than 40 bytes. O(length of the text).
 package enum InternetDate {
     /// Returns the time of a timestamp; `nil` if the text isn't a timestamp.
-    /// - Returns: The whole seconds since 1970, rounded down, and the fraction of a second from 0 to 1. These two numbers are more exact
-    ///   than one `Double`.
+    /// - Returns: The whole seconds since 1970, rounded down, and the fraction of a second from 0 to 1. The two numbers are more precise
+    ///   than a single `Double`.
     package static func seconds(_ text: some StringProtocol) -> (whole: Int64, fraction: Double)? {
         var reader = Reader(bytes: Array(text.utf8))
         guard (20...40).contains(reader.bytes.count) else { return nil }
@@ -21,8 +21,8 @@ package enum InternetDate {
         return (Int64(days * 86_400 + hour * 3_600 + minute * 60 + second - offset), fraction)
     }
 
-    /// A cursor in the text. Each function consumes one element of the text if it is next. It returns the value of the element, or whether
-    /// the element was found.
+    /// A cursor in the text. Each function consumes one element if the element comes next in the text. The function returns the value of
+    /// the element, or whether it was found.
     private struct Reader {
         let bytes: [UInt8]
         var position = 0

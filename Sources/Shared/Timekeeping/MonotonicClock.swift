@@ -1,7 +1,8 @@
 /// A type-erased monotonic clock.
 ///
-/// An instant is the duration since the clock was wrapped. So a type that stores a clock or an instant needs no type parameter. In
-/// production, pass ``continuous`` or wrap `ContinuousClock`. In tests, wrap `ManualClock` of `HoldfastTesting`.
+/// The value wraps another clock, and an instant is the duration since the clock was wrapped. A type that stores a clock or an instant
+/// therefore needs no type parameter. In production, pass ``continuous`` or wrap `ContinuousClock`. In tests, wrap `ManualClock` of
+/// `HoldfastTesting`.
 ///
 /// ```swift
 /// let clock = MonotonicClock.continuous
@@ -9,8 +10,8 @@
 /// try await clock.sleep(until: deadline)
 /// ```
 ///
-/// Don't compare instants of two values, even if both wrap the same clock, because each value counts from its own start. Copies of one
-/// value have the same start.
+/// Don't compare instants of two different `MonotonicClock` values, even if both wrap the same clock, because each value counts from its
+/// own start. Copies of a value have the same start.
 public struct MonotonicClock: Sendable {
     private let read: @Sendable () -> Duration
     private let pause: @Sendable (Duration) async throws -> Void
@@ -29,8 +30,8 @@ public struct MonotonicClock: Sendable {
     /// The time since the clock was wrapped.
     public var now: Duration { read() }
 
-    /// Sleeps until an instant. It never returns before the instant, even if a timer fires early. If the instant has passed, it returns
-    /// immediately.
+    /// Sleeps until an instant. The method never returns before the instant, even if a timer fires early. If the instant has passed, the
+    /// method returns immediately.
     ///
     /// - Parameter instant: The time since the clock was wrapped.
     /// - Throws: `CancellationError` when the task is canceled.

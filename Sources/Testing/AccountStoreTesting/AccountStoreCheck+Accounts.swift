@@ -4,19 +4,20 @@ import ErrorContract
 import Foundation
 
 extension AccountStoreCheck {
-    /// Checks of `AccountRepository`: addresses are unique (uppercase and lowercase letters are equal), inserts are atomic, and a change of
-    /// the state ends sessions and links.
+    /// Checks of `AccountRepository`: addresses are unique, where uppercase and lowercase letters are equal; inserts are atomic; and a
+    /// change of an account's state ends its sessions and links.
     ///
-    /// The groups are: values that must return exactly as they were stored, inserts and replaced password hashes, and changes of an
-    /// account's state.
+    /// The first group checks that a store returns values exactly as they were stored. The second group checks inserts and replaced
+    /// password hashes, and the third group checks changes of an account's state.
     public static let accounts = accountsAsStored + accountsAdded + accountStates
 
     /// Checks that a store returns each field of an account exactly as it was stored, with one check for each state of an account.
     ///
-    /// The values contain a non-ASCII domain, an emoji, quotes and a semicolon. A store fails if it builds SQL from strings or uses a
-    /// narrow text encoding.
+    /// The values contain a non-ASCII domain, an emoji, quotes and a semicolon. A store fails if it builds SQL from strings, or uses a text
+    /// encoding without these characters.
     ///
-    /// A store fails too if it stores only the normalized address: lookups ignore case, but emails go to the address as the user typed it.
+    /// A store also fails if it stores only the normalized address. Lookups ignore case, but the server must send emails to the address as
+    /// the user typed it.
     private static let accountsAsStored: [AccountStoreCheck] = Account.State.allCases.map { state in
         check("Returns an account that is \(state.rawValue) unchanged, by address in any case and by id") { stores in
             var account = try Account.sample("Ana.Test+x@Exämple.com", state: state, language: Language("es-MX"))
@@ -35,7 +36,8 @@ extension AccountStoreCheck {
         }
     }
 
-    /// Checks of single, bulk and concurrent inserts, of lookups, of the order of the list, and of replaced password hashes.
+    /// Checks of single, bulk and concurrent inserts, of lookups, of the order in which the store lists accounts, and of replaced password
+    /// hashes.
     ///
     /// Common causes of failures:
     /// - *Refuses a taken address*: the unique index compares bytes instead of the normalized address.
@@ -43,8 +45,9 @@ extension AccountStoreCheck {
     /// - *Adds one account of fifty concurrent ones*: the store reads before it writes. Only a unique constraint of the database can decide
     ///   about a taken address; otherwise, two of the fifty inserts succeed.
     /// - *Adds none of many accounts if one has a taken id*: the bulk insert isn't one transaction.
-    /// - *Replaces a hash unless the password has changed meanwhile*: the update doesn't compare the old hash. A sign-in with an outdated
-    ///   hash would then overwrite a new password. The epoch must stay unchanged, because a replaced hash must not end sessions.
+    /// - *Replaces a hash unless the password has changed meanwhile*: the update doesn't compare the old hash. A sign-in that began before
+    ///   a change of the password would then overwrite the new password. The account's epoch must stay unchanged, because a replaced hash
+    ///   must not end sessions.
     private static let accountsAdded: [AccountStoreCheck] = [
         check("Finds nothing by another address or id") { stores in
             try await stores.addAccount()
@@ -129,12 +132,12 @@ extension AccountStoreCheck {
         },
     ]
 
-    /// Checks that a suspended or inactive account loses its sessions, reset links and lock tokens in the same transaction, and that other
-    /// accounts are not affected.
+    /// Checks that a store which suspends or deactivates an account also removes its sessions, reset links and lock tokens in the same
+    /// transaction. Other accounts must not be affected.
     ///
-    /// Each change raises the epoch. A sign-in that verified the password before the change therefore can't open a session after it. The
-    /// links stay invalid when the account becomes active again, so a store must delete or mark them, and not only check the state when
-    /// they are used.
+    /// Each change raises the account's epoch. A sign-in that verified the password before the change therefore can't open a session after
+    /// the change. The links must stay invalid when the account becomes active again. Therefore, a store must delete the links or mark them
+    /// as used. It is not enough to check the account's state when a link is used.
     ///
     /// If the account already has the new state, the store changes nothing and returns `true`. If the account is unknown, the store returns
     /// `false`.
@@ -186,11 +189,11 @@ extension AccountStoreCheck {
         AccountStoreCheck("accounts", rule, body)
     }
 
-    /// Checks of `DecoyStore`: all processes read the same spans, and concurrent changes are applied one after another without a lost
-    /// update.
+    /// Checks of `DecoyStore`, which stores spans (`DecoySpan`): the decoy hashes for unknown accounts. All processes must read the same
+    /// spans, and the store must apply concurrent changes one after another, so that no change is lost.
     ///
     /// `renewDecoys` reads the spans, calls a closure that returns the new spans, and writes them. A store must either lock the spans
-    /// before it reads them, or repeat the closure after a conflict. The closure therefore has no side effects.
+    /// before it reads them, or call the closure again after a conflict. Therefore, the closure must have no side effects.
     public static let decoys: [AccountStoreCheck] = [
         AccountStoreCheck("decoys", "Stores decoys, and returns the same to every process") { stores in
             let (store, other) = (stores.decoys, stores.others.decoys)

@@ -5,10 +5,11 @@ import Foundation
 import RateLimiting
 
 extension AccountStoreCheck {
-    /// Checks of `MailIntentQueue` and `MailQueueInspection`: claims, leases, the order of reset requests, and the tools of an operator.
+    /// Checks of `MailIntentQueue` and `MailQueueInspection`: claims, leases, the order of reset requests, and the tools of an operator. An
+    /// intent (`MailIntent`) is an entry of the queue: an email that the server must send.
     ///
-    /// The checks pass all times as arguments. A store must use these times, and never the clock of the database. The times of the checks
-    /// lie in the past, so a store with its own clock would treat each lease as expired.
+    /// The checks pass all times as arguments. A store must use these times, and never the clock of the database. The checks use times in
+    /// the past, so a store that uses the current time would treat each lease as expired.
     public static let intents = claims + leases + turns + inspections
 
     /// Returns a check whose description begins with `intents:`.
@@ -22,8 +23,7 @@ extension AccountStoreCheck {
         AccountStoreCheck("intents", rule, body)
     }
 
-    /// Returns an intent to send the email of a password reset to `Ana<number>@example.com`. The network of the client that requested it is
-    /// unknown.
+    /// Returns an intent to send the email of a password reset to `Ana<number>@example.com`. The intent has no client network.
     /// - Parameters:
     ///   - number: The number in the address. Checks use different numbers to distinguish intents.
     ///   - seconds: The creation time of the intent, in seconds after the fixed start time of the checks.
@@ -35,11 +35,12 @@ extension AccountStoreCheck {
         )
     }
 
-    /// Returns an intent to send the email of a password reset, which a client in a given network requested.
+    /// Returns an intent to send the email of a password reset that a client in a given network requested.
     /// - Parameters:
     ///   - network: The network of the client; `nil` if it is unknown.
-    ///   - number: The number in the address. The creation time is this number of 1/1,024 s. This unit is exact in binary and nearly a
-    ///     millisecond, so a store that rounds times to milliseconds or microseconds keeps the order.
+    ///   - number: The number in the address. The creation time is this number divided by 1,024, in seconds. These times are exact in
+    ///     binary and almost a millisecond apart. So a store that rounds times to milliseconds or microseconds still returns the intents in
+    ///     the right order.
     private static func intent(_ network: String?, _ number: Int) throws -> MailIntent {
         MailIntent(
             subject: .passwordReset(try EmailAddress("a\(number)@example.com")),
@@ -49,18 +50,18 @@ extension AccountStoreCheck {
         )
     }
 
-    /// Checks of `claim`. It must return intents unchanged, the oldest first, and at most as many as requested. Two concurrent workers must
-    /// never receive the same intent.
+    /// Checks of `claim`. The store must return intents unchanged, the oldest first, and at most as many as requested. Two concurrent
+    /// workers must never receive the same intent.
     ///
     /// Common causes of failures:
-    /// - *Returns intents as they were added*: the store stores only the normalized address, or doesn't store the origin.
+    /// - *Returns intents as they were added*: the store stores only the normalized address, or doesn't store the `origin` of the intent.
     /// - *Gives each of a hundred intents to one of forty concurrent workers*: the store selects and updates in two statements without a
     ///   lock. In PostgreSQL, use `for update skip locked`; in SQLite, use one writing transaction.
     /// - *Returns a request from a clock that was ahead without delay*: the store treats the creation time as the due time. A new intent is
     ///   due immediately, even if its creation time is in the future.
     /// - *Removes a settled intent, and only it*: the store identifies an intent by its contents instead of its id.
-    /// - *Returns the time of the oldest intent that is due*: the store includes claimed or abandoned intents. The time is a metric for the
-    ///   delay of emails, so it must include only intents that a worker could send now.
+    /// - *Returns the time of the oldest intent that is due*: the store includes claimed or abandoned intents. The server reports the delay
+    ///   of emails by this time, so only intents that a worker could send now may count.
     private static let claims: [AccountStoreCheck] = [
         check("Returns intents as they were added, with the typed address") { stores in
             let reset = try intent()
@@ -162,22 +163,22 @@ extension AccountStoreCheck {
 
     /// Checks of leases. An intent is hidden from other workers until its lease ends.
     ///
-    /// The end of the lease identifies its holder. The store must ignore calls with an earlier end, because another worker may have claimed
-    /// the intent since.
+    /// A worker passes the end of its lease with each call, and the store identifies the holder of the lease by this time. The store must
+    /// ignore a call with an earlier end than the stored one, because another worker has claimed the intent meanwhile.
     ///
-    /// If a lease ends without a result, the worker may have crashed. This doesn't count as a failure of the email: only `postpone` and
-    /// `abandon` increment the number of failures.
+    /// If a lease ends without a result, the worker may have crashed. The store must not count this as a failure of the email: only
+    /// `postpone` and `abandon` increment the number of failures.
     ///
-    /// An abandoned intent is a dead letter. It stays visible for operators until the time that `abandon` received, but workers don't
-    /// receive it, and `count` excludes it.
+    /// An abandoned intent is a dead letter. Operators can list it until the time that `abandon` received, but workers don't receive it,
+    /// and `count` excludes it.
     ///
     /// Common causes of failures:
-    /// - *Hides a taken intent until its lease ends*: the store treats the lease as running at its end time. At this time, the lease is
-    ///   already over.
-    /// - *Returns a postponed intent at its time*: the store returns the intent at the end of the old lease instead of its due time, or
-    ///   resets the number of failures.
+    /// - *Hides a taken intent until its lease ends*: the store treats a lease as running at exactly its end time. At this time, the lease
+    ///   is already over.
+    /// - *Returns a postponed intent at its time*: the store returns the intent at the end of the old lease instead of the time that
+    ///   `postpone` received, or resets the number of failures.
     /// - *Ignores the holder of a lease that has passed to another*: the update compares only the id.
-    /// - *Never returns or counts an abandoned intent*: the store marks the state, but `claim` compares only the due time.
+    /// - *Never returns or counts an abandoned intent*: the store marks the intent as abandoned, but `claim` compares only the due time.
     private static let leases: [AccountStoreCheck] = [
         check("Hides a taken intent until its lease ends, and returns it then without a failure") { stores in
             let intent = try intent()
@@ -239,13 +240,13 @@ extension AccountStoreCheck {
 
     /// Checks of the order in which reset requests are claimed.
     ///
-    /// The store takes one request of each network in turn, and within a network the oldest request first. So a network with many requests
-    /// delays the requests of other networks by only one email per turn. Requests from unknown networks together count as one network. The
-    /// store alternates between new requests and due intents, such as confirmations and retries.
+    /// The store takes one request of each network in turn, and the oldest request of a network first. So a network with many requests
+    /// delays the requests of other networks by only one email per turn. All requests without a network together count as one network. The
+    /// store alternates between new requests and other due intents, such as confirmations and retries.
     ///
-    /// An intent that a worker returns with `release` is the next one to be claimed, and its number of failures doesn't change. With
-    /// `includesResets: false`, `claim` returns only confirmations. A worker uses this value while the limit of all reset emails is
-    /// exhausted.
+    /// If a worker returns an intent with `release`, the store must return it with the next claim, and its number of failures must not
+    /// change. With `includesResets: false`, `claim` returns only confirmations. A worker passes this value while the limit of all reset
+    /// emails is exhausted.
     ///
     /// Common causes of failures:
     /// - *Takes reset requests in turn by network*: the store orders by time only, or doesn't continue after the last network.
@@ -301,9 +302,9 @@ extension AccountStoreCheck {
 
     /// Checks of the tools of an operator: the list of emails with their states, and a retry on demand.
     ///
-    /// A retry makes pending intents due. It includes abandoned intents only if the operator requests this, and never changes an intent
-    /// that a worker has claimed, so that no email is sent twice. For a confirmation, the queue stores only the account, so the list must
-    /// look up the address of the account.
+    /// A retry makes pending intents due. The store must include abandoned intents only if the operator requests this, and must never
+    /// change an intent that a worker has claimed. Otherwise, the server could send an email twice. The queue stores only the account of a
+    /// confirmation, so the store must look up the address of the account for the list.
     private static let inspections: [AccountStoreCheck] = [
         check("Makes pending and, on demand, failed intents due on a retry, but none in flight") { stores in
             let intents = try (0..<4).map { try intent($0, after: TimeInterval($0)) }
@@ -315,7 +316,7 @@ extension AccountStoreCheck {
             try require(states, equals: [.waiting, .failed, .taken, .waiting], "The states, oldest first")
             try require(try await stores.intents.lastRetry(), equals: nil, "The time of the last retry")
             for (ids, includingFailed, expected) in [
-                // The last intent is due already.
+                // The retry doesn't change the last intent, because it is already due.
                 (nil, false, 1), ([intents[2].id], true, 0), ([intents[1].id], true, 1),
             ] as [(Set<UUID>?, Bool, Int)] {
                 let count = try await stores.intents.retry(ids, includingFailed: includingFailed, at: .after(4))
@@ -343,16 +344,18 @@ extension AccountStoreCheck {
         },
     ]
 
-    /// Checks of `SentResetStore`: several attempts for one email count once, the limit for all emails is spread evenly over its window,
-    /// and concurrent calls never exceed a limit.
+    /// Checks of `SentResetStore`, which limits reset emails: several attempts for one email count once, the limit for all emails is spread
+    /// evenly over its window, and concurrent calls never exceed a limit.
     ///
     /// The id of the intent identifies a reservation, so a retry after a crash doesn't count a second time. The window of an account is a
-    /// sliding window: the account can receive another email exactly when an earlier email leaves the window, even if a sweep has run. To
-    /// cancel a reservation, the caller states that the email was never sent, so the email no longer counts.
+    /// sliding window: the account can receive another email exactly when an earlier email leaves the window, even if a sweep has run. If
+    /// the caller cancels a reservation, because it never sent the email, the email no longer counts.
     ///
     /// Common causes of failures:
-    /// - *Counts several tries of an email once*: each call adds a row, or a repeated call doesn't replace the time of the first call.
-    /// - *Paces all emails*: the store counts in the whole window. A policy of 100 per minute with a burst of 10 admits 10 per 6 s.
+    /// - *Counts several tries of an email once*: each call adds a row, or a repeated call doesn't replace the time that the first call
+    ///   stored.
+    /// - *Paces all emails*: the store admits the whole quota at any time of the window. But a policy of 100 per minute with a burst of 10
+    ///   admits only 10 emails within 6 s.
     /// - *Reserves 10 of 40 concurrent emails*: the store counts and inserts in two steps without a lock.
     public static let sentResets: [AccountStoreCheck] = [
         AccountStoreCheck("sentResets", "Counts several tries of an email once, and a canceled email not at all") { stores in
@@ -377,7 +380,7 @@ extension AccountStoreCheck {
         AccountStoreCheck("sentResets", "Paces all emails, and reports when the next one may be sent") { stores in
             let account = try await stores.addAccount()
             let store = stores.sentResets
-            // The policy is paced: 100 a minute are 10 per 6 s.
+            // The store spreads 100 emails per minute evenly, as 10 emails per 6 s.
             let bounds = ResetMailBounds(overall: .requests(100, per: .seconds(60)))
             func reserve(after seconds: TimeInterval) async throws -> ResetMailDecision {
                 try await store.reserve(UUID(), for: account.id, within: bounds, at: .after(seconds))
@@ -411,19 +414,19 @@ extension AccountStoreCheck {
         },
     ]
 
-    /// Checks of `AuditStore`: the order of events, events of unknown accounts, and the sweep, which limits the events of each kind
-    /// separately.
+    /// Checks of `AuditStore`: the order of events, events of unknown accounts, and the sweep, which limits the number of events of each
+    /// kind separately.
     ///
-    /// The newest event is returned first. If several events have the same time, the event that was appended last counts as the newest, so
-    /// a store needs a sequence number in addition to the time. Events of unknown accounts are skipped without an error, because an account
-    /// can be removed while its events are pending in memory.
+    /// The store returns the newest event first. If several events have the same time, the event that was appended last counts as the
+    /// newest, so a store needs a sequence number in addition to the time. The store skips events of unknown accounts without an error,
+    /// because the server can remove an account while events of the account are still pending in memory.
     ///
-    /// Because each kind has its own limit, rare events, such as a password reset, stay stored even if an attacker causes hundreds of
-    /// failed sign-ins.
+    /// Because each kind has its own limit, rare events, such as a password reset, remain even if an attacker causes hundreds of failed
+    /// sign-ins.
     ///
     /// Common causes of failures:
     /// - *Skips events of unknown accounts*: a foreign key refuses the whole batch.
-    /// - *Sweeps old events, and all but the newest of each kind*: the store counts all kinds of an account together.
+    /// - *Sweeps old events, and all but the newest of each kind*: the store counts the events of all kinds together.
     public static let audit: [AccountStoreCheck] = [
         AccountStoreCheck("audit", "Returns the newest events of an account first, with their origins") { stores in
             let (ana, bob) = (try await stores.addAccount(), try await stores.addAccount("bob@example.com"))

@@ -23,17 +23,17 @@ extension AccountStoreCheck {
     }
 
     /// Checks of `insert`, `find`, `record` and `discard`. A lookup must not consume a link, because email scanners open links. At exactly
-    /// its expiry, a link is already expired.
+    /// the time of its expiry, a link is already expired.
     ///
     /// Common causes of failures:
     /// - *Returns a link with the record of its account until it expires, also repeatedly*: the store stores only the normalized recipient,
     ///   or compares the expiry with `>=` instead of `>`.
     /// - *Returns the link of a registration with its name, without an account*: the store requires an account for every link, or builds
-    ///   SQL from strings.
+    ///   SQL from strings. The link of a registration has no account yet.
     /// - *Throws for the link of an unknown account*: the table has no foreign key.
     /// - *Returns only the unexpired links of the account itself in a record*: the store filters expired links only in `find`.
-    /// - *Sweeps expired links and former addresses, and nothing else*: the sweep removes all former addresses of an account if one has
-    ///   expired.
+    /// - *Sweeps expired links and former addresses, and nothing else*: the sweep removes all former addresses of an account if one of them
+    ///   has expired.
     private static let links: [AccountStoreCheck] = [
         check("Returns a link with the record of its account until it expires, also repeatedly") { stores in
             let account = try await stores.addAccount("Ana@example.com")
@@ -102,7 +102,8 @@ extension AccountStoreCheck {
         },
     ]
 
-    /// Checks of `change`, which reads an account with its links, and writes it with all effects in one transaction or not at all.
+    /// Checks of `change`. The store reads an account with its links, passes this record to a closure, and stores all changes of the
+    /// closure in one transaction or not at all.
     ///
     /// Common causes of failures:
     /// - *Applies forty concurrent changes one after another*: the store reads the account without a lock.
@@ -298,12 +299,12 @@ extension AccountStoreCheck {
             },
         ]
 
-    /// Checks that a former address stays reserved for its account until it expires: against `insert`, `change` and `activate` of other
-    /// accounts.
+    /// Checks that a former address stays reserved for its account until the reservation expires. Until then, `insert`, `change` and
+    /// `activate` must refuse the address for other accounts.
     ///
     /// Common causes of failures:
-    /// - *Adds no account with an address while another account releases it*: the store reads the former addresses before it claims the
-    ///   address. The other account's change then commits between these two steps, and the store doesn't see the reservation.
+    /// - *Adds no account with an address while another account releases it*: the store reads the former addresses before it inserts the
+    ///   address. If the other account's change commits between these two steps, the store doesn't see the reservation.
     private static let reservations: [AccountStoreCheck] = [
         check("Refuses to add an account with a former address of another until it expires") { stores in
             let account = try await stores.addAccount("Ana@example.com")
@@ -395,16 +396,17 @@ extension AccountStoreCheck {
         },
     ]
 
-    /// Checks of `activate`: a link creates at most one account, and only for the address that it was sent to.
+    /// Checks of `activate`, which creates an account by the link of a registration. A link creates at most one account, and only for the
+    /// address to which the server sent the link.
     ///
     /// Common causes of failures:
     /// - *Activates one account of twenty concurrent callers with two links*: the store checks the link and adds the account in two
-    ///   transactions. After a success, no link of the same address may stay valid.
+    ///   transactions. After a success, no registration link of the same address may stay valid.
     /// - *Stores the account, and removes no other links*: the store removes all links that were sent to the address, including links of
     ///   other accounts.
     /// - *Refuses an unknown, expired or foreign link, and a taken address*: the store compares only the digest. It must also compare the
     ///   purpose and the address, and a refusal must not consume the link.
-    /// - *Refuses a former address of another account until it expires*: the store checks only the present addresses.
+    /// - *Refuses a former address of another account until it expires*: the store checks only the current addresses of accounts.
     private static let activations: [AccountStoreCheck] = [
         check("Activates one account of twenty concurrent callers with two links, in each of five rounds") { stores in
             for round in 0..<5 {
@@ -470,12 +472,13 @@ extension AccountStoreCheck {
         },
     ]
 
-    /// Checks of `noteDevice` and `devices`. The first family of an account never counts as new, because it is stored at the registration,
-    /// or at the first sign-in after an upgrade. All further families count as new.
+    /// Checks of `noteDevice` and `devices`. A family is a kind of device, such as `iPhone`. `noteDevice` never reports the first family of
+    /// an account as new, because the server stores this family at the registration, or at the first sign-in after an upgrade. It reports
+    /// each further family as new, once.
     ///
     /// Common causes of failures:
-    /// - *Reports each family of devices once, except the first one of an account*: the store updates the time of a known family, or
-    ///   reports the first family.
+    /// - *Reports each family of devices once, except the first one of an account*: the store reports the first family, or updates the
+    ///   stored time of a known family.
     /// - *Reports one of twenty concurrent sign-ins from a new family*: the store reads before it writes. The user would then get several
     ///   emails about one device.
     /// - *Throws for the device of an unknown account*: the table has no foreign key.
@@ -513,13 +516,14 @@ extension AccountStoreCheck {
         },
     ]
 
-    /// Checks of `purgeCandidates`: an account must never be removed too early. Every condition has its own case.
+    /// Checks of `purgeCandidates`, which returns the accounts that the server removes next. A store must never return an account too
+    /// early. Each condition has its own case.
     ///
     /// Common causes of failures:
     /// - *Returns deleted accounts from the time of their removal*: the store applies the limit before it sorts by id, or omits former
     ///   addresses and the recipients of links.
     /// - *Returns accounts that were never verified and not used since a time*: the store ignores the last refresh of a session, counts
-    ///   ended sessions, or treats deleted accounts as unused accounts. `purge` must apply the same conditions again.
+    ///   ended sessions, or treats deleted accounts as unused accounts. `purge` must check the same conditions again.
     private static let purgeCandidates: [AccountStoreCheck] = [
         check("Returns deleted accounts from the time of their removal, in the order of their ids, with all addresses") {
             stores in
@@ -589,9 +593,10 @@ extension AccountStoreCheck {
     /// Checks of `purge`, which removes an account with everything that is stored about it, and of the list of removed accounts.
     ///
     /// Common causes of failures:
-    /// - *Removes an account with all its data*: a table without a foreign key is missing in the list of the store. The check can only
-    ///   observe data that the stores return. So also search the tables and files of the database for the address and the name.
-    /// - *Removes each account once, of ten concurrent callers*: the store reads the accounts before it locks them.
+    /// - *Removes an account with all its data*: the store doesn't delete the rows of a table that has no foreign key. The check can only
+    ///   observe data that the stores return. So also search the tables and files of your database for the address and the name.
+    /// - *Removes each account once, of ten concurrent callers*: the store reads the accounts before it locks them. Several callers then
+    ///   report the removal of the same account.
     private static let purges: [AccountStoreCheck] = [
         check("Removes an account with all its data, and no other account's") { stores in
             let ana = try await FullAccount(stores, "ana@example.com", former: "formerly.ana@example.com")
@@ -649,7 +654,7 @@ extension AccountStoreCheck {
             try await stores.records.markListed([all[0].id, all[2].id])
             try require(try await stores.others.records.unlistedPurges(limit: 9), equals: [all[1]], "The unlisted removals")
             try await stores.records.markListed([])
-            // A backup was restored.
+            // An operator has restored a backup, so the removed account exists again.
             try require(await stores.accounts.insert(accounts[0]), "insert returns true")
             _ = try await stores.records.purge([accounts[0].id], at: .after(9), unverifiedSince: nil, isForced: true)
             let again = ListedPurge(id: accounts[0].id, purgedAt: .after(9))
@@ -710,13 +715,13 @@ private struct FullAccount {
     let reset: TokenDigest
     /// A valid token that locks the account.
     let lock = SecretToken().digest
-    /// Links to the present, to a former and to a later address, and links of registrations with its addresses.
+    /// Links that were sent to the current, a former and a later address of the account, and links of registrations with these addresses.
     let links: [StoredLink]
     /// Emails in the queue that name the account or one of its addresses.
     let intents: [MailIntent]
     /// The id of a reset email that was sent.
     private let sent = UUID()
-    /// A bound of one email, which shows whether the email of the account is still counted.
+    /// Bounds of one reset email per account. With them, a reservation shows whether the store still counts the sent email of the account.
     private static let bounds = ResetMailBounds(
         perAccount: RateLimitPolicy(name: "account", quota: 1, window: .seconds(1_000))
     )
@@ -738,7 +743,7 @@ private struct FullAccount {
         for link in links { try await stores.records.insert(link) }
         _ = try await stores.records.noteDevice(family: "iPhone", of: account.id, at: .after(1))
         try await stores.records.noteActivity(of: account.id, at: .after(3))
-        // Less than an hour later: not stored.
+        // The store doesn't store this time, because it is less than an hour after the stored one.
         try await stores.records.noteActivity(of: account.id, at: .after(3_602))
         let subjects: [MailIntent.Subject] = [
             .passwordReset(try EmailAddress(email.uppercased())), .verification(formerAddress), .passwordChanged(account.id),
@@ -751,7 +756,7 @@ private struct FullAccount {
         try await stores.audit.append([AuditEvent(kind: .signedIn, accountID: account.id, time: .after(1), origin: .current)])
     }
 
-    /// Requires that all data is stored, except sessions and links that a change of the account has ended.
+    /// Requires that the store still has all data, except the sessions and links that a change of the account has ended.
     func requirePresent(in stores: any AccountStores) async throws {
         try require(try await stores.accounts.account(id: account.id), equals: account, "The account")
         try require(await session.isAlive, "The session is alive")
@@ -773,7 +778,7 @@ private struct FullAccount {
         try require(remainder, equals: self.remainder, "What else is stored about the account")
     }
 
-    /// Requires that nothing is stored about the account.
+    /// Requires that the store has no data about the account.
     func requireRemoved(from stores: any AccountStores) async throws {
         try require(try await stores.accounts.account(id: account.id), equals: nil, "The account by its id")
         try require(try await stores.accounts.account(email: account.email), equals: nil, "The account by its address")
@@ -798,8 +803,8 @@ private struct FullAccount {
         if decision == .accountExceeded { throw Difference(description: "The sent reset emails of a removed account count") }
     }
 
-    /// The data that is stored about the account besides its record, sessions, devices, reset links and events. The queue also has emails
-    /// to other addresses of the account.
+    /// The data that a store returns about the account in addition to its record, sessions, devices, reset links and events. The queued
+    /// emails include only those to the current address.
     private var remainder: AccountRemainder {
         let kinds = intents.filter { ($0.subject.recipient ?? account.email) == account.email }.sorted { $0.id.text < $1.id.text }
         return AccountRemainder(
@@ -817,7 +822,7 @@ private struct FullAccount {
 }
 
 extension AccountStores {
-    /// Changes the address of an account, and stores the replaced address as a former address.
+    /// Changes the address of an account, and stores the replaced address as a former address if `expiry` isn't `nil`.
     /// - Parameters:
     ///   - account: The account.
     ///   - email: The new address.
@@ -844,7 +849,7 @@ extension AccountStores {
         return value
     }
 
-    /// Marks an account as deleted.
+    /// Marks an account as deleted, so that the server removes it at a later time.
     fileprivate func delete(_ account: Account, purgeAt seconds: TimeInterval) async throws {
         _ = try await records.change(account.id, at: .after(1)) { $0.account.purgeAt = .after(seconds) }
     }
@@ -864,7 +869,7 @@ extension StoredLink {
     ///   - purpose: The purpose.
     ///   - account: The account.
     ///   - recipient: The recipient; the address of the account if `nil`.
-    ///   - epoch: The epoch of the link.
+    ///   - epoch: The epoch of the account for which the link is valid.
     ///   - seconds: The time of the creation, in seconds after the start of a test's time.
     public static func sample(
         _ purpose: AccountLink.Purpose,

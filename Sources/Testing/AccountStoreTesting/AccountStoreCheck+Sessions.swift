@@ -3,11 +3,11 @@ import AccountCore
 import Foundation
 
 extension AccountStoreCheck {
-    /// Checks of `SessionStore`: opening, rotation of refresh tokens, repeats within the window, detection of reuse (RFC 9700 §4.14.2),
+    /// Checks of `SessionStore`: opening a session, rotation of refresh tokens, repeated requests, detection of reuse (RFC 9700 §4.14.2),
     /// expiry and sweeps.
     ///
-    /// The rules are the defaults of `SessionRules`: a session ends after 30 days without a refresh, and 90 days after the sign-in. A
-    /// second use of a token is a repeat for 10 s.
+    /// The checks use the default `SessionRules`: a session ends after 30 days without a refresh, and 90 days after the sign-in. A second
+    /// use of a token within 10 s of the first use counts as a repeated request, and not as reuse.
     public static let sessions = sessionBegins + rotations + repeats + sessionEnds + sessionLists + sessionSweeps
 
     /// A day in seconds.
@@ -35,11 +35,12 @@ extension AccountStoreCheck {
         check(rule) { stores in try await body(try await OpenedSession(stores, account: try await stores.addAccount())) }
     }
 
-    /// Checks that a session opens only for an active account, and only in the epoch in which the caller verified the password.
+    /// Checks that a session opens only for an active account, and only if the account still has the epoch that it had when the caller
+    /// verified the password.
     ///
-    /// The store must compare state and epoch in the statement that inserts the session. With a separate check, a password reset could
-    /// commit between the check and the insert, so that a session with the old password would stay open. After a refusal, the token of the
-    /// session must be unusable.
+    /// The store must compare state and epoch in the statement that inserts the session. If a store checks them in a separate statement, a
+    /// password reset can commit between the check and the insert. A user of the old password would then get a session. After a refusal,
+    /// the token of the session must not be valid.
     private static let sessionBegins: [AccountStoreCheck] = [
         check("Opens a session only in the epoch of the caller, and only for an active account") { stores in
             let account = try await stores.addAccount()
@@ -126,16 +127,17 @@ extension AccountStoreCheck {
 
     /// Checks of a second use of a token.
     ///
-    /// A second use within 10 s of the first use counts as the repetition of a request whose response was lost. The store has only digests
-    /// and can't return the first successor again, so it accepts another successor. Both successors are valid until a client uses one of
-    /// them, which shows that the client has received this successor. After that, the use of another successor means that the token was
-    /// stolen, and ends the session.
+    /// If a client doesn't receive the response to a refresh, it sends the same token again. The store therefore accepts a second use
+    /// within 10 s of the first use. The store has only digests of tokens, so the server can't return the first successor again. Instead,
+    /// the store accepts another successor. Both successors are valid until a client uses one of them. The use shows which successor the
+    /// client has received. If a client later uses another successor, a thief has a copy of the token, and the store ends the session.
     ///
     /// Common causes of failures:
     /// - *Ends the session on an early repeat if a successor was used*: the store compares only the time, not the use of the successors.
-    /// - *Measures the repeat window from the first use*: each repeat restarts the window. A thief could then use an old token forever.
+    /// - *Measures the repeat window from the first use*: the store measures the 10 s from the latest use. A thief could then use an old
+    ///   token forever.
     /// - *Treats concurrent uses of a token as repeats*: two transactions read the token as unused. The store must lock the session first.
-    /// - *Accepts the last of five successors*: the store marks only the used successor, and not its siblings.
+    /// - *Accepts the last of five successors*: the store marks only the used successor, and not the other successors of the same token.
     private static let repeats: [AccountStoreCheck] =
         [
             withSession("Ends the session on an early repeat if a successor was used") { opened in
@@ -210,7 +212,7 @@ extension AccountStoreCheck {
     /// Checks that any token of a session ends the session, including tokens that were used before.
     ///
     /// If the response to a refresh was lost, the client signs out with an old token. A store that compares only the current token would
-    /// leave this session open. A second call and an unknown token are not errors.
+    /// leave this session open. A second call, or a call with an unknown token, must not throw an error.
     private static let sessionEnds: [AccountStoreCheck] = [
         withSession("Ends a session by its token, even twice") { opened in
             try require(await opened.isAlive, "The session is alive")
@@ -234,7 +236,8 @@ extension AccountStoreCheck {
         },
     ]
 
-    /// Checks of the list of sessions, and of the end of sessions by their ids. A user ends only sessions of the own account.
+    /// Checks of the list of an account's sessions, and of the calls that end sessions by their ids. A user can end only sessions of the
+    /// same account.
     private static let sessionLists: [AccountStoreCheck] = [
         check("Lists the sessions of an account with their devices, newest use first") { stores in
             let (ana, ben) = (try await stores.addAccount(), try await stores.addAccount("ben@example.com"))
@@ -292,14 +295,14 @@ extension AccountStoreCheck {
         },
     ]
 
-    /// Checks that a sweep removes expired sessions a week after their expiry, and used tokens after the idle limit, but nothing that a
-    /// client can still use.
+    /// Checks that a sweep removes expired sessions a week after their expiry, and used tokens 30 days after their use. The sweep must not
+    /// remove anything that a client can still use.
     ///
-    /// During this week, the server can report an expired session as expired instead of unknown. A sweep works in batches and returns
-    /// whether there is more to remove, so the checks call it until it returns `false`.
+    /// During the week after the expiry, the server can report to a client that its session has expired. A sweep works in batches and
+    /// returns whether there is more to remove, so the checks call `sweep` until it returns `false`.
     ///
     /// Common causes of failures:
-    /// - *Sweeps sessions a week after their expiry*: the store measures from the sign-in instead of the last refresh.
+    /// - *Sweeps sessions a week after their expiry*: the store measures the idle time from the sign-in instead of the last refresh.
     /// - *Sweeps tokens whose use exceeds the idle limit*: the store removes all tokens of a session, or never removes used tokens, so that
     ///   the table grows with each refresh.
     private static let sessionSweeps: [AccountStoreCheck] = [

@@ -2,15 +2,16 @@ import AccountCore
 import Foundation
 
 extension AccountStoreCheck {
-    /// Checks of `SigningKeyStore`: keys return with all bytes and times, a change that throws has no effect, and concurrent changes are
-    /// not lost.
+    /// Checks of `SigningKeyStore`: a store returns keys with all bytes and times as they were stored, a change that throws has no effect,
+    /// and concurrent changes are not lost.
     ///
-    /// The keys of the samples have arbitrary bytes, because a store must never interpret a sealed key. Their times have fractions of a
-    /// second.
+    /// The checks use keys with arbitrary bytes, because a store must never interpret a sealed key. The times of the keys have fractions of
+    /// a second.
     ///
     /// Common causes of failures:
     /// - *Stores keys as they are*: the store rounds times to seconds, or stores bytes as text.
-    /// - *Changes nothing if the change is refused*: the store deletes the old keys before it calls the closure, outside of a transaction.
+    /// - *Changes nothing if the change is refused*: the store deletes the old keys before it calls the closure, and doesn't do both in one
+    ///   transaction.
     /// - *Applies twenty concurrent changes one after the other*: the store reads the keys before it locks them.
     public static let signingKeys: [AccountStoreCheck] = [
         AccountStoreCheck("signing keys", "Stores keys as they are, and shows every process the same") { stores in
@@ -44,8 +45,8 @@ extension AccountStoreCheck {
 extension SigningKey {
     /// Returns a key with arbitrary bytes, which can't sign.
     /// - Parameters:
-    ///   - id: The id of the key, whose bytes are a part of the sealed key.
-    ///   - seconds: The time of its retirement, in seconds after the start of a test's time; `nil` if it is in use.
+    ///   - id: The id of the key. The sealed key contains the bytes of the id.
+    ///   - seconds: The time at which the key was retired, in seconds after the start of a test's time; `nil` if the key is in use.
     fileprivate static func sample(_ id: String, retiredAfter seconds: TimeInterval? = nil) -> SigningKey {
         SigningKey(
             id: id,

@@ -23,8 +23,8 @@ extension AccountStoreCheck {
     /// Checks of `find`, `insert` and `hasExpired`.
     ///
     /// A lookup must not consume a token, because email scanners open links. Exactly an hour after its creation, a token is already
-    /// expired. `hasExpired` returns `true` only for an unused token, so that the pages of expired links and of used links can show
-    /// different explanations.
+    /// expired. `hasExpired` returns `true` only for an unused token, so that the server can show different pages for expired links and for
+    /// used links.
     ///
     /// Common causes of failures:
     /// - *Finds a live token with its account repeatedly*: the lookup marks the token as used.
@@ -92,17 +92,18 @@ extension AccountStoreCheck {
             }
         }
 
-    /// Checks of `confirm`, which makes five changes in one transaction or none: it consumes the token, stores the password hash, raises
-    /// the epoch, ends all sessions and other tokens of the account, and adds the intent of the confirmation email.
+    /// Checks of `confirm`, which makes five changes in one transaction: it consumes the token, stores the password hash, raises the
+    /// account's epoch, ends all sessions and other tokens of the account, and adds the confirmation email to the queue. If one change
+    /// fails, the store must make none of them.
     ///
     /// Common causes of failures:
-    /// - *Changes nothing if the intent can't be added*: the intent is inserted in a second transaction. A crash between the two would
-    ///   change a password without an email to the owner.
+    /// - *Changes nothing if the intent can't be added*: the store adds the email in a second transaction. After a crash between the two
+    ///   transactions, the password would be changed without an email to the owner.
     /// - *Accepts one of fifty concurrent confirms*: the store reads the token and deletes it later. The statement that consumes the token
     ///   must itself decide which call succeeds. The check has twenty rounds, because the fault may not appear in the first round.
     /// - *Accepts one of an account's tokens if they are confirmed concurrently*: the store locks the token instead of the account.
-    /// - *Finds and consumes no token of an account that is suspended*: the store doesn't compare the state of the account, or consumes the
-    ///   token before it does.
+    /// - *Finds and consumes no token of an account that is suspended*: the store doesn't check the state of the account, or consumes the
+    ///   token before the check.
     private static let confirmations: [AccountStoreCheck] =
         [
             check("Consumes a token once, which sets the password and raises the epoch") { stores in
@@ -245,18 +246,19 @@ extension AccountStoreCheck {
             }
         }
 
-    /// Checks of `prune`, `discard`, `sweep` and the limit of live tokens per account.
+    /// Checks of `prune`, `discard`, `sweep` and the limit of valid tokens per account.
     ///
-    /// If the email with the newest link fails, an older link that the user has received must stay valid. Therefore, `prune` compares with
-    /// the token of a delivered link, and not with the newest token.
+    /// If the server can't deliver the email with the newest link, an older link that the user has received must stay valid. Therefore,
+    /// `prune` compares all tokens with the token of a delivered link, and not with the newest token.
     ///
     /// Common causes of failures:
-    /// - *Keeps a delivered link when an older one is pruned*: `prune` counts newer tokens, whose emails may never arrive.
-    /// - *Keeps the last of several tokens that were created at the same instant*: the store orders by time alone. Among the tokens of one
-    ///   instant, the token that is passed to the call counts as the newest.
-    /// - *Sweeps expired tokens, and nothing else*: the store removes a token at its expiry. `hasExpired` must still find it at that
-    ///   instant.
-    /// - *Keeps the newest of an account's tokens*: the limit counts the tokens of all accounts, or used tokens.
+    /// - *Keeps a delivered link when an older one is pruned*: `prune` also counts tokens that are newer than the delivered one. The emails
+    ///   with these tokens may never arrive.
+    /// - *Keeps the last of several tokens that were created at the same instant*: the store orders by time alone. If several tokens have
+    ///   the same time, the token that the caller passes counts as the newest.
+    /// - *Sweeps expired tokens, and nothing else*: the store removes a token exactly at its expiry. `hasExpired` must still find the token
+    ///   at this time.
+    /// - *Keeps the newest of an account's tokens*: the store counts the tokens of all accounts, or includes used tokens.
     private static let tokenRemovals: [AccountStoreCheck] =
         [
             check("Keeps a delivered link when an older one is pruned and a newer one discarded") { stores in
@@ -309,11 +311,11 @@ extension AccountStoreCheck {
             }
         }
 
-    /// Checks of `AccountLockTokenStore`, whose tokens are in the "this was not me" links of emails.
+    /// Checks of `AccountLockTokenStore`. Emails contain these tokens in the link "this was not me", with which a user locks the account.
     ///
     /// A token locks its account once, raises the epoch, and ends sessions and links in the same transaction. A password reset unlocks the
-    /// account. A token of a suspended or inactive account is invalid. Otherwise, a lock would replace the suspension, and a password reset
-    /// would then unlock the account.
+    /// account. A token of a suspended or inactive account is invalid. Otherwise, a user could replace the suspension by a lock, and then
+    /// end the lock with a password reset.
     ///
     /// The descriptions begin with `freezeTokens`, after the table `freeze_token` of the SQL stores.
     ///
@@ -394,7 +396,7 @@ extension AccountStoreCheck {
             try await stores.accountLockTokens.insert(old, account: account.id, expiresAt: .after(10))
             try await stores.accountLockTokens.insert(young, account: account.id, expiresAt: .after(60))
             while try await stores.accountLockTokens.sweep(at: .after(11)) {}
-            // The time is before the expiry, so the token can only be missing because it was removed.
+            // The token has not expired at this time. So if the store doesn't find the token, the store has removed it.
             try require(
                 try await stores.accountLockTokens.find(old, at: .after(1)),
                 equals: nil,

@@ -1,8 +1,8 @@
 public import AccountCore
 import Foundation
 
-/// A check of one rule that every implementation of `AccountStores` must follow. All checks together are the suite that a store must pass
-/// before a server uses it.
+/// A check of one rule that every implementation of `AccountStores` must follow. Run all checks on your stores before you use the stores in
+/// a server.
 ///
 /// Run each check on new, empty stores:
 ///
@@ -16,17 +16,18 @@ import Foundation
 /// A failure reports the store, the violated rule, the expected and the actual value, and the line of the check.
 ///
 /// To find races between processes, pass stores with separate connections to the same database as `sharedWith`. The checks of concurrency
-/// start up to 50 calls at once and send about half of them to these stores. No check waits for time to pass: each call has its time as an
-/// argument.
+/// start up to 50 calls at once and send about half of them to these stores. No check waits in real time, because each call of a store
+/// receives the time as an argument.
 ///
 /// The suite doesn't cover crashes of the database or the process. See ``IdempotencyStoreCheck``, ``IdempotentEffectCheck`` and
 /// ``RateLimitStoreCheck`` for the other stores of a server.
 ///
 /// The checks of one kind of store are in ``accounts``, ``sessions``, ``resetTokens``, ``accountLockTokens``, ``records``, ``intents``,
-/// ``sentResets``, ``audit``, ``decoys`` and ``signingKeys``. Their documentation lists the common causes of failures, for the author of a
-/// new store. All of these checks also use the store of accounts.
+/// ``sentResets``, ``audit``, ``decoys`` and ``signingKeys``. Their documentation lists common causes of failures. All of these checks also
+/// use the store of accounts.
 ///
-/// Each check needs its own empty database. If creating one is slow, copy a template database, or use a new schema of one database.
+/// Each check needs its own empty database. If creating a database is slow, copy a template database, or use a new schema in one database
+/// for each check.
 public struct AccountStoreCheck: Sendable, CustomStringConvertible {
     /// The store and the rule, such as `sessions: Refuses an unknown token`.
     public let description: String
@@ -35,8 +36,7 @@ public struct AccountStoreCheck: Sendable, CustomStringConvertible {
 
     /// A violation of a rule by a store.
     ///
-    /// Its only property is a text for developers. The text begins with the description of the check, so that it is understandable in a log
-    /// without the test's name.
+    /// The text begins with the description of the check, so that you understand the text in a log without the name of the test.
     public struct Violation: Error, CustomStringConvertible {
         /// The check, the difference, and the file and line of the check.
         public let description: String
@@ -52,8 +52,8 @@ public struct AccountStoreCheck: Sendable, CustomStringConvertible {
         self.body = body
     }
 
-    /// All checks of all stores, in a fixed order. Pass them as the arguments of a parameterized test, so that each one is a separate test
-    /// case.
+    /// All checks of all stores, in a fixed order. Pass them as the arguments of a parameterized test, so that each check is a separate
+    /// test case.
     public static let all =
         accounts + sessions + resetTokens + accountLockTokens + records + intents + sentResets + audit + decoys + signingKeys
 
@@ -63,8 +63,8 @@ public struct AccountStoreCheck: Sendable, CustomStringConvertible {
     /// such an error doesn't show whether the store follows the rule.
     /// - Parameters:
     ///   - stores: The stores.
-    ///   - others: Additional stores on the same data, which represent another process. Checks of concurrency distribute their calls over
-    ///     both. With `nil`, these checks use `stores` for all calls.
+    ///   - others: Other stores on the same data, which represent another process. Checks of concurrency send their calls to `stores` and
+    ///     to these stores in turn. With `nil`, they send all calls to `stores`.
     /// - Throws: ``Violation`` if the stores violate the rule; errors of the stores.
     public func run(_ stores: any AccountStores, sharedWith others: (any AccountStores)? = nil) async throws {
         do {
@@ -77,8 +77,8 @@ public struct AccountStoreCheck: Sendable, CustomStringConvertible {
 
 /// A difference between the behavior of a store and the rule.
 ///
-/// ``AccountStoreCheck/run(_:sharedWith:)`` and the functions `run` of the other suites convert it to ``AccountStoreCheck/Violation``,
-/// which adds the name of the check.
+/// ``AccountStoreCheck/run(_:sharedWith:)`` and the functions `run` of the other suites convert a difference to
+/// ``AccountStoreCheck/Violation``, which adds the name of the check.
 struct Difference: Error, CustomStringConvertible {
     /// The difference as a sentence, with the file and the line of the check: `The epoch should be 1 and is 0 (AccountStoreTesting/…:118)`.
     let description: String
@@ -86,11 +86,11 @@ struct Difference: Error, CustomStringConvertible {
 
 /// Requires that two values are equal.
 ///
-/// Use it instead of ``require(_:_:line:file:)`` if the values help to find the cause.
+/// Use this function instead of ``require(_:_:line:file:)`` if the two values help to find the cause of a failure.
 /// - Parameters:
 ///   - actual: The value of the store.
 ///   - expected: The value that the rule requires.
-///   - what: The name of the value, as the subject of a sentence: "The epoch". It is only evaluated for a failure.
+///   - what: The name of the value, as the subject of a sentence: "The epoch". The function evaluates this argument only after a failure.
 ///   - line: The line of the check.
 ///   - file: The file of the check.
 /// - Throws: ``Difference`` with both values if they differ.
@@ -108,7 +108,8 @@ func require<Value: Equatable>(
 /// Requires that a condition holds.
 /// - Parameters:
 ///   - condition: The condition.
-///   - rule: The rule that a failure breaks, as a sentence: "insert returns true". It is only evaluated for a failure.
+///   - rule: The rule that a failure breaks, as a sentence: "insert returns true". The function evaluates this argument only after a
+///     failure.
 ///   - line: The line of the check.
 ///   - file: The file of the check.
 /// - Throws: ``Difference`` if the condition is `false`.
@@ -117,7 +118,7 @@ func require(_ condition: Bool, _ rule: @autoclosure () -> String, line: Int = #
     throw Difference(description: "\(rule()) (\(file):\(line))")
 }
 
-/// Requires that an operation throws. Any error is accepted, because each database has its own.
+/// Requires that an operation throws. The function accepts any error, because each database has its own errors.
 /// - Parameters:
 ///   - rule: The rule that a failure breaks, as a sentence: "insert throws for a taken id".
 ///   - line: The line of the check.
@@ -138,7 +139,7 @@ func requireFailure(
     throw Difference(description: "\(rule) (\(file):\(line))")
 }
 
-/// Returns the results of concurrent calls, in the order in which they end.
+/// Makes calls concurrently, and returns their results in the order in which the calls end.
 ///
 /// The calls are tasks of one group. They run in parallel as far as the cooperative thread pool and the connections of the store allow.
 /// - Parameters:

@@ -5,8 +5,8 @@ import RateLimiting
 
 /// A check of one rule that every implementation of `IdempotencyStore` must obey.
 ///
-/// Run ``all`` checks in a parameterized test, each with a new and empty store. Each check has its own ``bounds``, because the checks of
-/// capacity need a small store:
+/// Run ``all`` in a parameterized test, with a new and empty store for each check. Create the store with the ``bounds`` of the check,
+/// because the checks of capacity need a small store:
 ///
 /// ```swift
 /// @Test("The MySQL store of keys passes every check", arguments: IdempotencyStoreCheck.all)
@@ -15,12 +15,12 @@ import RateLimiting
 /// }
 /// ```
 ///
-/// The checks of concurrency start a hundred claims at once. If the keys are in the database of the accounts, run ``IdempotentEffectCheck``
-/// as well: it checks that a mutation and its key are committed together.
+/// The checks of concurrency start a hundred claims at once. If your store has its keys in the same database as the accounts, also run
+/// ``IdempotentEffectCheck``. It checks that the store commits a mutation and its key together.
 public struct IdempotencyStoreCheck: Sendable, CustomStringConvertible {
     /// The rule, as a sentence that begins with `idempotency:`. A parameterized test shows it as the name of the test case.
     public let description: String
-    /// The bounds that the store must be created with: the defaults, or 1 MiB or 4 MiB for the checks of capacity.
+    /// The bounds with which the test must create the store: the defaults, or a capacity of 1 MiB or 4 MiB for the checks of capacity.
     public let bounds: IdempotencyBounds
     /// The steps of the check. They throw ``Difference`` at the first violation.
     private let body: @Sendable (any IdempotencyStore) async throws -> Void
@@ -51,14 +51,15 @@ public struct IdempotencyStoreCheck: Sendable, CustomStringConvertible {
         }
     }
 
-    /// All checks: of the states of a key, of its ownership, and of the capacity.
+    /// All checks: of the states of a key, of the ownership of keys, and of a full store.
     public static let all = states + ownership + capacity
 
     /// Checks of the states of a key: free, running until its lease ends, and finished until it expires.
     ///
-    /// A response must return byte for byte: the sample has a NUL byte, a non-ASCII letter and two fields with the same name. The largest
-    /// response is encrypted before it is stored, which needs more bytes than the plain one. If a response is too large to store, the key
-    /// is finished without a response. A repetition must not run the request again in this case either.
+    /// A store must return a response byte for byte. The response of the checks has a NUL byte, a non-ASCII letter and two fields with the
+    /// same name. The server encrypts a response before the store receives it, so a store must accept more bytes than the maximum size of a
+    /// plain response. If a response is too large, the server finishes the key without a response. In this case, too, a repetition must not
+    /// run the request again.
     private static let states: [IdempotencyStoreCheck] = [
         .init("Returns the response of a finished key as it was, until the key expires") { store in
             let answer = try answer()
@@ -114,14 +115,15 @@ public struct IdempotencyStoreCheck: Sendable, CustomStringConvertible {
 
     /// Checks of the relation between a key, its request and its client.
     ///
-    /// In every state of the key, the fingerprint decides whether two requests are the same. If another claim has taken the key after the
-    /// end of a lease, the earlier claim must neither finish nor release the key. Two clients can use the same key for different requests.
+    /// In each state of a key, the store compares the fingerprint of a request to decide whether the request is a repetition or another
+    /// request. If another claim has taken the key after the end of a lease, the earlier claim must neither finish nor release the key. Two
+    /// clients can use the same key for different requests.
     ///
     /// Common causes of failures:
     /// - *Ignores a claim that was too slow*: `finish` and `release` compare only the digest of the key, and not the id of the claim.
     /// - *Gives a key to one of a hundred concurrent claims*: the store reads and inserts in two steps. Insert with a unique key, and let
     ///   the conflict decide.
-    /// - *Keeps the keys of clients apart*: the digest doesn't include the client.
+    /// - *Keeps the keys of clients apart*: the digest of the key doesn't include the client.
     private static let ownership: [IdempotencyStoreCheck] = [
         .init("Reports another request with a key, running or finished") { store in
             let first = try IdempotencyClaim.sample(body: "one")
@@ -157,16 +159,16 @@ public struct IdempotencyStoreCheck: Sendable, CustomStringConvertible {
 
     /// Checks of a full store.
     ///
-    /// A store never removes a key before it expires, because a repetition would then run the request again. It refuses new keys instead,
-    /// with the delay until the next key expires. Each account, address and network has a share of the bytes, so that one client can't fill
-    /// the store.
+    /// A full store must not remove a key before the key expires, because a repetition would then run the request again. Instead, the store
+    /// refuses new keys and returns the delay until the next key expires. Each account, address and network has a share of the bytes, so
+    /// that one client can't fill the store.
     ///
     /// Common causes of failures:
     /// - *Refuses a key beyond an account's share*: the store removes the oldest key instead.
-    /// - *Counts the bytes of responses*: the store counts keys only, or doesn't correct the size when a key is finished.
-    /// - *Removes no running key*: expired and running keys have the same state.
-    /// - *Keeps room for others from an attacker with 400 addresses*: the store has no share per network, or one pool for accounts and
-    ///   addresses. The store of this check has 4 MiB.
+    /// - *Counts the bytes of responses*: the store counts only the keys, or doesn't update the size when a claim finishes its key.
+    /// - *Removes no running key*: the store treats expired and running keys in the same way.
+    /// - *Keeps room for others from an attacker with 400 addresses*: the store has no share per network, or accounts and addresses share
+    ///   one pool. The store of this check has 4 MiB.
     private static let capacity: [IdempotencyStoreCheck] = [
         .init("Refuses a key beyond an account's share, and removes none before it expires", IdempotencyBounds(bytes: 1 << 20)) {
             store in
@@ -251,7 +253,7 @@ public struct IdempotencyStoreCheck: Sendable, CustomStringConvertible {
     ]
 
     /// Returns a response with status 201, a repeated field and a body with a NUL byte and a non-ASCII letter.
-    /// - Parameter text: The beginning of the body, by which a check distinguishes responses.
+    /// - Parameter text: The beginning of the body. Checks use different texts to distinguish responses.
     /// - Throws: ``Difference`` if the response can't be stored.
     private static func answer(_ text: String = "done") throws -> IdempotentResponse {
         let headers: HTTPFields = [.contentType: "application/json", .location: "/orders/7", .vary: "Accept", .vary: "Origin"]
@@ -263,7 +265,7 @@ public struct IdempotencyStoreCheck: Sendable, CustomStringConvertible {
 }
 
 extension IdempotencyClaim {
-    /// The secret of all samples of the process. The secret is random. So claims of two processes have different digests, even for the same
+    /// The random secret of all sample claims in this process. In two processes, sample claims have different digests, even for the same
     /// key.
     private static let secret = IdempotencySecret()
 

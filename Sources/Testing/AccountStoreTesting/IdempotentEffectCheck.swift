@@ -4,14 +4,15 @@ import ErrorContract
 import Foundation
 public import Idempotency
 
-/// A check of a request that changes an account and has an idempotency key. The stores of accounts and of keys share a database, so they
-/// must commit the change and the response of the key in one transaction.
+/// A check that the stores of accounts and of idempotency keys work together. If a request with an idempotency key changes an account, and
+/// the two stores share a database, they must commit the change and the response for the key in one transaction.
 ///
 /// Each check makes the same four steps:
 /// 1. If another request has taken the key, the request must throw `LostIdempotencyKey` and change nothing.
-/// 2. A request that has its key must make the change and finish the key.
+/// 2. If the request still has its key, the request must make the change and finish the key.
 /// 3. A repetition of the request must return the stored response.
-/// 4. If the mutation can be repeated and finds nothing left to change, the key must not be finished with the response of a success.
+/// 4. If another request makes the same change again and finds nothing left to change, it must not finish its key with the response of a
+///    success.
 ///
 /// Use ``IdempotencyStoreCheck`` for the store of the keys alone.
 ///
@@ -23,27 +24,28 @@ public import Idempotency
 /// }
 /// ```
 ///
-/// Only stores that share a database can pass. If the keys are in another database, the server must finish a key after the change. After a
-/// crash between these two steps, a repetition of the request makes the change again.
+/// Only stores that share a database can pass. If the keys are in another database, the server makes the change first and then finishes the
+/// key. If the server crashes between these two steps, a repetition of the request makes the change again.
 public struct IdempotentEffectCheck: Sendable, CustomStringConvertible {
     /// The rule, as a sentence that begins with `idempotency:`.
     public let description: String
     /// Prepares the accounts and tokens of the check, and returns the change.
     private let mutation: @Sendable (any AccountStores) async throws -> Mutation
 
-    /// A change of the stores, and the ways to observe it.
+    /// A change of the stores, and a function that finds out whether the change is stored.
     private struct Mutation: Sendable {
-        /// Makes the change. It runs twice if the change is repeatable. Returns `false` if there is nothing to change.
+        /// Makes the change. Returns `false` if there is nothing to change. The check calls this closure a second time if `isRepeatable` is
+        /// `true`.
         let run: @Sendable () async throws -> Bool
         /// Returns whether the change is stored.
         let isStored: @Sendable () async throws -> Bool
-        /// Whether the change can be made again without effect.
+        /// Whether the check makes the change a second time, with another key. The second call then finds nothing left to change.
         var isRepeatable = true
     }
 
     /// Runs the check on the stores of a new and empty database.
     ///
-    /// The accounts and tokens of the check are created in the database, so the stores can be used for one check only.
+    /// The check creates its accounts and tokens in the database, so use the stores for one check only.
     /// - Parameters:
     ///   - stores: The stores of the accounts.
     ///   - keys: The store of the idempotency keys, in the same database.
@@ -140,7 +142,7 @@ public struct IdempotentEffectCheck: Sendable, CustomStringConvertible {
     private func check(_ stores: any AccountStores, _ keys: any IdempotencyStore) async throws {
         let mutation = try await mutation(stores)
         let answer = try IdempotentResponse.json(["done": true])
-        // Another claim has taken the key after the lease, so the change must be rolled back.
+        // Another claim has taken the key after the lease, so the stores must roll the change back.
         let lost = try IdempotencyClaim.sample("lost")
         try require(try await keys.claim(lost), equals: .claimed, "A claim")
         try require(try await keys.claim(try .sample("lost"), after: 61), equals: .claimed, "A claim after the lease")
@@ -152,7 +154,7 @@ public struct IdempotentEffectCheck: Sendable, CustomStringConvertible {
         }
         try require(isRefused, "The work on a lost key throws LostIdempotencyKey")
         try require(try await !mutation.isStored(), "The work on a lost key is not stored")
-        // The claim has its key, so the change and the response must be stored.
+        // The claim still has its key, so the stores must store the change and the response.
         let claim = try IdempotencyClaim.sample("kept")
         try require(try await keys.claim(claim), equals: .claimed, "A claim")
         let done = try await work(on: claim, keys, answer, mutation)
@@ -163,7 +165,7 @@ public struct IdempotentEffectCheck: Sendable, CustomStringConvertible {
         }
         try require(try stored.opened(for: claim), equals: answer, "The response")
         guard mutation.isRepeatable else { return }
-        // A second confirmation changes nothing, so the response of the success must not be stored for its key.
+        // The second request changes nothing, so the stores must not store the response of a success for its key.
         let other = try IdempotencyClaim.sample("other")
         try require(try await keys.claim(other), equals: .claimed, "A claim")
         let again = try await work(on: other, keys, answer, mutation)
@@ -176,7 +178,7 @@ public struct IdempotentEffectCheck: Sendable, CustomStringConvertible {
     ///   - keys: The store of the key.
     ///   - answer: The response with which the change finishes the key.
     ///   - mutation: The change.
-    /// - Returns: Whether the change was made, and the request, which records whether the key is finished.
+    /// - Returns: Whether the closure made the change, and the request, which records whether the key is finished.
     /// - Throws: `LostIdempotencyKey` if the key belongs to another request.
     private func work(
         on claim: IdempotencyClaim,

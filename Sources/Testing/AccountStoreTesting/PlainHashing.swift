@@ -2,10 +2,10 @@ public import AccountCore
 import Dispatch
 import Synchronization
 
-/// Password hashing for tests. It takes no time, and a hash consists of a number and the password, such as `1:secret`.
+/// Password hashing for tests, which takes no time. A hash consists of a number and the password, such as `1:secret`.
 ///
-/// A test can read the hashed and verified passwords, hold calls until it releases them, and make passwords fail. Use it instead of
-/// Argon2id, which allocates 19 MiB for each call. If a test measures time or memory, use a real algorithm instead.
+/// A test can read the hashed and verified passwords, block calls until the test releases them, and make the hashing of a password fail.
+/// Use this type in place of Argon2id, which allocates 19 MiB for each call. If a test measures time or memory, use a real algorithm.
 ///
 /// ```swift
 /// let hashing = PlainHashing()
@@ -14,7 +14,7 @@ import Synchronization
 /// hashing.release(2)
 /// ```
 ///
-/// Never use it in production: it stores passwords in clear. All methods are thread-safe.
+/// Never use this type in production: its hashes contain the passwords as plain text. All methods are thread-safe.
 public final class PlainHashing: PasswordHashing {
     /// The recorded calls and the settings of the test, guarded by a mutex.
     private struct State {
@@ -32,18 +32,20 @@ public final class PlainHashing: PasswordHashing {
     private let acceptsAll: Bool
     /// The recorded calls and settings. The lock is never held while a call is blocked.
     private let state = Mutex(State())
-    /// The number of held calls that may end. ``release(_:)`` adds to it.
+    /// The semaphore on which held calls wait. ``release(_:)`` adds permits.
     private let permits = DispatchSemaphore(value: 0)
 
-    /// Creates hashing whose calls are not held.
+    /// Creates a hashing that doesn't hold calls.
     /// - Parameters:
-    ///   - generation: The number before the password. Hashes of another generation need a rehash, as after a change of the parameters.
+    ///   - generation: The number before the password in new hashes. Hashes with another number need a rehash, like real hashes after a
+    ///     change of the algorithm's parameters.
     ///   - acceptsAll: Whether every password verifies against every hash.
     public init(generation: Int = 1, acceptsAll: Bool = false) {
         (self.generation, self.acceptsAll) = (generation, acceptsAll)
     }
 
-    /// The passwords whose hashing has begun, in order. If a `HashingGate` uses this hashing, the first password is that of its decoy.
+    /// The passwords whose hashing has begun, in order. If a `HashingGate` uses this hashing, the first password is the one that the gate
+    /// hashes for its decoy.
     public var hashed: [String] { state.withLock(\.hashed) }
     /// The verifications that have begun, in order.
     public var verified: [(password: String, hash: String)] { state.withLock(\.verified) }
@@ -52,15 +54,15 @@ public final class PlainHashing: PasswordHashing {
     /// The largest number of calls at one time.
     public var peak: Int { state.withLock(\.peak) }
 
-    /// Makes each call that begins from now on wait until ``release(_:)`` admits it. A waiting call blocks its thread, like the computation
-    /// of a real hash.
+    /// Makes all later calls wait until ``release(_:)`` lets them continue. A waiting call blocks its thread, like the computation of a
+    /// real hash.
     ///
-    /// Use it to test what a server does while all of its hashing threads are busy. Calls that have begun before are not affected.
+    /// Use this function to test a server while all of its hashing threads are busy. Calls that have already begun are not affected.
     public func hold() { state.withLock { $0.isHeld = true } }
 
-    /// Lets a number of waiting calls continue. If fewer calls are waiting, the remaining permits apply to later calls.
+    /// Lets a number of held calls continue. If fewer calls wait, the remaining permits let later calls continue at once.
     ///
-    /// A semaphore wakes the calls, in an order that is not specified.
+    /// The order in which the waiting calls continue is not specified.
     /// - Parameter count: The number of calls; at least 0.
     public func release(_ count: Int = 1) {
         for _ in 0..<count { permits.signal() }
@@ -83,22 +85,22 @@ public final class PlainHashing: PasswordHashing {
         return "\(generation):\(password)"
     }
 
-    /// Returns whether the part of a hash after its first colon is the password. The generation is ignored.
+    /// Returns whether the part of a hash after its first colon is the password. The method ignores the generation.
     public func verify(_ password: String, against hash: String) -> Bool {
         begin { $0.verified.append((password, hash)) }
         defer { state.withLock { $0.running -= 1 } }
-        // The bytes are compared, as real hashes do. Swift's strings would also be equal if they represent the same letters with different
-        // code points.
+        // Real algorithms compare bytes. Swift's `==` would also accept a string that represents the same letters with different code
+        // points.
         return acceptsAll || hash.drop { $0 != ":" }.dropFirst().utf8.elementsEqual(password.utf8)
     }
 
-    /// Returns whether the hash begins with another generation.
+    /// Returns whether a hash begins with another generation than new hashes.
     public func needsRehash(_ hash: String) -> Bool { !hash.hasPrefix("\(generation):") }
 
     /// Records a call, and blocks the thread if calls are held.
     ///
     /// The call counts as running before it blocks, so that a test can wait for ``running`` to reach a number.
-    /// - Parameter note: Adds the call to the state, within the lock.
+    /// - Parameter note: Adds the call to the state. The closure runs under the lock.
     private func begin(_ note: (inout State) -> Void) {
         let isHeld = state.withLock { state in
             note(&state)

@@ -13,12 +13,12 @@ public import RateLimiting
 /// The checks compare delays and resets exactly, some to the microsecond. So the store must read the time from the clock of the test and
 /// not from the database.
 ///
-/// A store may do other work later, such as its sweep, but it must decide immediately: no check waits in real time. The suite doesn't cover
-/// the capacity of a store, or the sweep of expired usage, because both are implementation details of a store.
+/// A store must decide immediately, because no check waits in real time. The store may do other work later, such as its sweep. The suite
+/// doesn't cover the capacity of a store or the sweep of expired usage, because both differ between stores.
 public struct RateLimitStoreCheck: Sendable, CustomStringConvertible {
     /// The rule, as a sentence that begins with `limits:`. A parameterized test shows it as the name of the test case.
     public let description: String
-    /// The rate limit rules with which the store must be created.
+    /// The rate limit rules with which the test must create the store.
     public let rules: [RateLimitRule]
     /// The steps of the check. They throw ``Difference`` at the first violation.
     private let body: @Sendable (LimitsUnderTest) async throws -> Void
@@ -56,20 +56,20 @@ public struct RateLimitStoreCheck: Sendable, CustomStringConvertible {
     public static let all = decisions + windows + refunds + changes + concurrency
 }
 
-/// A store, another store on the same data, and a closure that lets time pass.
+/// The store that a check tests, another store on the same data, and a closure that advances the clock of both.
 struct LimitsUnderTest: Sendable {
     /// The store that most steps use.
     let store: any RateLimitStore
-    /// A store on the same data, as another process has it; the same as `store` if the test has only one.
+    /// A store on the same data, which represents another process; the same as `store` if the test has only one store.
     let other: any RateLimitStore
-    /// Lets time pass for both stores.
+    /// Advances the clock of both stores.
     let wait: @Sendable (Duration) async throws -> Void
 
     /// Requires that a policy refuses a request with an exact delay.
     /// - Parameters:
     ///   - claims: The claims of the request.
-    ///   - policy: The policy that must be reported.
-    ///   - wait: The expected `Retry-After`; `nil` if the request can never be admitted, because its cost exceeds the quota.
+    ///   - policy: The policy that the store must report.
+    ///   - wait: The expected `Retry-After`; `nil` if the store can never admit the request, because its cost exceeds the quota.
     ///   - line: The line of the check.
     func requireRefusal(
         _ claims: [RateLimitClaim],
@@ -82,11 +82,11 @@ struct LimitsUnderTest: Sendable {
         try require(refusal?.retryAfter, equals: wait, "The wait", line: line)
     }
 
-    /// Requires that a request is admitted, which counts it.
+    /// Requires that the store admits a request. The store then counts the request.
     /// - Parameters:
     ///   - claims: The claims of the request.
     ///   - line: The line of the check.
-    /// - Returns: The result, with the charge if a claim is refundable.
+    /// - Returns: The result. It contains a charge if one of the claims is refundable.
     /// - Throws: ``Difference`` with the refusing policy and its delay; errors of the store.
     @discardableResult
     func requireAdmission(_ claims: [RateLimitClaim], line: Int = #line) async throws -> RateLimitResult {
@@ -96,7 +96,7 @@ struct LimitsUnderTest: Sendable {
         return response
     }
 
-    /// Requires the remaining units of each claim. Counts nothing.
+    /// Requires that each claim has a number of remaining units. The function uses `check`, so the store counts nothing.
     /// - Parameters:
     ///   - claims: The claims.
     ///   - remaining: The expected units, in the order of the claims.
@@ -116,10 +116,11 @@ extension RateLimitStoreCheck {
     private static let account = RateLimitPolicy.requests(2, per: .seconds(60), name: "account")
     /// 3 requests an hour per address.
     private static let address = RateLimitPolicy.requests(3, per: .seconds(3_600), name: "address")
-    /// 5 requests in 10 minutes for all clients together.
+    /// 5 requests per 10 minutes for all clients together.
     private static let everybody = RateLimitPolicy.requests(5, per: .seconds(600), name: "everybody")
-    /// A policy of 10 requests a minute by the strict GCRA, with a burst of 5. No window of a minute may contain more than 10 requests,
-    /// including the burst. So after the burst, only 5 units return within a minute, which is one unit every 10 s and not every 6 s.
+    /// A policy of 10 requests a minute by the strict GCRA, with a burst of 5. Any window of a minute contains at most 10 requests,
+    /// including the burst. So after a burst of 5 requests, only 5 more requests fit into a minute: units become available every 10 s (50 s
+    /// / 5), and not every 6 s.
     private static let paced = RateLimitPolicy.requests(
         10,
         per: .seconds(60),
@@ -127,11 +128,11 @@ extension RateLimitStoreCheck {
         algorithm: .strictGCRA(burst: 5)
     )
 
-    /// Returns the claims of a request to the rules ``joint``.
+    /// Returns the claims of a request under the rules ``joint``.
     /// - Parameters:
     ///   - account: The key of the account.
     ///   - address: The key of the address.
-    ///   - cost: The units that the request takes from each policy; by default, the cost of the policy.
+    ///   - cost: The units that the request takes from each policy; `nil` for the cost that the policy defines.
     private static func claims(_ account: String, _ address: String, cost: Int? = nil) -> [RateLimitClaim] {
         [
             RateLimitClaim("account", key: account, cost: cost), RateLimitClaim("address", key: address, cost: cost),
@@ -139,20 +140,22 @@ extension RateLimitStoreCheck {
         ]
     }
 
-    /// Three rules that decide together. The third one is not visible to clients.
+    /// Three rules that decide together. The third rule is not visible to clients.
     private static let joint = [RateLimitRule(account), RateLimitRule(address), RateLimitRule(everybody, isVisible: false)]
 
     /// Checks of joint decisions. Either all policies admit a request, or no policy counts it. If several policies refuse the request, the
     /// store reports the refusal with the longest delay.
     ///
     /// Common causes of failures:
-    /// - *Decides all or nothing*: the store counts one policy before it has checked the next one, and doesn't undo it.
-    /// - *Repeats a refusal … equal to a check*: a refused `admit` changes the usage. A client that retries during the delay must not
-    ///   extend it.
-    /// - *Repeats a refusal only until other requests count its keys*: the store caches a refusal without comparing the usage of the other
-    ///   keys.
+    /// - *Decides all or nothing*: the store counts the request for one policy before it has checked the next policy, and doesn't undo the
+    ///   count after a refusal.
+    /// - *Repeats a refusal … equal to a check*: a refused `admit` changes the usage. If a client retries during the delay, the store must
+    ///   not extend the delay.
+    /// - *Repeats a refusal only until other requests count its keys*: the store caches a refusal, and doesn't notice that the usage of one
+    ///   of its keys has changed.
     /// - *Never admits a cost above the quota*: the store reports a delay, although no delay helps.
-    /// - *Reports refusals of a policy in shadow mode*: a policy in shadow mode counts admitted requests, but never refuses one.
+    /// - *Reports refusals of a policy in shadow mode*: the store refuses the request. A policy in shadow mode must count admitted
+    ///   requests, but never refuse a request.
     private static let decisions: [RateLimitStoreCheck] = [
         .init("Decides all or nothing, and reports the policy with the longest delay", joint) { limits in
             try await limits.requireAdmission(claims("ana", "::1"))
@@ -264,8 +267,8 @@ extension RateLimitStoreCheck {
     ///
     /// Common causes of failures:
     /// - *Admits exactly the quota in a window*: the store uses a fixed window, which admits up to twice the quota around its boundary.
-    /// - *Waits for the last unit that a cost needs*: the delay is that of the first unit that becomes available.
-    /// - *Restores the units of the strict GCRA evenly*: the burst is added to the quota instead of being a part of it.
+    /// - *Waits for the last unit that a cost needs*: the store reports the delay until the first unit becomes available.
+    /// - *Restores the units of the strict GCRA evenly*: the store adds the burst to the quota. The burst must be a part of the quota.
     /// - *Admits at the end of the reported delay*: the store rounds times to milliseconds, or rounds a delay down.
     private static let windows: [RateLimitStoreCheck] = [
         .init("Admits exactly the quota in a window, and one more when the first unit leaves it", joint) { limits in
@@ -325,15 +328,15 @@ extension RateLimitStoreCheck {
         },
     ]
 
-    /// Checks of refunds: each refundable policy returns its units at most once, and only while they are in the window.
+    /// Checks of refunds: a store returns the units of each refundable policy at most once, and only while the units are in the window.
     ///
-    /// The result of an admission contains a charge. Refused requests and checks without a request have no charge. A refund after the
-    /// window must return nothing, because at this time, the units have already become available to later requests.
+    /// The result of `admit` contains a charge, which the caller passes to `refund`. A refusal and the result of `check` contain no charge.
+    /// A refund after the window must return nothing, because the units have already become available to later requests.
     ///
     /// Common causes of failures:
-    /// - *Refunds a charge once*: the store subtracts units without a record of the charge.
-    /// - *Admits immediately after a refund*: a cached refusal is not discarded.
-    /// - *Refunds nothing after the window*: the store subtracts from the present usage.
+    /// - *Refunds a charge once*: the store subtracts units each time, because it doesn't record that a charge was refunded.
+    /// - *Admits immediately after a refund*: the store doesn't discard a cached refusal.
+    /// - *Refunds nothing after the window*: the store subtracts the units from the usage of later requests.
     private static let refunds: [RateLimitStoreCheck] = [
         .init("Refunds a charge once, and only its refundable part", joint + [RateLimitRule(paced)]) { limits in
             let claims = [
@@ -379,19 +382,22 @@ extension RateLimitStoreCheck {
         },
     ]
 
-    /// Checks of a change of a rule while it has usage: usage carries over to another quota, window or algorithm.
+    /// Checks of a change of a rule under which requests have already been counted: the store must preserve this usage for another quota,
+    /// window or algorithm.
     ///
     /// An operator can change a limit during an attack. A store that discards the usage would then admit the full quota once more. A store
-    /// that converts it too strictly would refuse clients that are below the new limit.
+    /// that converts the usage too strictly would refuse clients that are below the new limit.
     ///
-    /// A rule that is off counts nothing, but its usage is preserved for the time when it is switched on again.
+    /// While a rule is off, the store counts nothing for the rule. The store must preserve the usage until an operator switches the rule on
+    /// again.
     ///
     /// Common causes of failures:
-    /// - *Keeps usage when a policy is replaced*: the expiry of a key still follows the shorter window, so its usage ends too early.
-    /// - *Lowers and raises a quota, and switches a rule off and on*: the store removes units beyond the lower quota. They must count again
-    ///   after the quota is raised.
+    /// - *Keeps usage when a policy is replaced*: the store still removes the usage of a key after the old, shorter window.
+    /// - *Lowers and raises a quota, and switches a rule off and on*: the store removes the units that exceed the lower quota. These units
+    ///   must count again after the operator raises the quota.
     /// - *Converts usage to another algorithm, and back*: the store interprets the value of one algorithm as the value of the other.
-    /// - *Converts the strict GCRA to other numbers*: the store stores an instant without the emission under which it was computed.
+    /// - *Converts the strict GCRA to other numbers*: the store stores the instant of the GCRA, but not the interval between two units with
+    ///   which the store computed this instant.
     private static let changes: [RateLimitStoreCheck] = [
         .init("Keeps usage when a policy is replaced", joint) { limits in
             let claim = [RateLimitClaim("account", key: "ana")]
@@ -446,16 +452,16 @@ extension RateLimitStoreCheck {
         },
     ]
 
-    /// Checks of a hundred concurrent calls, distributed over two stores on the same data: no limit is exceeded, and refused requests count
-    /// nowhere.
+    /// Checks of a hundred concurrent calls of two stores on the same data: the stores must not exceed a limit, and must not count refused
+    /// requests under any policy.
     ///
-    /// Pass a second store to find races between processes. Without it, the checks find only races within one process.
+    /// Pass a second store to find races between processes. Without a second store, the checks find only races within one process.
     ///
     /// Common causes of failures:
     /// - *Admits exactly the quota to a hundred concurrent callers*: the store reads the usage and writes it in two steps. Use one script
     ///   or one transaction.
-    /// - *Counts nothing of concurrent requests that another policy refuses*: the store counts each policy separately, and undoes the
-    ///   counts of a refused request too late.
+    /// - *Counts nothing of concurrent requests that another policy refuses*: the store counts each policy separately, and removes the
+    ///   counts of a refused request only afterwards. Until then, the counts refuse other requests.
     /// - *Counts with another store on the same data*: the digests of keys depend on a secret that the two stores don't share.
     private static let concurrency: [RateLimitStoreCheck] = [
         .init("Admits exactly the quota to a hundred concurrent callers", joint) { limits in

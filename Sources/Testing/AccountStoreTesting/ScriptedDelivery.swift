@@ -3,7 +3,7 @@ public import AccountCore
 import ErrorContract
 import Synchronization
 
-/// Email delivery for tests: runs a script for each attempt, then stores the email in memory.
+/// An email delivery for tests, which runs a script for each attempt and then stores the email in memory.
 ///
 /// ```swift
 /// let delivery = ScriptedDelivery { _, attempt in
@@ -11,8 +11,8 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Use it to test retries, dead letters and the contents of emails without an SMTP server. It is thread-safe; attempts may run
-/// concurrently.
+/// Use this delivery to test retries, dead letters and the contents of emails without an SMTP server. The delivery is thread-safe, and
+/// attempts may run concurrently.
 public final class ScriptedDelivery: MailDelivery {
     /// The recorded attempts, guarded by a mutex.
     private struct State {
@@ -30,8 +30,9 @@ public final class ScriptedDelivery: MailDelivery {
 
     /// Creates a delivery.
     /// - Parameters:
-    ///   - next: A delivery that receives the emails after the script.
-    ///   - script: Called for each attempt. Attempts of all emails are counted together, from 1. If it throws, the email fails.
+    ///   - next: A delivery that also receives each email after the script.
+    ///   - script: A closure that the delivery calls for each attempt, with the email and the number of the attempt. The delivery counts
+    ///     the attempts of all emails together, from 1. If the closure throws, the attempt fails.
     public init(
         then next: (any MailDelivery)? = nil,
         _ script: @escaping @Sendable (_ mail: Mail, _ attempt: Int) async throws -> Void = { _, _ in }
@@ -43,7 +44,7 @@ public final class ScriptedDelivery: MailDelivery {
     /// - Parameters:
     ///   - times: The number of attempts that fail, counted over all emails.
     ///   - error: The error of each failed attempt.
-    ///   - next: A delivery that receives the emails after that.
+    ///   - next: A delivery that receives the emails of all later attempts.
     public convenience init(failing times: Int, with error: any Error, then next: (any MailDelivery)? = nil) {
         self.init(then: next) { _, attempt in
             if attempt <= times { throw error }
@@ -59,7 +60,7 @@ public final class ScriptedDelivery: MailDelivery {
 
     /// Runs the script and the next delivery, and records the result.
     ///
-    /// The number of the attempt is taken before the script runs, so concurrent attempts have different numbers.
+    /// Concurrent attempts have different numbers, because the method counts the attempt before it runs the script.
     /// - Throws: The error of the script or of the next delivery. The email is then in ``failed``.
     public func deliver(_ mail: Mail) async throws {
         let attempt = state.withLock { state in
@@ -77,16 +78,16 @@ public final class ScriptedDelivery: MailDelivery {
     }
 }
 
-/// Texts of emails for tests: the subject is the name of the kind, and the text is the token of the link. The sender and the HTML part are
-/// empty, and the name of the recipient is not used.
+/// A rendering of short emails for tests: the subject is the name of the email's kind, and the text is the token of the link. The sender
+/// and the HTML part are empty, and the email doesn't contain the recipient's name.
 ///
 /// Use `MailTemplates` of `Pages` if a test checks the contents of emails.
 public struct PlainRendering: MailRendering {
     /// Creates a rendering.
     public init() {}
 
-    /// Returns an email whose subject is the name of the kind, with `reset` and `changed` for the emails of a reset, and whose text is the
-    /// token of the link.
+    /// Returns an email. The subject is `reset` for a password reset, `changed` for the notice of a changed password, and the raw value of
+    /// the kind for other emails. The text is the token of the link.
     public func mail(_ content: MailContent) -> Mail {
         let subject =
             switch content.kind {

@@ -3,14 +3,15 @@ public import AccountCore
 public import ErrorContract
 public import Foundation
 
-/// The stores of a check, and those of another process on the same data. As `AccountStores`, it is the first of the two.
+/// The stores of a check, and other stores on the same data, which represent another process. The properties of `AccountStores` return the
+/// first ones.
 ///
 /// A check uses the properties of `AccountStores` for sequential steps, ``others`` to observe a change from another process, and
 /// ``either(_:)`` for concurrent calls.
 struct StoresUnderTest: AccountStores {
     /// The stores that a check uses by default.
     let stores: any AccountStores
-    /// Stores on the same data; the same as `stores` if the test has only one process.
+    /// Other stores on the same data; the same as `stores` if the test passes none.
     let others: any AccountStores
 
     var accounts: any AccountRepository { stores.accounts }
@@ -24,7 +25,7 @@ struct StoresUnderTest: AccountStores {
     var decoys: any DecoyStore { stores.decoys }
     var signingKeys: any SigningKeyStore { stores.signingKeys }
 
-    /// Returns ``stores`` for an even number, and ``others`` for an odd one, to distribute concurrent calls over both.
+    /// Returns ``stores`` for an even number, and ``others`` for an odd number, so that a check can send concurrent calls to both.
     func either(_ number: Int) -> any AccountStores { number.isMultiple(of: 2) ? stores : others }
 
     /// Returns the stored state of an account.
@@ -37,7 +38,7 @@ struct StoresUnderTest: AccountStores {
     }
 }
 
-/// Steps that tests of stores share. Times are seconds after the start of a test's time: see `Date.after(_:)`.
+/// Steps that tests of stores share. All times are in seconds after a fixed date: see `Date.after(_:)`.
 extension AccountStores {
     /// Adds the account of `Account.sample(_:state:language:)`, with the password hash `old hash`.
     /// - Parameters:
@@ -59,11 +60,11 @@ extension AccountStores {
 
     /// Inserts a reset token that is valid for an hour.
     ///
-    /// No email is sent, and the token itself is discarded: a test can use it only by its digest.
+    /// The function sends no email and discards the token itself, so a test can use the token only by its digest.
     /// - Parameters:
     ///   - account: The account whose password the token can set.
     ///   - seconds: The time of the creation.
-    ///   - liveLimit: The number of valid tokens of the account that remain, including this one.
+    ///   - liveLimit: The largest number of valid tokens of the account, including this one. The store removes older tokens.
     /// - Returns: The digest of the token, by which the store identifies it.
     public func mint(for account: Account, after seconds: TimeInterval = 0, liveLimit: Int = 3) async throws -> TokenDigest {
         let token = StoredResetToken.sample(for: account, after: seconds)
@@ -74,7 +75,7 @@ extension AccountStores {
     /// Confirms a reset token with the password hash `new hash`.
     /// - Parameters:
     ///   - token: The digest of the token.
-    ///   - account: The account, whose language the confirmation email has.
+    ///   - account: The account, whose language the confirmation email uses.
     ///   - seconds: The time of the confirmation.
     ///   - intentID: The id of the confirmation email.
     /// - Returns: Whether the token was valid. If not, nothing is changed.
@@ -93,7 +94,7 @@ extension AccountStores {
         return try await resetTokens.confirm(token, passwordHash: "new hash", confirmation: intent, at: .after(seconds))
     }
 
-    /// Returns whether a reset token is valid. It does not consume the token.
+    /// Returns whether a reset token is valid. The function doesn't consume the token.
     /// - Parameters:
     ///   - token: The digest of the token.
     ///   - seconds: The time of the lookup, in seconds after the start of a test's time.
@@ -102,7 +103,7 @@ extension AccountStores {
     }
 }
 
-/// A session with its first refresh token. The session is created at `Date.after(0)`, the fixed date at which the time of each test starts.
+/// A session with its first refresh token. The creation time of the session is `Date.after(0)`.
 ///
 /// ```swift
 /// let opened = try await OpenedSession(stores, account: account)
@@ -115,7 +116,7 @@ public struct OpenedSession: Sendable {
     public let session: StoredSession
     /// The digest of its first refresh token.
     public let first = SecretToken().digest
-    /// The rules by which ``use(_:after:)`` refreshes: the defaults.
+    /// The default rules, which ``use(_:after:)`` passes to the store.
     public let rules = SessionRules()
 
     /// Opens a session of an account.
@@ -130,10 +131,10 @@ public struct OpenedSession: Sendable {
         try require(isOpen, "A session of an active account opens")
     }
 
-    /// Uses a refresh token some seconds after the start, and offers a new random token as its successor.
+    /// Refreshes the session with a refresh token, and offers a new random token as its successor.
     /// - Parameters:
     ///   - token: The digest of the token.
-    ///   - seconds: The time of the refresh.
+    ///   - seconds: The time of the refresh, in seconds after `Date.after(0)`.
     /// - Returns: The outcome, and the successor. The successor is only valid if the outcome is `rotated`.
     public func use(
         _ token: TokenDigest,
@@ -143,14 +144,14 @@ public struct OpenedSession: Sendable {
         return (try await stores.sessions.rotate(token, to: next, at: .after(seconds), rules: rules), next)
     }
 
-    /// Whether the session is valid. Each access is a lookup in the store.
+    /// Whether the session is valid. Each access of this property is a lookup in the store.
     public var isAlive: Bool {
         get async throws { try await stores.sessions.isAlive(session.id) }
     }
 }
 
 extension Account {
-    /// Returns an account with the first name Ana and the password hash `old hash`, created at the start of a test's time. Its id is new.
+    /// Returns an account with a new id, the first name Ana, the password hash `old hash`, and the creation time `Date.after(0)`.
     /// - Parameters:
     ///   - email: The address.
     ///   - state: The state.
@@ -191,9 +192,9 @@ extension StoredResetToken {
 }
 
 extension Date {
-    /// Returns the time some seconds after the start of a test's time, which is a fixed date.
+    /// Returns the time some seconds after a fixed date, at which the time of each test starts.
     ///
-    /// Fractions of a second are exact to a quarter of a microsecond at that date. Use times with few binary digits if a check compares
-    /// them after a round trip.
+    /// At this date, a `Date` has a precision of a quarter of a microsecond. If a check compares times after a store has stored them, use
+    /// fractions that are exact in binary, such as 0.5 or 0.25.
     public static func after(_ seconds: TimeInterval) -> Date { Date(timeIntervalSince1970: 1_750_000_000 + seconds) }
 }

@@ -13,20 +13,20 @@ import Synchronization
 /// try await sleeper.value
 /// ```
 ///
-/// Call ``waitForSleepers(_:)`` before ``advance(by:)``. Otherwise, the clock may advance before the task begins to sleep. The deadline is
-/// then later than the test expects, and the task may never wake.
+/// Call ``waitForSleepers(_:)`` before ``advance(by:)``. Otherwise, the clock may advance before the task begins to sleep. The task then
+/// computes a later deadline than the test expects, and may never wake.
 ///
-/// The clock is thread-safe. If a test waits for real sockets, use ``QuickClock``, because this clock can't know when bytes arrive.
+/// The clock is thread-safe. If a test waits for real sockets, use ``QuickClock`` instead. A manual clock can't know when bytes arrive.
 /// - Complexity: Sleeping is O(1). Advancing is O(n + d log d), where n is the number of sleepers, and d is the number of sleepers that
 ///   wake.
 public final class ManualClock: Clock, Sendable {
-    /// An instant of the clock, counted from its start.
+    /// An instant of the clock, as the time since the clock's start.
     public struct Instant: InstantProtocol {
         /// The time since the clock's start.
         public var offset: Duration
 
-        /// Creates an instant.
-        /// - Parameter offset: The time since the clock's start. Negative offsets are valid instants in the past of the clock.
+        /// Creates an instant from the time since the clock's start.
+        /// - Parameter offset: The time since the clock's start. A negative offset is an instant before the start.
         public init(offset: Duration = .zero) {
             self.offset = offset
         }
@@ -43,10 +43,11 @@ public final class ManualClock: Clock, Sendable {
 
     /// A task that sleeps.
     ///
-    /// The sleeper is resumed exactly once: by ``advance(by:)`` or by the handler of the task's cancellation. Both remove the sleeper from
-    /// the table under the lock. Only the one that finds the sleeper in the table resumes it.
+    /// Either ``advance(by:)`` or the cancellation handler of the task resumes the sleeper. Both first remove the sleeper from
+    /// `State.sleepers` under the lock, and only the one that finds the sleeper there resumes it. So each sleeper is resumed exactly once.
     private struct Sleeper {
-        /// The number of the call, in the order in which tasks began to sleep. The number decides the order of equal deadlines.
+        /// The number of the call of `sleep`. Calls are numbered in the order in which tasks began to sleep. Sleepers with the same
+        /// deadline wake in this order.
         var id: UInt64
         /// The instant at which the task wakes.
         var deadline: Instant
@@ -56,8 +57,8 @@ public final class ManualClock: Clock, Sendable {
 
     /// The time and the sleepers.
     ///
-    /// `cancelled` contains the ids of tasks that were canceled before their continuation was stored, because the handler of a cancellation
-    /// can run first. `park` then removes the id and throws. `watchers` are the calls of ``waitForSleepers(_:)`` that still wait.
+    /// A task can be canceled before `park` has stored its continuation. The cancellation handler then adds the id of the call to
+    /// `cancelled`. `park` finds the id there, removes it, and resumes the task with `CancellationError`.
     private struct State {
         /// The current instant, which never decreases.
         var now = Instant()
@@ -65,13 +66,13 @@ public final class ManualClock: Clock, Sendable {
         var nextID: UInt64 = 0
         /// The sleeping tasks by the number of their call.
         var sleepers: [UInt64: Sleeper] = [:]
-        /// The numbers of calls whose tasks were canceled before they were parked.
+        /// The numbers of calls whose tasks were canceled before `park` stored them.
         var cancelled: Set<UInt64> = []
-        /// The calls of ``ManualClock/waitForSleepers(_:)`` that wait, with the number of sleepers that each one needs.
+        /// The pending calls of ``ManualClock/waitForSleepers(_:)``, each with the number of sleepers for which it waits.
         var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
-    /// The time and the sleepers. The lock is held for single operations only.
+    /// The time and the sleepers. No code outside this file runs under the lock.
     private let state = Mutex(State())
 
     /// Creates a clock at its start.
@@ -113,11 +114,12 @@ public final class ManualClock: Clock, Sendable {
         }
     }
 
-    /// Stores a sleeper until its deadline, and resumes the calls of ``waitForSleepers(_:)`` that have waited for the sleeper.
+    /// Stores a sleeper until its deadline. If enough tasks sleep now, the function also resumes the pending calls of
+    /// ``waitForSleepers(_:)``.
     ///
     /// If the deadline has passed or the task was canceled, the function resumes the sleeper at once. Continuations are resumed outside the
     /// lock, because they may run code of the caller.
-    /// - Parameter sleeper: The sleeper, which is not in the table yet.
+    /// - Parameter sleeper: The sleeper, which is not stored yet.
     private func park(_ sleeper: Sleeper) {
         enum Outcome { case parked([CheckedContinuation<Void, Never>]), due, cancelled }
         let outcome = state.withLock { state -> Outcome in
@@ -139,10 +141,10 @@ public final class ManualClock: Clock, Sendable {
 
     /// Advances the clock and wakes the sleepers whose deadlines have passed, earliest first.
     ///
-    /// The function doesn't wait for the tasks: they run later on their own executors. If a woken task sleeps again, its new deadline
-    /// counts from the time after the whole step. If a test observes several waits of one task, advance in smaller steps, or use
+    /// The function doesn't wait for the tasks: they run later on their own executors. If a woken task sleeps again for a duration, the
+    /// duration starts at the time after the whole step. To observe several waits of one task, advance in smaller steps, or use
     /// ``SteppedExecutor/run(_:until:)``.
-    /// - Parameter duration: The step. A step of zero wakes no task.
+    /// - Parameter duration: The step.
     /// - Precondition: `duration` is not negative.
     public func advance(by duration: Duration) {
         precondition(duration >= .zero, "a manual clock does not go backwards (by \(duration))")
@@ -161,7 +163,7 @@ public final class ManualClock: Clock, Sendable {
     /// Returns when at least `count` tasks sleep on the clock, so that a test can advance it without a race.
     ///
     /// The function has no timeout and ignores cancellation. If fewer tasks sleep, it never returns. Set a time limit for the test.
-    /// - Parameter count: The number of tasks. Tasks that sleep for other reasons also count.
+    /// - Parameter count: The number of tasks. All tasks that sleep on the clock count, also tasks that the test doesn't mean.
     public func waitForSleepers(_ count: Int = 1) async {
         await withCheckedContinuation { continuation in
             let isReady = state.withLock { state in
@@ -174,10 +176,12 @@ public final class ManualClock: Clock, Sendable {
     }
 }
 
-/// An executor that runs tasks one job at a time on the thread that calls ``drain()``, so that a test knows when all of them wait.
+/// An executor that runs tasks one job at a time on the thread that calls ``drain()``. When ``drain()`` returns, each task has ended or
+/// waits for an event.
 ///
-/// With a ``ManualClock``, this is a simulation: run all jobs, advance the clock to the next deadline, and repeat. If a task waits for an
-/// event that never comes, ``drain()`` still returns. The test can then see that the task has not ended, and the test doesn't hang.
+/// Together with a ``ManualClock``, the executor runs a simulation: ``run(_:until:)`` runs all jobs, advances the clock to the next
+/// deadline, and repeats both steps. If a task waits for an event that never comes, ``drain()`` still returns. The test can then see that
+/// the task has not ended, and the test doesn't hang.
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -186,14 +190,14 @@ public final class ManualClock: Clock, Sendable {
 /// executor.run(clock, until: .seconds(60))
 /// ```
 ///
-/// The same seed of a random number generator then gives the same order of all events. The order is only repeatable for tasks that prefer
-/// this executor. Actors with their own executor and real I/O run elsewhere.
+/// If the tasks use a random number generator with a fixed seed, each run has the same order of events. This is only true for tasks that
+/// prefer this executor. Actors with their own executor and real I/O run on other threads, in any order.
 ///
 /// The executor doesn't create a thread, so no job runs between two calls of ``drain()``. Tasks stay suspended if a test never calls
 /// ``drain()``.
 public final class SteppedExecutor: TaskExecutor {
-    /// All jobs since the queue was last empty, and the index of the next job. The array is only reset when all of its jobs were taken, so
-    /// taking a job is O(1). The memory of the array therefore grows with the jobs of one ``drain()``.
+    /// All jobs since the queue was last empty, and the index of the next job. The executor empties the array only after it has taken all
+    /// jobs, so taking a job is O(1). The memory of the array therefore grows with the number of jobs in one call of ``drain()``.
     private let jobs = Mutex<(all: [UnownedJob], next: Int)>(([], 0))
 
     /// Creates an executor without jobs.
@@ -242,10 +246,11 @@ public final class SteppedExecutor: TaskExecutor {
     }
 }
 
-/// A clock that runs faster than real time by a factor. A test over real sockets that waits for half a minute then takes a few seconds.
+/// A clock that runs faster than real time by a factor. For example, a test with real sockets that waits for half a minute on this clock
+/// takes a few seconds.
 ///
-/// Use ``ManualClock`` if the test has no real sockets: ``ManualClock`` takes no time and has no races. The factor also multiplies the
-/// delays of the machine, so use a small factor, such as 4, and long deadlines.
+/// Use ``ManualClock`` if the test has no real sockets: ``ManualClock`` takes no time and has no races. The factor also multiplies delays
+/// that the test machine causes. Therefore use a small factor, such as 4, and long deadlines.
 ///
 /// ```swift
 /// let environment = ClientEnvironment(clock: MonotonicClock(QuickClock(factor: 4)))
@@ -269,7 +274,7 @@ public struct QuickClock: Clock {
 
     /// The current instant.
     public var now: Instant { Instant(offset: start.duration(to: .now) * factor) }
-    /// One nanosecond of real time, on this clock.
+    /// The duration on this clock that corresponds to one nanosecond of real time.
     public var minimumResolution: Duration { .nanoseconds(factor) }
 
     /// Sleeps until a deadline.

@@ -7,9 +7,9 @@ import Timekeeping
 
 /// A scenario in which many calls have an expired token, and the refresh endpoint of the server fails a few times. All calls must succeed.
 ///
-/// The client sends `GET /items/N` with a token. If the server refuses the token, the client sends `POST /refresh`. The server under test
-/// accepts only ``freshToken``, and refuses ``staleToken`` with 401. The first refreshes fail as ``failure`` defines, and each later
-/// refresh returns ``freshToken``.
+/// The client sends `GET /items/N` with a token. If the server refuses the token, the client sends `POST /refresh`. The server of the
+/// scenario accepts only ``freshToken``, and refuses ``staleToken`` with 401. The server fails the first ``failures`` refreshes as
+/// ``failure`` defines. Each later refresh returns ``freshToken``.
 ///
 /// A correct client runs one refresh at a time for all calls, retries a failed refresh, and then repeats each call:
 ///
@@ -19,8 +19,8 @@ import Timekeeping
 /// #expect(report.refreshesAtOnce == 1)
 /// ```
 ///
-/// Use the scenario to test the settings of an app's client with a failing refresh endpoint, or a new transport with many concurrent calls.
-/// To test the rules of a single refresh, use `Session` with a ``ScriptedTransport``.
+/// Use the scenario to test a transport with many concurrent calls and failing refreshes. To test a single refresh, use `Session` with a
+/// ``ScriptedTransport``.
 public struct RefreshStorm: Sendable {
     /// The failure of a refresh.
     public enum Failure: String, CaseIterable, Sendable {
@@ -36,9 +36,10 @@ public struct RefreshStorm: Sendable {
         case serverError
         /// The connection is reset without a response, so the client doesn't know whether the refresh took effect.
         case resetBeforeResponse
-        /// The connection is reset within the body of a success. The server has refreshed the session, and the client has no new tokens.
+        /// The server sends a success, but the connection is reset within the body. The server has refreshed the session, but the client
+        /// has no new tokens.
         case resetWithinBody
-        /// No response. The refresh ends with a timeout.
+        /// No response. The client ends the refresh with a timeout.
         case hang
     }
 
@@ -57,7 +58,7 @@ public struct RefreshStorm: Sendable {
     /// Creates a scenario.
     /// - Parameters:
     ///   - failure: The failure of the first refreshes.
-    ///   - failures: The number of failures; at least 0. If this number exceeds the attempts of the client, some calls fail.
+    ///   - failures: The number of failures; at least 0. If a refresh fails more often than the client retries it, some calls fail.
     ///   - calls: The number of concurrent calls.
     public init(_ failure: Failure, failures: Int, calls: Int) {
         (self.failure, self.failures, self.calls) = (failure, failures, calls)
@@ -78,14 +79,15 @@ public struct RefreshStorm: Sendable {
     /// The body of a refresh and of its response.
     private struct Token: Codable { var token: String }
 
-    /// Makes all calls concurrently, with the standard middleware of a client.
+    /// Makes all calls concurrently, with a client that has the standard middleware.
     ///
-    /// Use this function for a server that the test starts, such as one in another process. ``run(over:timeout:)`` starts its own server.
+    /// Use this function if the test has its own server, for example in another process. Otherwise, use ``run(over:timeout:)``, which
+    /// starts a server.
     /// - Parameters:
     ///   - url: The address of the server.
     ///   - transport: The HTTP engine.
     ///   - timeout: The deadline of each call, which includes its refresh and all retries.
-    ///   - environment: Time and randomness.
+    ///   - environment: The clock and the source of random numbers of the client.
     /// - Returns: The report, after all calls have ended.
     public func run(
         _ url: URL,
@@ -150,7 +152,7 @@ extension RefreshStorm {
     /// Runs the scenario over real sockets, on a clock that is four times as fast as real time.
     /// - Parameters:
     ///   - transport: The HTTP engine.
-    ///   - timeout: The deadline of each call, on the clock of the client: the default is 7.5 s of real time.
+    ///   - timeout: The deadline of each call on the client's fast clock. The default of 30 s is 7.5 s of real time.
     /// - Returns: The report, after all calls have ended and the server is closed.
     /// - Throws: ``LoopbackServer/SetupFailure`` if the server can't start.
     public func run(over transport: any HTTPTransport, timeout: Duration = .seconds(30)) async throws -> Report {

@@ -16,8 +16,8 @@ import Synchronization
 ///
 /// Use this transport for tests of an app or a client that need no sockets. To test a transport itself, use ``LoopbackServer``.
 ///
-/// Each attempt of the client consumes one step, so a retry also needs a step. Deadlines don't apply: every step returns at once. The
-/// transport is thread-safe. Concurrent requests get the steps in the order in which their bodies were read.
+/// Each attempt of the client consumes one step, so a retry also needs a step. The transport ignores deadlines, because every step returns
+/// at once. The transport is thread-safe. Concurrent requests get the steps in the order in which their bodies were read.
 ///
 /// Check ``sent`` at the end of a test: the number of requests shows the retries, and the header fields show the middleware.
 public final class ScriptedTransport: HTTPTransport {
@@ -25,11 +25,11 @@ public final class ScriptedTransport: HTTPTransport {
     public enum Step: Sendable {
         /// Returns a response whose body is UTF-8 text, in one piece.
         case response(status: Int, headers: HTTPFields = [:], body: String = "")
-        /// Returns a response whose body arrives in chunks. After the last chunk, the body is complete if `end` is `nil`. Otherwise, the
-        /// body throws `end`, as after a lost connection.
+        /// Returns a response whose body arrives in chunks. If `end` is `nil`, the body is complete after the last chunk. Otherwise, the
+        /// body then throws the error `end`, for example to simulate a lost connection.
         case stream(status: Int, headers: HTTPFields = [:], chunks: [[UInt8]], end: TransportError? = nil)
-        /// Throws an error instead of a response. Set `wasSent: false` if the request certainly did not reach the server. The client may
-        /// then repeat the request.
+        /// Throws an error instead of a response. `wasSent: false` in the error means that the request certainly did not reach the server,
+        /// so that the client may repeat the request.
         case failure(TransportError)
     }
 
@@ -58,9 +58,9 @@ public final class ScriptedTransport: HTTPTransport {
     ///   - request: The request without its body.
     ///   - body: The body, which is read completely.
     ///   - timeout: Ignored.
-    /// - Throws: The error of the step. If no step remains, the method throws an error with the code `other` and `wasSent: false`, and
-    ///   still records the request. If the body can't be read, the method throws the error of the body. It then doesn't record the request,
-    ///   and the request consumes no step.
+    /// - Throws: The error of the step. If no step remains, the method records the request and throws an error with the code `other` and
+    ///   `wasSent: false`. If the body can't be read, the method throws the error of the body. In this case, the method doesn't record the
+    ///   request and consumes no step.
     public func send(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -87,7 +87,7 @@ public final class ScriptedTransport: HTTPTransport {
         }
     }
 
-    /// Reads a body like an engine that sends it: in chunks, with a progress report after each one.
+    /// Reads a body in chunks and reports the progress after each chunk, like an HTTP engine that sends the body.
     /// - Parameter body: The body.
     /// - Returns: All bytes of the body.
     /// - Throws: The error of the body. An error of another type becomes `cancelled` with `wasSent: false`.

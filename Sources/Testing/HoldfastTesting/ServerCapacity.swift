@@ -1,8 +1,10 @@
 /// A model of a server with a bounded number of workers and a bounded queue, for simulations of overload.
 ///
-/// The server processes requests at a rate, and refuses requests that would wait too long. The server stops responding when the refusals
-/// alone keep it busy. The backlog is one number: the work in the queue, in requests. Each admitted request adds 1, each refusal adds
-/// ``refusalCost``, and the server removes ``rate`` per second. The expected wait is the backlog divided by the rate.
+/// The server processes requests at a rate, and refuses requests that would wait too long. A refusal also costs work. If there are so many
+/// refusals that the expected wait exceeds ``collapse``, the server doesn't respond at all.
+///
+/// The model stores one number, the backlog: the work in the queue, measured in requests. Each admitted request adds 1 to the backlog, each
+/// refusal adds ``refusalCost``, and the server removes ``rate`` per second. The expected wait is the backlog divided by the rate.
 ///
 /// ```swift
 /// var server = ServerCapacity(rate: 100)
@@ -13,8 +15,8 @@
 /// }
 /// ```
 ///
-/// The model is a value, and the time is an argument. A time that is earlier than the latest one counts as the latest one. Time and memory
-/// are O(1).
+/// The model is a value, and the caller passes the time as an argument. If a caller passes an earlier time than before, the model uses the
+/// latest time. Each call takes O(1) time, and the model needs O(1) memory.
 ///
 /// Use the model with a ``ManualClock`` to simulate many clients in one process, for example to compare retry policies. The model has no
 /// threads and no sockets. For real failures of a connection, use ``LoopbackServer``.
@@ -31,9 +33,9 @@ public struct ServerCapacity: Hashable, Sendable {
 
     /// The number of requests that the server processes per second; positive.
     public private(set) var rate: Double
-    /// The longest wait in the queue, 250 ms by default. Requests that would wait longer are refused.
+    /// The longest wait in the queue, 250 ms by default. The server refuses requests that would wait longer.
     public let longestWait: Duration
-    /// The expected wait from which the server also stops sending refusals, 1 s by default.
+    /// The limit of the expected wait above which the server doesn't even send refusals, 1 s by default.
     public let collapse: Duration
     /// The cost of a refusal, as a fraction of a request; 0.15 by default.
     public let refusalCost: Double
@@ -46,7 +48,7 @@ public struct ServerCapacity: Hashable, Sendable {
     /// - Parameters:
     ///   - rate: The number of requests that the server processes per second; positive.
     ///   - longestWait: The longest wait in the queue.
-    ///   - collapse: The wait from which the server doesn't respond; at least `longestWait`.
+    ///   - collapse: The limit of the expected wait above which the server doesn't respond; at least `longestWait`.
     ///   - refusalCost: The cost of a refusal, as a fraction of a request. With 0, the server never collapses.
     public init(
         rate: Double,
@@ -57,7 +59,7 @@ public struct ServerCapacity: Hashable, Sendable {
         (self.rate, self.longestWait, self.collapse, self.refusalCost) = (rate, longestWait, collapse, refusalCost)
     }
 
-    /// Changes the rate from an instant on. Queued requests stay in the queue and are processed at the new rate.
+    /// Changes the rate from a time on. The server processes the queued requests at the new rate.
     /// - Parameters:
     ///   - rate: The new number of requests per second; positive.
     ///   - now: The time since the start.
@@ -68,7 +70,7 @@ public struct ServerCapacity: Hashable, Sendable {
 
     /// Processes, refuses or ignores a request, depending on the expected wait of the request.
     ///
-    /// - Returns: The result. A request that was served after a long delay has still used the server's capacity.
+    /// - Returns: The result. If a client gives up before the delay of `served` ends, the request still uses the server's capacity.
     /// - Parameter now: The time since the start.
     public mutating func take(at now: Duration) -> Outcome {
         work(until: now)
@@ -83,7 +85,7 @@ public struct ServerCapacity: Hashable, Sendable {
     }
 
     /// Removes the work that was done since the latest call.
-    /// - Parameter now: The time since the start. An earlier time than the latest one changes nothing.
+    /// - Parameter now: The time since the start. If it is earlier than the time of the latest call, the method does nothing.
     private mutating func work(until now: Duration) {
         guard now > instant else { return }
         backlog = max(0, backlog - rate * ((now - instant) / .seconds(1)))

@@ -5,10 +5,11 @@
 /// let delay = Int.random(in: 0..<1_000, using: &random)
 /// ```
 ///
-/// Each number is a hash of a counter that grows by a constant. Different seeds give different parts of one sequence of 2⁶⁴ numbers. The
-/// algorithm is from Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators" (2014). O(1).
+/// Each number is a hash of a counter that grows by a constant. All seeds share one sequence of 2⁶⁴ numbers, and a seed decides where in
+/// the sequence the generator starts. The algorithm is from Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators" (2014).
+/// O(1).
 ///
-/// Don't use the generator for secrets: one number reveals all others.
+/// Don't use the generator for secrets: from one number, an attacker can compute all others.
 public struct SplitMix64: RandomNumberGenerator, Sendable {
     /// The counter, which each number increases by the constant.
     private var state: UInt64

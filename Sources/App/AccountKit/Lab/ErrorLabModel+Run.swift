@@ -6,10 +6,11 @@ import ResilientHTTP
 import Timekeeping
 
 extension ErrorLabModel {
-    /// Runs a scenario in the current session, and shows its result. A canceled run restores the earlier state.
+    /// Runs a scenario in the current lab session, and shows its result. If the run is canceled, the model restores the state and the steps
+    /// of the earlier run.
     /// - Parameters:
     ///   - scenario: The scenario.
-    ///   - isSignedIn: Whether the user signs in first, to a session of the lab.
+    ///   - isSignedIn: Whether the model first requests valid credentials from the lab, as after a sign-in.
     func run(_ scenario: LabScenario, isSignedIn: Bool) async {
         let before = (state, steps)
         state = .running(scenario)
@@ -46,7 +47,7 @@ extension ErrorLabModel {
         if shown == nil { signals.announce("\(scenario.name) succeeded") }
     }
 
-    /// Gets the credentials of the scenario and makes its calls.
+    /// Requests the credentials of the scenario, and makes its calls.
     /// - Returns: The last success.
     /// - Throws: The error that ended the run.
     private func attempt(_ trial: inout LabTrial, isSignedIn: Bool) async throws(APIError) -> LabSuccess {
@@ -63,7 +64,7 @@ extension ErrorLabModel {
         return reply
     }
 
-    /// Makes calls until a call succeeds, or until an error can't be resolved. Each result is compared with the expected result.
+    /// Makes calls until a call succeeds, or until an error ends the run. Compares each result with the result that the scenario expects.
     private func succeed(_ trial: inout LabTrial) async throws(APIError) -> LabSuccess {
         while true {
             do throws(APIError) {
@@ -79,9 +80,9 @@ extension ErrorLabModel {
         }
     }
 
-    /// Performs the step that precedes the next call.
+    /// Waits or refreshes the lab's session before the next call, depending on the error.
     ///
-    /// - Throws: The error if there is no next call.
+    /// - Throws: The error if the run ends without another call. An error of the kind `cancelled` if the task is canceled during a delay.
     private func followUp(_ error: APIError, _ trial: inout LabTrial) async throws(APIError) {
         guard followsAdvice, !error.isAbandoned else { throw error }
         let progress = LabFollowUp.Progress(
@@ -107,7 +108,7 @@ extension ErrorLabModel {
                 tokens = try await client.post(root + LabPath.refresh, refresh, context: LabRecorder.context)
                 steps.append(.refreshed)
             } catch {
-                // The next expected result of the scenario is that of the refresh.
+                // The scenario's next expected result describes the failed refresh.
                 trial.compare(sent: sentCalls(of: trial.scenario) + 1) { $0.differences(from: error) }
                 steps.append(.failed(error.code))
                 tokens = nil
@@ -116,7 +117,7 @@ extension ErrorLabModel {
         }
     }
 
-    /// Gets the credentials that a scenario needs; `nil` if it needs none.
+    /// Requests the credentials of a scenario from the lab. Returns `nil` if the scenario needs none. An unknown token needs no request.
     private func open(_ credentials: LabScenario.Authorization) async throws(APIError) -> LabTokens? {
         if credentials == .unknown { return LabTokens(accessToken: "nobody.knows", refreshToken: "", lifetimeMilliseconds: 0) }
         guard let path = credentials.path else { return nil }
@@ -144,10 +145,10 @@ extension ErrorLabModel {
     }
 }
 
-/// A scenario that is running, with its progress.
+/// The progress of a scenario that is running.
 struct LabTrial {
     let scenario: LabScenario
-    /// Whether results are compared with the expected results. After an additional sign-in, they are not compared.
+    /// Whether the run compares results with the expected results. After an additional sign-in, it doesn't compare them.
     var isCompared = true
     /// The number of retries after a delay.
     var repeats = 0
@@ -159,7 +160,7 @@ struct LabTrial {
 
     /// - Parameters:
     ///   - scenario: The scenario.
-    ///   - sentBefore: The number of requests for the scenario that the client sent in earlier runs of its session.
+    ///   - sentBefore: The number of requests for the scenario that the client sent in earlier runs in the same lab session.
     init(scenario: LabScenario, sentBefore: Int) {
         self.scenario = scenario
         self.sentBefore = sentBefore
@@ -175,7 +176,7 @@ struct LabTrial {
     }
 }
 
-/// The next step of a run after an error, by the error's retry class.
+/// The next step of a run after an error. The error's retry class determines the step.
 enum LabFollowUp: Hashable, Sendable {
     /// The run ends, and the user decides.
     case end
@@ -184,9 +185,9 @@ enum LabFollowUp: Hashable, Sendable {
     /// Refreshes the session, and calls again.
     case refresh
 
-    /// The progress of a run.
+    /// The facts about a run that determine its next step.
     struct Progress: Hashable, Sendable {
-        /// Whether a retry is safe, even if the first call took effect.
+        /// Whether the request has no second effect if the client sends it again. This is so for the method GET.
         var isSafe: Bool
         /// Whether there is a refresh token that was not used in this run.
         var canRefresh: Bool
@@ -199,7 +200,8 @@ enum LabFollowUp: Hashable, Sendable {
     /// The maximum number of retries after a delay.
     static let maximumRepeats = 3
 
-    /// Creates the next step after an error. The backoff waits 1, 2 and 4 seconds without jitter, so that a run is predictable.
+    /// Creates the next step after an error. Without a delay from the server, the delays are 1, 2 and 4 seconds without jitter, so that a
+    /// run is predictable.
     init(after error: APIError, _ progress: Progress) {
         switch error.retry {
         case .never, .afterSignIn: self = .end
@@ -214,7 +216,7 @@ enum LabFollowUp: Hashable, Sendable {
     /// Returns the delay before the next retry: 1, 2 and 4 seconds for the first three retries.
     private static func backoff(_ progress: Progress) -> Duration { .seconds(1 << min(progress.repeats, 10)) }
 
-    /// Returns the step for a delay. The run ends if the delay is too long, or if too many retries have failed.
+    /// Returns the step for a delay. The run ends if there is no delay, if it exceeds the maximum, or after ``maximumRepeats`` retries.
     private static func wait(_ delay: Duration?, _ progress: Progress) -> LabFollowUp {
         guard let delay, delay <= progress.maximumWait, progress.repeats < maximumRepeats else { return .end }
         return .wait(delay)

@@ -13,11 +13,15 @@ import Timekeeping
 /// #endif
 /// ```
 ///
-/// The model makes the calls of a scenario with its own client. Pass the middleware of the app's client, so that this client behaves like
-/// the app's client. ``LabRun/exchanges`` contains all requests, including those that the middleware retried.
+/// The model makes the calls of a scenario with its own client. Pass the middleware of the app's client, so that the model's client behaves
+/// like the app's client. ``LabRun/exchanges`` contains all requests, including the retries by the middleware.
 ///
-/// Some errors remain that the middleware did not handle. If ``followsAdvice`` is `true`, the model handles them according to their retry
-/// class: it waits and retries, refreshes the lab's session, or asks the user to sign in. A canceled run leaves the model unchanged.
+/// The middleware may not resolve an error. If ``followsAdvice`` is `true`, the model then acts according to the error's retry class: it
+/// waits and retries, or it refreshes the lab's session and retries. If the error needs a sign-in, the run ends with an alert.
+/// ``perform(_:)`` with the alert's action `signIn` requests valid credentials and runs the scenario again.
+///
+/// Each ``run(_:)`` begins a new lab session. The server counts the calls of a lab session, so that a scenario can have a sequence of
+/// different results. If a run is canceled, the model restores the ``state`` and the ``steps`` of the earlier run.
 @Observable
 @MainActor
 public final class ErrorLabModel: StandardScreenModel {
@@ -31,19 +35,19 @@ public final class ErrorLabModel: StandardScreenModel {
         case finished(LabRun)
     }
 
-    /// The scenarios. They are the built-in scenarios until ``load()`` has loaded the scenarios of the server.
+    /// The scenarios. These are the built-in scenarios until ``load()`` has loaded the scenarios of the server.
     public internal(set) var scenarios: [LabScenario]
-    /// The reason why the server's scenarios could not be loaded.
+    /// The reason why the last ``load()`` failed; `nil` if it succeeded.
     public internal(set) var loadFailure: APIError?
     /// The state of the screen.
     public internal(set) var state = State.idle
-    /// The steps so far of the run in progress, or those of the last run.
+    /// The steps of the current run so far. After the run, its steps remain until the next run.
     public internal(set) var steps: [LabStep] = []
-    /// The error of the last run, until it is dismissed.
+    /// The alert about the error of the last run; `nil` after the user has dismissed it.
     var presentation: ErrorPresentation? {
         didSet { if presentation != nil { signals.countAlert() } }
     }
-    /// Whether the model retries according to the retry class of an error. If `false`, each run is a single call.
+    /// Whether the model retries according to the retry class of an error. If `false`, a run ends at its first error.
     public var followsAdvice = true
     /// The maximum delay before a retry. If the server requests a longer delay, the run ends.
     public var maximumWait = Duration.seconds(10)
@@ -61,13 +65,13 @@ public final class ErrorLabModel: StandardScreenModel {
     /// - Parameters:
     ///   - baseURL: The server's address.
     ///   - transport: The HTTP engine.
-    ///   - middleware: The app's middleware between its client and the transport, the first outermost.
+    ///   - middleware: The middleware of the app's client, with the outermost first.
     ///   - language: The language of the errors.
     ///   - timeout: The maximum duration of a call, unless its scenario specifies another one.
     ///   - root: The path at which the lab is mounted.
-    ///   - clock: The clock of delays.
+    ///   - clock: The clock for delays and durations.
     ///   - wallClock: Returns the local time, from which the model computes the time of `ErrorPresentation.Action.retryAt(_:)`.
-    ///   - newSession: Creates names of sessions: letters, digits and `._-`, at most 64.
+    ///   - newSession: Returns the name of a new lab session. A name has at most 64 characters: letters, digits and `._-`.
     public init<C: Clock>(
         baseURL: URL,
         transport: any HTTPTransport,
@@ -95,8 +99,8 @@ public final class ErrorLabModel: StandardScreenModel {
         super.init(language: language, catalogue: client.catalogue, wallClock: wallClock)
     }
 
-    /// Loads the server's scenarios, which may include codes of the server's own catalogue. If the request fails, the built-in scenarios
-    /// remain.
+    /// Loads the server's scenarios, which can include codes of the server's own catalogue. If the request fails, ``scenarios`` remains
+    /// unchanged.
     public func load() async {
         do throws(APIError) {
             let listing: LabListing = try await client.get(root + LabPath.scenarios, context: LabRecorder.context)
@@ -108,7 +112,7 @@ public final class ErrorLabModel: StandardScreenModel {
         }
     }
 
-    /// Runs a scenario in a new session. Does nothing while another scenario runs.
+    /// Runs a scenario in a new lab session. Does nothing while another scenario runs.
     /// - Parameter scenario: A scenario of ``scenarios``.
     public func run(_ scenario: LabScenario) async {
         guard !isRunning else { return }
@@ -117,7 +121,7 @@ public final class ErrorLabModel: StandardScreenModel {
         await run(scenario, isSignedIn: false)
     }
 
-    /// Runs the last scenario again in the same session, so that a sequence continues.
+    /// Runs the last scenario again in the same lab session, so that a sequence of results continues. Does nothing without a last run.
     public func runAgain() async {
         guard let run = lastRun else { return }
         await self.run(run.scenario, isSignedIn: false)
@@ -145,7 +149,7 @@ extension ErrorLabModel {
     public struct Section: Hashable, Sendable, Identifiable {
         /// The group.
         public let group: LabScenario.Group
-        /// The scenarios, in the order of the table.
+        /// The scenarios, in the order of ``ErrorLabModel/scenarios``.
         public let scenarios: [LabScenario]
         /// The name of the group.
         public var id: String { group.rawValue }
@@ -163,7 +167,7 @@ extension ErrorLabModel {
         if case .running = state { true } else { false }
     }
 
-    /// The last run, once it has ended.
+    /// The last run; `nil` before the first run, and while a scenario is running.
     public var lastRun: LabRun? {
         if case .finished(let run) = state { run } else { nil }
     }

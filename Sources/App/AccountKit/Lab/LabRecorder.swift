@@ -4,15 +4,15 @@ import ResilientHTTP
 import Synchronization
 import Timekeeping
 
-/// Records the requests of the lab's calls. It must be the innermost middleware, so that it also receives the requests that other
-/// middleware retries. It is thread-safe, because the last request of a canceled run may end after the next run has started.
+/// Records the requests of the lab's calls. The recorder must be the innermost middleware, so that it also receives the retries by other
+/// middleware. It is thread-safe, because the last request of a canceled run may end after the next run has started.
 final class LabRecorder: ClientMiddleware {
-    /// The name of the calls that are recorded.
+    /// The operation name of the calls that the recorder records.
     static let context = "error_lab"
     /// The maximum number of recorded requests of one run.
     static let maximum = 100
 
-    /// The requests of the current run and its start, guarded by a mutex.
+    /// The requests of the current run, and the time at which the run started. A mutex guards both.
     private struct State {
         var start: Duration = .zero
         var exchanges: [LabExchange] = []
@@ -25,16 +25,16 @@ final class LabRecorder: ClientMiddleware {
         self.stopwatch = stopwatch
     }
 
-    /// The requests since the last start.
+    /// The requests since the last ``start()``.
     var exchanges: [LabExchange] { state.withLock(\.exchanges) }
 
-    /// Removes the requests so far.
+    /// Removes all recorded requests, and starts the recording of a new run.
     func start() {
         let now = stopwatch.now
         state.withLock { $0 = State(start: now) }
     }
 
-    /// Records a request and its outcome, if it belongs to the lab.
+    /// Records a request and its outcome if it is a request of the lab.
     func intercept(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -61,7 +61,7 @@ final class LabRecorder: ClientMiddleware {
     }
 
     /// Adds a request to the record.
-    /// - Returns: Its number; `nil` beyond ``maximum``.
+    /// - Returns: The number of the request; `nil` if ``maximum`` requests are already recorded.
     private func begin(_ request: HTTPRequest) -> Int? {
         let now = stopwatch.now
         return state.withLock { state in
@@ -79,11 +79,11 @@ final class LabRecorder: ClientMiddleware {
         }
     }
 
-    /// Completes a request in the record.
+    /// Records the outcome of a request.
     private func end(_ id: Int, _ outcome: LabExchange.Outcome) {
         let now = stopwatch.now
         state.withLock { state in
-            // A canceled run may end after the next one has started.
+            // A request of a canceled run may end after the next run has started. The record then may not contain it.
             guard state.exchanges.indices.contains(id - 1), state.exchanges[id - 1].outcome == .pending else { return }
             state.exchanges[id - 1].outcome = outcome
             state.exchanges[id - 1].duration = now - state.start - state.exchanges[id - 1].start

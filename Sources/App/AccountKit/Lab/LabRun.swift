@@ -3,13 +3,13 @@ public import ErrorLabContract
 public import ResilientHTTP
 import Timekeeping
 
-/// A step of a run, apart from the requests.
+/// A step of a run. The requests of the run are recorded separately, in ``LabRun/exchanges``.
 public enum LabStep: Hashable, Sendable {
     /// A call ended with an error.
     case failed(ErrorCode)
     /// The run waited before the next call.
     case waited(Duration)
-    /// The session was refreshed.
+    /// The client refreshed the lab's session.
     case refreshed
     /// The user signed in again.
     case signedIn
@@ -38,16 +38,16 @@ public struct LabRun: Sendable {
     public let result: Result<LabSuccess, APIError>
     /// The steps.
     public let steps: [LabStep]
-    /// The requests that the client sent: more than calls, if the client's middleware retried some.
+    /// The requests that the client sent. If the client's middleware retried some, there are more requests than calls.
     public let exchanges: [LabExchange]
-    /// The texts for the user about the error, if there was one.
+    /// The texts for the user about the error; `nil` if the run succeeded.
     public let presentation: ErrorPresentation?
     /// The duration of the run.
     public let elapsed: Duration
-    /// The differences from the expectation of the scenario, in English.
+    /// The differences between the results and the results that the scenario expects, in English.
     public let differences: [String]
 
-    /// The error, if it ended with one.
+    /// The error that ended the run; `nil` if the run succeeded.
     public var error: APIError? {
         if case .failure(let error) = result { error } else { nil }
     }
@@ -57,11 +57,11 @@ public struct LabRun: Sendable {
 public struct LabExchange: Hashable, Sendable, Identifiable {
     /// The outcome of a request.
     public enum Outcome: Hashable, Sendable {
-        /// No response yet.
+        /// The client has not received a response yet.
         case pending
-        /// A response with a status.
+        /// The client received a response with this status.
         case answered(status: Int)
-        /// No response, and the reason.
+        /// The client received no response. The code is the reason.
         case lost(TransportError.Code)
     }
 
@@ -71,11 +71,11 @@ public struct LabExchange: Hashable, Sendable, Identifiable {
     public let method: String
     /// The path with its query.
     public let path: String
-    /// The time at which it was sent, from the start of the run.
+    /// The time between the start of the run and the start of the request.
     public let start: Duration
     /// The outcome.
     public internal(set) var outcome: Outcome
-    /// The time until the head of the response, or until the failure.
+    /// The time between the start of the request and the head of the response, or the failure.
     public internal(set) var duration: Duration
 }
 

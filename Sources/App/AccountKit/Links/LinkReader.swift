@@ -1,10 +1,10 @@
 public import AccountContract
 public import Foundation
 
-/// The table of the links that an app knows. It converts a URL to the app's value.
+/// Parses the links that open an app. Each link is converted to the app's own value, such as a case of an enumeration.
 ///
-/// The same rules apply to web links of the app's hosts and to links of the app's custom scheme. Web links must use https. A link with http
-/// is only accepted if its host is this machine.
+/// The same rules apply to web links of the app's hosts and to links of the app's custom scheme. A web link must use https. A link
+/// with http is accepted only for `localhost`, `127.0.0.1` and `::1`, if the host is one of `hosts`.
 ///
 /// ```swift
 /// let reader = LinkReader<AppLink>(
@@ -35,7 +35,7 @@ public struct LinkReader<Link: Sendable>: Sendable {
     private let makeAccountLink: (@Sendable (AccountLink) -> Link)?
     private let routes: [LinkRoute<Link>]
 
-    /// Creates a table.
+    /// Creates a reader.
     /// - Parameters:
     ///   - hosts: The hosts of the app's web links.
     ///   - scheme: The app's custom scheme, if it has one.
@@ -79,8 +79,8 @@ public struct LinkReader<Link: Sendable>: Sendable {
         return nil
     }
 
-    /// Returns the app's value for a link of the account server. Returns `nil` for any other link, and for a link that the app has no
-    /// screen for.
+    /// Returns the app's value for a link of the account server. Returns `nil` for any other link, and for a link for which the app has no
+    /// screen.
     private func accountLink(_ url: URL, _ path: [String]) throws(LinkRefusal) -> Link? {
         guard makeResetLink != nil || makeAccountLink != nil else { return nil }
         let link: AccountLink
@@ -98,8 +98,8 @@ public struct LinkReader<Link: Sendable>: Sendable {
         return makeAccountLink?(link)
     }
 
-    /// Returns the segments of the path, and the query without removing its percent encoding. In a link with a custom scheme, the host is
-    /// the first segment.
+    /// Returns the segments of the path, and the query with its percent-encoding. In a link with a custom scheme, the host is the first
+    /// segment.
     private func pathAndQuery(of url: URL) throws(LinkRefusal) -> (path: [String], query: String?) {
         guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true), parts.user == nil, parts.password == nil,
             let linkScheme = parts.scheme?.lowercased(), let host = parts.host?.lowercased() ?? (parts.path.isEmpty ? "" : nil)
@@ -119,7 +119,7 @@ public struct LinkReader<Link: Sendable>: Sendable {
     }
 }
 
-/// The reason why a link that opened the app is not followed.
+/// The reason why the reader refuses a link.
 public enum LinkRefusal: Error, Hashable, Sendable {
     /// The link doesn't belong to the app: it has another host or scheme, is a web link without TLS, or contains a user name.
     case foreign

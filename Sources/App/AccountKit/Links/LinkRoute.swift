@@ -9,7 +9,7 @@ public import Foundation
 /// ```
 /// The route matches both `https://HOST/lesson/7/2` and `SCHEME://lesson/7/2`.
 ///
-/// A pattern can require parameters of the query, for links whose path doesn't determine their kind:
+/// If the path doesn't determine the kind of a link, the pattern can require parameters of the query:
 /// ```swift
 /// LinkRoute("?type=coupon") { … }       // https://HOST/?type=coupon&title=…, SCHEME://?type=coupon&title=…
 /// LinkRoute("open?type=coupon") { … }   // https://HOST/open?type=coupon&title=…, SCHEME://open?type=coupon&title=…
@@ -25,11 +25,12 @@ public struct LinkRoute<Link: Sendable>: Sendable {
 
     /// Creates a route.
     /// - Parameters:
-    ///   - pattern: The path, and after `?` the parameters that the query must have with exactly these values, unescaped. In a
-    ///     link with a custom scheme, the host is the first segment.
-    ///   - needsSession: Whether the link must wait while no user is signed in.
-    ///   - make: Creates the app's value. If it throws, the link is refused with that error.
-    /// - Precondition: `pattern` begins with a name rather than a capture, or requires a parameter. No parameter is required twice.
+    ///   - pattern: The path. After a `?`, it lists the parameters that the query must have, each with its exact value without
+    ///     percent-encoding. In a link with a custom scheme, the host is the first segment.
+    ///   - needsSession: Whether the link requires a signed-in user. If so, ``LinkRouter`` stores the link until a user signs in.
+    ///   - make: Creates the app's value. If it throws, the reader refuses the link with that error.
+    /// - Precondition: `pattern` begins with a name rather than a capture, or it requires a parameter. The pattern requires each parameter
+    ///   once, with a value.
     public init(
         _ pattern: String,
         needsSession: Bool = false,
@@ -82,7 +83,7 @@ public struct LinkRoute<Link: Sendable>: Sendable {
     }
 }
 
-/// The parameters of a link: the captures of its path and the items of its query, percent-decoded, each at most once.
+/// The parameters of a link: the captures of its path and the items of its query, percent-decoded. Each name occurs at most once.
 public struct LinkParameters: Hashable, Sendable {
     private var values: [String: String] = [:]
 
@@ -96,7 +97,7 @@ public struct LinkParameters: Hashable, Sendable {
         }
     }
 
-    /// The value of a parameter without percent-encoding, or `nil` if the parameter is missing. A parameter without a value is an empty
+    /// The percent-decoded value of a parameter, or `nil` if the parameter is missing. The value of a parameter without `=` is an empty
     /// string.
     /// - Parameter name: The name of the capture or of the query item.
     public subscript(name: String) -> String? { values[name] }
@@ -107,7 +108,7 @@ public struct LinkParameters: Hashable, Sendable {
     /// Returns a required parameter.
     ///
     /// - Parameter name: The name of the capture or of the query item.
-    /// - Returns: The value without percent-encoding. It comes from the link, so validate it before you use it, for example, as an id.
+    /// - Returns: The percent-decoded value. It comes from the link, so validate it before you use it, for example as an id.
     /// - Throws: ``LinkRefusal/missingParameter(_:)`` if it is missing or empty.
     public func text(_ name: String) throws(LinkRefusal) -> String {
         guard let value = values[name], !value.isEmpty else { throw .missingParameter(name) }

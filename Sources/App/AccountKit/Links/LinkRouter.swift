@@ -1,10 +1,10 @@
 public import Foundation
 public import Observation
 
-/// Receives the links that open the app. The router passes each link to the app once, as soon as the app can open the link.
+/// Receives the links that open the app. The router passes each link to the app once, at a time when the app can open the link.
 ///
-/// If a link requires a session and no user is signed in, the router stores the link until ``signedIn()`` returns it. Only the latest such
-/// link is stored, because it is the one that the user opened last.
+/// If a link requires a session and no user is signed in, the router stores the link. ``signedIn()`` returns it later. The router stores
+/// only one link: a new one replaces it, because the user opened it last.
 ///
 /// ```swift
 /// switch try router.open(url) {
@@ -26,7 +26,7 @@ public final class LinkRouter<Link: Sendable> {
 
     /// Whether a user is signed in.
     public private(set) var isSignedIn: Bool
-    /// The link that waits for a sign-in.
+    /// The link that the router stores until a user signs in; `nil` if there is none.
     public private(set) var heldLink: Link?
     private let reader: LinkReader<Link>
 
@@ -41,7 +41,6 @@ public final class LinkRouter<Link: Sendable> {
 
     /// Opens a link.
     ///
-    ///
     /// Call it for each URL that the system passes to the app, including the URL that launched the app.
     /// - Parameter url: The web link, or the link with the app's custom scheme.
     /// - Returns: The result, or `nil` if the link matches no route.
@@ -53,7 +52,7 @@ public final class LinkRouter<Link: Sendable> {
         return .held
     }
 
-    /// Reports that a user has signed in.
+    /// Reports that a user has signed in, and returns the stored link. Follow this link.
     ///
     /// - Returns: The stored link; `nil` if there is none. Each link is returned only once.
     public func signedIn() -> Link? {

@@ -38,8 +38,8 @@ final class Cooldown {
         }
     }
 
-    /// Updates the seconds by the clock, and ends the cooldown at 0. The value is only assigned if it changes, because each assignment
-    /// updates the views.
+    /// Computes ``secondsLeft`` from the clock, and ends the cooldown at 0. The method assigns the value only if it changes, because each
+    /// assignment updates the views.
     func update() {
         let left = end.map { max(0, ($0 - clock.now).wholeSecondsRoundedUp) } ?? 0
         if left == 0 { end = nil }

@@ -7,7 +7,7 @@ struct Presenter: Sendable {
     /// The language of the user.
     let language: Language
     let catalogue: ErrorCatalogue
-    /// The local time, by which the time of a retry is determined.
+    /// Returns the local time, from which the presenter computes the time of a retry.
     let wallClock: @Sendable () -> Date
 
     /// Returns a text in the user's language.
@@ -57,12 +57,14 @@ struct Presenter: Sendable {
         )
     }
 
-    /// Returns the page for a request that the server refuses after the response to an earlier attempt was lost.
+    /// Returns the page for a request that probably succeeded: the response to an attempt was lost, and the server refuses the next
+    /// attempt.
     func probablySucceeded(title: LocalizedText, _ message: LocalizedText) -> ErrorPresentation {
         ErrorPresentation(title: text(title), message: text(message), primary: .signIn, secondary: .dismiss)
     }
 
-    /// The presentation for a link that the server refuses after the response to an earlier attempt was lost.
+    /// The page for a reset link that was probably used: the response to an attempt was lost, and the server refuses the link in the next
+    /// attempt.
     var passwordProbablyChanged: ErrorPresentation {
         ErrorPresentation(
             title: text(ContractText.resetTitle),
@@ -103,13 +105,13 @@ struct Presenter: Sendable {
         return (problems, isComplete)
     }
 
-    /// Returns the failure with its remaining delay, or `nil` if the delay is over.
+    /// Returns the error with the delay that remains until `date`, or `nil` if the delay is over.
     func stillWaiting(_ error: APIError, until date: Date) -> APIError? {
         let left = date.timeIntervalSince(wallClock())
         guard left > 0 else { return nil }
         var waiting = error
         waiting.retryAfter = .seconds(left)
-        // The server's text contains the whole delay.
+        // The server's text states the whole delay, but only a part of it remains.
         if error.kind == .rateLimited { waiting.message = nil }
         return waiting
     }
@@ -131,8 +133,8 @@ extension AccountField {
 }
 
 extension APIError {
-    /// The error as the error of a call without a session. For such a call, a 401 doesn't mean an expired session, so the user isn't asked
-    /// to sign in.
+    /// The error for a call without a session. For such a call, a 401 doesn't mean that a session has expired, so the alert offers no
+    /// sign-in.
     var withoutSession: APIError {
         guard recovery == .signIn else { return self }
         var refusal = self

@@ -7,9 +7,9 @@ import ResilientHTTP
 /// The model of the screen that a reset link opens: it validates the link, then sets a new password.
 ///
 /// A view calls ``open()`` when it appears and shows ``state``. After ``State/succeeded(email:)`` and
-/// ``State/passwordProbablyChanged(_:)``, it shows the screen of ``makeSignInModel()``. After ``State/linkExpired(_:)``, it shows the
-/// screen of ``makeForgotPasswordModel(clock:)``. The buttons of the view start their actions with `work`. If a call is canceled, the model
-/// returns to its earlier state.
+/// ``State/passwordProbablyChanged(_:)``, the view shows the screen of ``makeSignInModel()``. After ``State/linkExpired(_:)``, it shows the
+/// screen of ``makeForgotPasswordModel(clock:)``. The buttons of the view start their actions with `work.start(_:)`. If a call is canceled,
+/// the model returns to its earlier state.
 @Observable
 @MainActor
 public final class ResetPasswordModel: StandardScreenModel {
@@ -69,11 +69,11 @@ public final class ResetPasswordModel: StandardScreenModel {
     public let rules: PasswordRules
     let client: AccountClient
     private let link: ResetLink?
-    /// The account of the link, after the server has sent it.
+    /// The user's first name, from the server's response to the validation.
     private(set) var firstName: String?
     private(set) var email: EmailAddress?
     @ObservationIgnored private var submit = RepeatedSubmit<Password>()
-    /// Whether an attempt, with any password, may have used the link.
+    /// Whether an earlier attempt, with any password, may have used the link although its response was lost.
     @ObservationIgnored private var mayHaveConsumedLink = false
     /// Whether VoiceOver has announced that the passwords differ. It is reset when the passwords match.
     @ObservationIgnored private var hasAnnouncedMismatch = false
@@ -148,7 +148,7 @@ public final class ResetPasswordModel: StandardScreenModel {
         }
     }
 
-    /// Ends the screen and removes the password.
+    /// Removes the typed passwords, and changes to a final state.
     private func finish(_ end: State) {
         password = ""
         confirmation = ""
@@ -156,8 +156,8 @@ public final class ResetPasswordModel: StandardScreenModel {
         self.end(end)
     }
 
-    /// Returns whether a refused confirmation means that the link is no longer usable. A refusal without a code may also concern the
-    /// password, so the link is validated again.
+    /// Returns whether a failed attempt to set the password means that the link is no longer usable. An error without a code can also mean
+    /// that the server refuses the password. In this case, the method validates the link again.
     private func isConsumed(_ link: ResetLink, by refusal: APIError) async -> Bool {
         if refusal.code == .authResetTokenInvalid { return true }
         guard refusal.isDeadLink, refusal.isCodeless else { return false }
@@ -206,7 +206,7 @@ public final class ResetPasswordModel: StandardScreenModel {
         }
     }
 
-    /// Shows the result of a failed confirmation: an expired link, a message at the password, or an alert.
+    /// Shows the result of a failed attempt to set the password: the page for an expired link, a message at the password, or an alert.
     private func refusePassword(_ error: APIError) {
         let presentation = presenter.presentation(of: error.withoutSession)
         let fieldProblem = presenter.fieldProblems(of: error, fields: Self.fields).problems[.password]

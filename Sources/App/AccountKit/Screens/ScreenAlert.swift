@@ -1,6 +1,6 @@
 public import ErrorContract
 
-/// An alert of a screen with an id. A second failure has another id, so it is a different alert even if the text is the same.
+/// An alert of a screen, with an id. A second failure has another id, so its alert is a different one even if the text is the same.
 public struct ScreenAlert: Identifiable, Hashable, Sendable {
     /// The number of the alert among those of its model.
     public let id: Int
@@ -15,8 +15,7 @@ public struct ScreenAlert: Identifiable, Hashable, Sendable {
         (self.id, self.presentation) = (id, presentation)
     }
 
-    /// Returns the text of the alert: the message, and the reference for support if an action of the alert is to contact
-    /// support.
+    /// Returns the message of the alert. If the user can contact support, the text also contains the reference for support.
     /// - Parameters:
     ///   - language: The language of the text.
     ///   - catalogue: The catalogue with the app's own translations.
@@ -28,9 +27,9 @@ public struct ScreenAlert: Identifiable, Hashable, Sendable {
 
 /// Presents the alerts of a screen one after the other.
 ///
-/// SwiftUI doesn't show an alert that is set while another alert closes. So the queue delays a new alert until the view calls
-/// ``didClose()``, after an update in which it showed no alert. A dismissal contains the id of its alert. A dismissal that arrives late
-/// therefore doesn't close the next alert.
+/// SwiftUI doesn't show an alert that is set while another alert closes. The queue therefore delays a new alert: the view first updates
+/// without an alert, and then calls ``didClose()``, which presents the new alert. A dismissal contains the id of its alert, so that a late
+/// dismissal doesn't close the next alert.
 package struct AlertQueue: Hashable, Sendable {
     /// The alert that is presented, or was presented last. Its texts remain while it disappears.
     package private(set) var content: ScreenAlert?

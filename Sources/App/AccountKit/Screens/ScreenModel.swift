@@ -2,10 +2,10 @@ public import ErrorContract
 import Foundation
 public import Observation
 
-/// The part of a screen's model that all screens share: work, alerts, focus and announcements.
+/// The interface that the models of all screens share: actions, alerts, focus and announcements.
 ///
-/// `AccountUI`'s modifier `screen(_:focus:perform:)` connects a view to it. Conform the models of the app's own screens to get
-/// the same behavior:
+/// `AccountUI`'s modifier `screen(_:focus:perform:)` connects a view to its model. To get the same behavior in the app's own screens,
+/// conform their models to this protocol, and apply the modifier:
 ///
 /// ```swift
 /// OrderList(model: model).screen(model) { action in open(action) }
@@ -16,13 +16,13 @@ public protocol ScreenModel: AnyObject, Observable {
     var language: Language { get }
     /// The texts of the screen: the client's catalog with the app's own translations.
     var catalogue: ErrorCatalogue { get }
-    /// The actions that the screen's buttons start.
+    /// Runs the actions that the screen's buttons start, one at a time.
     var work: ScreenWork { get }
     /// The alert to show, if there is one.
     var currentAlert: ScreenAlert? { get }
-    /// The field that should get the focus. Each change is a request.
+    /// The last request to move the focus to a field. The view moves the focus each time this value changes.
     var focusRequest: FocusRequest? { get }
-    /// The text that VoiceOver should speak. Each change is an announcement.
+    /// The last text for VoiceOver. VoiceOver speaks the text each time this value changes.
     var announcement: ScreenAnnouncement? { get }
     /// Removes an alert. Does nothing if the model has replaced this alert by another one.
     func dismissAlert(_ id: ScreenAlert.ID)
@@ -45,10 +45,11 @@ extension ScreenModel {
 public class StandardScreenModel: ScreenModel {
     /// The language of the screen, and of the server's texts.
     public let language: Language
-    /// The actions that the screen's buttons start.
+    /// Runs the actions that the screen's buttons start, one at a time.
     public let work = ScreenWork()
-    /// Checks whether a request whose response was lost took effect. ``perform(_:)`` calls it for `ErrorPresentation.Action.checkAgain`,
-    /// and never sends the request again. If it is `nil`, ``perform(_:)`` returns the action.
+    /// A closure of the app that checks whether a request whose response was lost took effect. ``perform(_:)`` calls it for
+    /// `ErrorPresentation.Action.checkAgain`, and doesn't send the request again. If the closure is `nil`, ``perform(_:)`` returns the
+    /// action.
     @ObservationIgnored public var checkAgain: (@MainActor () async -> Void)?
     var signals = ScreenSignals()
     /// The server's messages about fields.
@@ -65,10 +66,10 @@ public class StandardScreenModel: ScreenModel {
     /// The texts of the screen: the client's catalog with the app's own translations.
     public var catalogue: ErrorCatalogue { presenter.catalogue }
 
-    /// The field that should get the focus. Each change is a request.
+    /// The last request to move the focus to a field. The view moves the focus each time this value changes.
     public var focusRequest: FocusRequest? { signals.focusRequest }
 
-    /// The text that VoiceOver should speak. Each change is an announcement.
+    /// The last text for VoiceOver. VoiceOver speaks the text each time this value changes.
     public var announcement: ScreenAnnouncement? { signals.announcement }
 
     /// Returns the server's message to show at a field. The message is removed as soon as the user edits the field.
@@ -79,7 +80,7 @@ public class StandardScreenModel: ScreenModel {
     /// The error to show as an alert.
     public var alert: ErrorPresentation? { nil }
 
-    /// The alert with its identity.
+    /// The alert to show, with its id; `nil` if there is none.
     public var currentAlert: ScreenAlert? { alert.map { ScreenAlert(id: signals.alertID, presentation: $0) } }
 
     /// Whether there is an alert. Setting `false` dismisses the alert. A view uses this property as a binding.
@@ -122,7 +123,7 @@ public class StandardScreenModel: ScreenModel {
         return nil
     }
 
-    /// Whether a request is in flight, so that no failure can be shown.
+    /// Whether a request is in flight. During a request, the model can't show another failure.
     var isInFlight: Bool { false }
 
     /// Retries the failed request.
@@ -247,13 +248,13 @@ public final class ScreenWork {
     @ObservationIgnored private var action: (@MainActor () async -> Void)?
     @ObservationIgnored private var count = 0
 
-    /// Creates a slot without an action.
+    /// Creates an instance without an action.
     public nonisolated init() {}
 
     /// Whether an action is requested or running.
     public var isBusy: Bool { request != nil }
 
-    /// Requests an action. Does nothing while another action is requested or running, so that a second press has no effect.
+    /// Requests an action. Does nothing while another action is requested or running. A second press of a button therefore has no effect.
     /// - Parameter action: The action, which ``run()`` executes.
     /// - Returns: Whether the action is accepted.
     @discardableResult

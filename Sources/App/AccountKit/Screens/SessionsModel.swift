@@ -6,8 +6,8 @@ import ResilientHTTP
 
 /// The model of the list of the user's sessions.
 ///
-/// A view calls ``load()`` when it appears, and starts ``end(_:)`` and ``endOthers()`` with `work`. While the list is loaded again, and if
-/// loading fails, the previous rows stay.
+/// A view calls ``load()`` when it appears, and starts ``end(_:)`` and ``endOthers()`` with `work.start(_:)`. While the model loads the
+/// list again, ``sessions`` contains the earlier rows. They also remain if loading fails.
 @Observable
 @MainActor
 public final class SessionsModel: StandardScreenModel {
@@ -17,14 +17,14 @@ public final class SessionsModel: StandardScreenModel {
         case idle
         /// The request for the list is in flight. → `idle`, `failed`
         case loading
-        /// The request that ends a session is in flight. With `nil`, the request ends all other sessions. → `loading`, `failed`, `idle` if
-        /// it was canceled
+        /// The request that ends the session with this id is in flight; with `nil`, the request that ends all other sessions. →
+        /// `loading`, `failed`, `idle` if it was canceled
         case ending(UserID?)
         /// An error is shown. → `idle`, `loading`, `ending`
         case failed(ErrorPresentation)
     }
 
-    /// The sessions, newest use first; `nil` before the first response.
+    /// The sessions, most recently used first; `nil` before the first response.
     public private(set) var sessions: [SessionDescription]?
     /// The state of the screen.
     public private(set) var state = State.idle {
@@ -32,7 +32,7 @@ public final class SessionsModel: StandardScreenModel {
     }
     private let client: AccountClient
     private let timeZone: TimeZone
-    /// The request that failed. It ended one session, ended all other sessions, or loaded the list.
+    /// The action that failed, which ``retry()`` starts again: the end of one session or of all other sessions, or loading the list.
     @ObservationIgnored private var failed: State?
 
     /// Creates the model.
@@ -82,7 +82,7 @@ public final class SessionsModel: StandardScreenModel {
         }
     }
 
-    /// Makes a change, if there is one, and loads the list.
+    /// Performs an action: makes its change, and then loads the list. For an action that only loads the list, `change` does nothing.
     private func run(_ work: State, _ change: () async throws(APIError) -> LocalizedText?) async {
         state = work
         do throws(APIError) {

@@ -6,7 +6,7 @@ import ResilientHTTP
 
 /// The model of the screen on which a user signs in.
 ///
-/// A view shows ``state`` and starts actions with ``returnPressed(in:)`` and `work`:
+/// A view shows ``state`` and starts actions with ``returnPressed(in:)`` and `work.start(_:)`:
 ///
 /// ```swift
 /// Button(model.submitTitle) { model.work.start { await model.submit() } }
@@ -102,7 +102,7 @@ public final class SignInModel: StandardScreenModel {
             return
         }
         guard let secret = try? Password(password) else {
-            // The text is longer than any password of an account, so it can't be right.
+            // The text is longer than the password of any account, so it can't be correct.
             fail(.wrongCredentials)
             return
         }

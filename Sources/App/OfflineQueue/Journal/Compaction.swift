@@ -3,10 +3,10 @@ package import PrivateFiles
 /// Copies the frames that are still needed to a new segment, in slices, while other calls use the journal. A frame is one record of the
 /// journal. A segment is the file with the frames.
 ///
-/// There are three steps. ``step()`` copies the frames that existed at the beginning; a copy of the state decides which of them are still
-/// needed. ``settle(with:)`` copies the frames that were appended since, and syncs the copy. ``JournalCore/finish(_:)`` copies the rest
-/// under the lock and renames the file. A crash before the rename leaves the journal unchanged, and the next opening removes the incomplete
-/// copy.
+/// There are three steps. ``step()`` copies the frames that existed at the beginning. It copies only frames that are still needed, which a
+/// copy of the state decides. ``settle(with:)`` copies the frames that were appended since, and syncs the copy. ``JournalCore/finish(_:)``
+/// copies the rest under the lock and renames the file. A crash before the rename leaves the journal unchanged, and the next opening
+/// removes the incomplete copy.
 package struct Compaction<State: JournalState>: Sendable {
     /// The state that decides which frames are copied; `nil` to copy all frames.
     fileprivate let state: State?
@@ -16,8 +16,8 @@ package struct Compaction<State: JournalState>: Sendable {
     fileprivate var copy: JournalSegment
     /// The offset up to which the source was copied.
     fileprivate var position = SegmentHeader.area
-    /// The end of the source when the compaction began. All frames after this offset are copied, because the copy of the state doesn't
-    /// include these frames.
+    /// The end of the source when the compaction began. All frames after this offset are copied, because the copy of the state was made
+    /// before them.
     fileprivate let boundary: Int
 
     fileprivate init(_ source: JournalSegment, state: State?, draft: SegmentDraft, header: SegmentHeader) {
@@ -39,8 +39,8 @@ package struct Compaction<State: JournalState>: Sendable {
     }
 
     /// Copies the frames that were appended meanwhile and syncs the copy. Only a little work is then left under the lock.
-    /// - Parameter core: The journal, whose latest segment is read. If another process has replaced the segment, no further frames are
-    ///   copied.
+    /// - Parameter core: The journal, whose latest segment is read. If another process has replaced the segment, the method copies no
+    ///   further frames.
     /// - Throws: The error of the file system. Then call ``remove()``.
     package mutating func settle(with core: JournalCore<State>) throws(FileFailure) {
         if let segment = core.segment, segment.header.salt == source.header.salt { try advance(to: segment.end, in: segment) }
@@ -77,7 +77,7 @@ extension JournalCore {
 
     /// Starts to write a new segment.
     /// - Parameters:
-    ///   - keepingAll: Whether frames that are no longer needed are also copied. Pass `true` for a rewrite after a failed sync.
+    ///   - keepingAll: Whether the compaction also copies frames that are no longer needed. Pass `true` for a rewrite after a failed sync.
     ///   - device: The digest of the device that the copy belongs to; `nil` for the device of the source.
     /// - Returns: `nil` if the journal is not open or has a newer format.
     /// - Throws: The error of the file system if the new segment can't be created.
@@ -89,8 +89,8 @@ extension JournalCore {
         return Compaction(segment, state: keepingAll ? nil : state, draft: try SegmentDraft(path, files: files), header: header)
     }
 
-    /// Copies the rest and replaces the segment. Call this method within ``exclusively(_:)``. The new name survives a loss of power only
-    /// after the next sync.
+    /// Copies the rest and replaces the segment. Call this method within ``exclusively(_:)``. After the next sync, the new name survives a
+    /// loss of power.
     /// - Parameter compaction: The compaction, after ``Compaction/settle(with:)``.
     /// - Returns: Whether the segment was replaced. `false` if another process has replaced the segment since the compaction began.
     /// - Throws: The error of the file system. The journal is then unchanged. Then call ``Compaction/remove()``.

@@ -2,8 +2,8 @@ import PrivateFiles
 
 /// Reads the frames of a segment one after another, through a window of 256 KiB.
 ///
-/// The scanner doesn't trust the contents of the file. The scanner returns a frame only if its length, sequence number, version and
-/// checksum are right. The scanner never reads after `limit`.
+/// The scanner doesn't trust the contents of the file. It returns a frame only if its length, sequence number, version and checksum are
+/// correct. The scanner never reads after `limit`.
 struct FrameScanner {
     /// The result at an offset.
     enum Item {
@@ -19,7 +19,7 @@ struct FrameScanner {
     /// The offset at which all frames must end.
     let limit: Int
     var offset: Int
-    /// Bytes that the scanner reads instead of the file's bytes, from an offset on.
+    /// Bytes in memory that the scanner reads from an offset on, instead of the bytes of the file.
     private let overlay: (offset: Int, bytes: [UInt8])?
     private var window: [UInt8] = []
     private var windowOffset = 0
@@ -36,8 +36,8 @@ struct FrameScanner {
     }
 
     /// Returns the frame at the offset and moves to its end. If there is no frame, the offset doesn't change.
-    /// - Parameter sequences: The sequence numbers that are possible here. A frame with another number may be an old frame, so it is
-    ///   ignored.
+    /// - Parameter sequences: The sequence numbers that are possible here. A frame with another number may be an old frame, so the scanner
+    ///   ignores it.
     mutating func next(_ sequences: ClosedRange<UInt64>) throws(FileFailure) -> Item {
         guard try fill(FrameFormat.headerSize) else { return .none }
         let start = offset - windowOffset
@@ -49,7 +49,7 @@ struct FrameScanner {
         return decode(length)
     }
 
-    /// Checks the frame in the window at the offset. If the frame is right, moves to its end.
+    /// Checks the frame in the window at the offset. If the frame is correct, moves to its end.
     /// - Parameter length: The length in the header of the frame. The window contains this number of bytes.
     private mutating func decode(_ length: Int) -> Item {
         let start = offset - windowOffset

@@ -18,14 +18,15 @@ import Timekeeping
 ///
 /// **Guarantees.** When a transaction returns, its frames survive the end of the process. The frames survive a loss of power after at most
 /// ``JournalOptions/syncDelay``, or at once with ``JournalDurability/powerLoss``. After a loss of power, the journal has all frames up to
-/// some transaction, without gaps. If a range of the file is damaged, the range is copied to another file and reported. The frames after
-/// the range stay.
+/// some transaction, without gaps. If a range of the file is damaged, the journal copies the range to another file and reports it. The
+/// frames after the range stay.
 ///
-/// **Locks.** During each call, a lock on a file excludes other processes. The process has no lock between calls, so the system can suspend
-/// the app at any time. A waiting task polls the lock every millisecond and blocks no thread.
+/// **Locks.** During each call, the calling process locks a file and so excludes other processes. Between calls, it has no lock, so the
+/// system can suspend the app at any time. A waiting task polls the lock every millisecond and blocks no thread.
 ///
-/// **Cost.** Opening reads the whole file. A transaction writes its frames with one system call and waits for no sync. Frames that were not
-/// synced also stay in memory, up to about 4 MiB. If a sync fails, these frames are written again.
+/// **Cost.** Opening reads the whole file. A transaction writes its frames with one system call, and usually waits for no sync. Two
+/// exceptions are ``JournalDurability/powerLoss``, and more than 4 MiB of frames that are not synced. Frames that were not synced also stay
+/// in memory, up to about 4 MiB. If a sync fails, the journal writes these frames again.
 package final class Journal<State: JournalState>: Sendable {
     private let maintenance: Maintenance<State>
     private let options: JournalOptions
@@ -52,7 +53,7 @@ package final class Journal<State: JournalState>: Sendable {
     ) async throws -> Journal {
         let journal = Journal(core: JournalCore(folder: folder, state: state, files: files, options: options))
         try await journal.exclusively { _ in }
-        // The recovery syncs the frames that it found. If this sync failed, the maintenance repeats the sync.
+        // The recovery syncs the frames that it found. If this sync failed, the maintenance syncs the frames.
         journal.maintenance.noteFrames()
         return journal
     }
@@ -95,7 +96,7 @@ package final class Journal<State: JournalState>: Sendable {
 
     /// Returns the payload of a frame. The method doesn't wait for other processes, and takes no lock of the file.
     ///
-    /// The method searches a sparse index and then reads at most 16 KiB of frames.
+    /// The method searches a sparse index. It then reads the headers in at most 16 KiB of frames, and the frame itself.
     /// - Parameter sequence: The sequence number of a frame that the state has applied and keeps.
     /// - Throws: ``JournalError/missing(_:)`` if the frame is no longer in the journal. ``JournalError/damaged(_:)`` if the bytes of the
     ///   frame have changed.
@@ -110,8 +111,8 @@ package final class Journal<State: JournalState>: Sendable {
         try await maintenance.sync(upTo: maintenance.withCore { $0.lastSequence })
     }
 
-    /// Removes the frames that are no longer needed, and waits for the end. The journal also compacts automatically. It compacts when the
-    /// unneeded frames have more bytes than the needed frames, and more bytes than ``JournalOptions/compactionThreshold``.
+    /// Removes the frames that are no longer needed, and waits for the end. The journal also compacts automatically when the bytes of
+    /// unneeded frames exceed both the bytes of the needed frames and ``JournalOptions/compactionThreshold``.
     /// - Throws: ``JournalError`` if the new file can't be written. The journal then stays as it is.
     package func compact() async throws { try await maintenance.compact() }
 

@@ -2,7 +2,7 @@ import PrivateFiles
 
 extension JournalCore {
     /// Applies the frames that were appended since the last call. If another process has replaced the segment, the open file no longer has
-    /// a name. All frames are then read again from the new segment.
+    /// a name. In this case, the method reads all frames again from the new segment.
     mutating func catchUp() throws(FileFailure) {
         guard let segment = place else { return try load() }
         let status = try segment.file.status()
@@ -12,8 +12,8 @@ extension JournalCore {
         if next.contains(where: { $0 != 0 }) { try scan(isLoading: false) }
     }
 
-    /// Reads the segment from its beginning, and repairs the segment. An incomplete end is cut. Damaged bytes are copied to another file.
-    /// Frames that a killed process may not have synced are synced.
+    /// Reads the segment from its beginning, and repairs it. The method removes an incomplete end, and copies damaged bytes to another
+    /// file. It syncs frames that a killed process may not have synced.
     private mutating func load() throws(FileFailure) {
         let isFirst = segment == nil
         report.newerVersion = nil
@@ -42,7 +42,7 @@ extension JournalCore {
                 mustRewrite = true
             }
         }
-        // The damaged bytes were copied to another file. A new segment without these bytes needs no further repair.
+        // The damaged bytes were copied to another file. A new segment without these bytes needs no repair at the next opening.
         if segment?.damaged.isEmpty == false { try? rewrite() }
     }
 
@@ -94,8 +94,8 @@ extension JournalCore {
     ///
     /// In the part that a compaction copied, sequence numbers grow. In the appended part, sequence numbers also have no gaps. A frame
     /// counts as damage if its number is not expected, or if its flags don't continue the transaction.
-    /// - Parameter isLoading: Whether the segment is read from its beginning. If `true`, the bytes of the frames don't stay in memory for a
-    ///   rewrite.
+    /// - Parameter isLoading: Whether the segment is read from its beginning. If `true`, these frames are synced after the scan. Their
+    ///   bytes therefore don't stay in memory.
     private mutating func scan(isLoading: Bool) throws(FileFailure) {
         guard var scanner = place.map({ FrameScanner($0.file, salt: $0.header.salt, from: $0.end, to: $0.size) }) else {
             return
@@ -150,9 +150,10 @@ extension JournalCore {
         }
     }
 
-    /// Handles bytes that are not a frame. Bytes before the last mark were synced once, so the medium has damaged them. These bytes are
-    /// copied to another file, and reading continues after them. Bytes after the last mark were left by a crash. These bytes and all
-    /// following bytes are cut.
+    /// Handles bytes that are not a frame.
+    ///
+    /// Bytes before the last mark were synced, so the medium has damaged them. The method copies them to another file, and reading
+    /// continues after them. Bytes after the last mark were left by a crash. The method removes these bytes and all following bytes.
     /// - Parameters:
     ///   - offset: The offset of the bytes.
     ///   - next: The smallest sequence number that can follow.
@@ -185,8 +186,9 @@ extension JournalCore {
         return end
     }
 
-    /// Overwrites all bytes after the frames with zeros, and syncs the zeros. Before the sync ends, a crash could combine a new frame with
-    /// old frames after it. Therefore, ``mustRewrite`` is set until the sync ends.
+    /// Removes all bytes after the frames: shortens the file to the frames and the reserve, overwrites the reserve with zeros, and syncs
+    /// the file. Before the sync ends, a crash could combine a new frame with old frames after it. Therefore, ``mustRewrite`` is set until
+    /// the sync ends.
     mutating func cut() throws(FileFailure) {
         guard let segment = place else { return }
         let file = segment.file

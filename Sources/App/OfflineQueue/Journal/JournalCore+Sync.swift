@@ -25,8 +25,8 @@ extension JournalCore {
     package var needsSync: Bool { syncedSequence < lastSequence }
 
     /// Returns a sync of all frames.
-    /// - Parameter always: Whether a sync is returned even if all frames are synced. Use `true` to sync the name of a new segment.
-    /// - Returns: `nil` if no sync is needed.
+    /// - Parameter always: Whether the method returns a sync even if all frames are synced. Use `true` to sync the name of a new segment.
+    /// - Returns: The sync; `nil` if no sync is needed.
     package func prepareSync(always: Bool = false) -> SyncTask? {
         guard let segment = place, needsSync || always else { return nil }
         return SyncTask(
@@ -52,7 +52,7 @@ extension JournalCore {
     }
 
     /// Records that a sync has failed. The system may have dropped the bytes, and another sync would succeed without writing them.
-    /// Therefore, all frames must be written to a new segment.
+    /// Therefore, the journal must write all frames to a new segment.
     /// - Parameter task: The sync that failed.
     package mutating func failSync(_ task: SyncTask) {
         if segment?.header.salt == task.salt { mustRewrite = true }

@@ -24,9 +24,9 @@ package struct JournalCore<State: JournalState>: Sendable {
     /// Whether a sync or a cut has failed. The medium may then differ from the file, so all frames must be written to a new segment before
     /// the next append.
     package internal(set) var mustRewrite = false
-    /// The sequence number of the last frame that the journal's user appended. Marks, the frames of the journal itself, don't count.
+    /// The sequence number of the last frame that the user of the journal appended. Marks are frames of the journal itself and don't count.
     package internal(set) var lastSequence: UInt64 = 0
-    /// The sequence number of the last user frame that survives a loss of power.
+    /// The sequence number of the last frame, except marks, that survives a loss of power.
     package internal(set) var syncedSequence: UInt64 = 0
     private var lockFile: (any JournalFile)?
 
@@ -96,8 +96,8 @@ package struct JournalCore<State: JournalState>: Sendable {
         try append([], withMark: true, usingReserve: false)
     }
 
-    /// Writes frames at the end with one write, and applies the frames. After a failed write, the written bytes are cut. If the cut also
-    /// fails, the next transaction cuts them.
+    /// Writes frames at the end with one write, and applies the frames. After a failed write, the method removes the written bytes. If this
+    /// also fails, the next transaction removes them.
     private mutating func append(_ frames: [JournalFrame], withMark: Bool, usingReserve: Bool) throws(FileFailure) {
         guard let segment = place else { throw .missing }
         let (start, salt, synced) = (segment.end, segment.header.salt, segment.synced)
@@ -126,8 +126,8 @@ package struct JournalCore<State: JournalState>: Sendable {
         lastSequence = frames.last?.header.sequence ?? lastSequence
     }
 
-    /// Extends the file with zeros, as space for the frames and for the reserve after them. A full disk is therefore detected here, and not
-    /// in the middle of a frame.
+    /// Extends the file with zeros, as space for the frames and for the reserve after them. A full disk therefore causes an error here, and
+    /// not in the middle of a frame.
     private mutating func makeSpace(for count: Int, usingReserve: Bool) throws(FileFailure) {
         guard let segment = place else { return }
         let needed = segment.end + count + (usingReserve ? 0 : options.reserve)

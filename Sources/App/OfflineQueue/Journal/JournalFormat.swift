@@ -91,7 +91,8 @@ struct SegmentHeader: Equatable {
 /// | 10 | 2 | flags: ``isFollowed``, ``follows`` |
 /// | 12 | 8 | sequence number |
 ///
-/// The offset is part of the checksum. If bytes of a payload resemble a frame, their offset differs, so they are not read as a frame.
+/// The offset is part of the checksum. If bytes of a payload resemble a frame, their offset differs, so the scanner doesn't read them as a
+/// frame.
 enum FrameFormat {
     static let headerSize = 20
     static let maximumSize = 1 << 26

@@ -19,8 +19,8 @@ struct SegmentPlace: Sendable {
 
 /// A segment, and the data about its frames that a process has in memory.
 ///
-/// Invariants: `unsynced` has the bytes before `end` that were appended since the last sync, but no bytes from the opening of the journal.
-/// `index` is sorted. It has an entry for every 16 KiB, and an entry for the end of each damaged range.
+/// Invariants: `unsynced` has the bytes before `end` that were appended since the last sync, except bytes that were read at the opening of
+/// the journal. `index` is sorted. It has an entry for every 16 KiB, and an entry for the end of each damaged range.
 @dynamicMemberLookup
 struct JournalSegment: Sendable {
     var place: SegmentPlace
@@ -45,7 +45,7 @@ struct JournalSegment: Sendable {
 
     private var unsyncedStart: Int { place.end - unsynced.count }
 
-    /// Returns a scanner of the frames. Bytes that may not be on the medium are read from memory.
+    /// Returns a scanner of the frames. The scanner reads bytes that may not be on the medium from memory.
     func scanner(from offset: Int) -> FrameScanner {
         FrameScanner(
             file,
@@ -106,7 +106,7 @@ struct JournalReader {
 
     /// Returns the payload of the frame.
     /// - Throws: ``JournalError/missing(_:)`` if no frame has the number. ``JournalError/damaged(_:)`` if the bytes of the frame are not
-    ///   right.
+    ///   correct.
     func payload() throws(JournalError) -> [UInt8] {
         do throws(FileFailure) {
             guard let payload = try find() else { throw FileFailure.damaged }

@@ -39,17 +39,17 @@ package struct JournalFrameHeader: Hashable, Sendable {
 
 /// A value that is derived only from the frames of a journal.
 ///
-/// The journal applies each frame exactly once, in the order of the sequence numbers. A frame may be found when the journal is opened,
-/// appended by another process, or appended by this process. All these frames use the same code path. A frame of this process is applied
+/// Between two calls of ``restart()``, the journal applies each frame exactly once, in the order of the sequence numbers. This is so for
+/// frames that it finds when it is opened, and for frames that this process or another process appends. A frame of this process is applied
 /// after its transaction has succeeded.
 ///
-/// The state is a value: a compaction uses a copy while the original changes.
+/// The state must be a value type: a compaction uses a copy while the original changes.
 package protocol JournalState: Sendable {
-    /// Removes everything that was derived from frames. Afterwards, all frames in the journal are applied, including frames that were
-    /// applied before.
+    /// Removes everything that was derived from frames. The journal then applies all of its frames, including frames that it applied
+    /// before.
     ///
-    /// The journal calls this method when the journal is opened, and when another process has compacted it. Frames that the compaction
-    /// removed are not applied again.
+    /// The journal calls this method when it is opened, and when another process has compacted it. Frames that the compaction removed are
+    /// not applied again.
     mutating func restart()
 
     /// Applies a frame.
@@ -112,7 +112,7 @@ package struct JournalOptions: Sendable {
     package var reserve = 64 * 1024
     /// The number of bytes by which the file grows when the frames need space. The reserve is added.
     package var growth = 128 * 1024
-    /// The journal is compacted when the bytes of unneeded frames exceed this number and the bytes of the needed frames.
+    /// The minimum number of bytes of unneeded frames for a compaction. These bytes must also exceed the bytes of the needed frames.
     package var compactionThreshold = 1024 * 1024
     /// The identifier of the device, such as a value in the Keychain that is not restored on another device. By default, the journal uses
     /// the identity of the folder. A restored backup or a copy has another identity.
@@ -137,10 +137,10 @@ package struct RecoveryReport: Hashable, Sendable {
         package var sequences: Range<UInt64>
     }
 
-    /// The number of bytes that were cut from the end. The bytes belong to a transaction whose process was killed, or to frames that a loss
-    /// of power left incomplete.
+    /// The number of bytes that the recovery removed from the end. The bytes belong to a transaction whose process was killed, or to frames
+    /// that a loss of power left incomplete.
     package var cutBytes = 0
-    /// The number of complete frames among the cut bytes.
+    /// The number of complete frames among the removed bytes.
     package var cutFrames = 0
     /// The damaged ranges before the end. Their frames are missing.
     package var quarantined: [Quarantine] = []
@@ -150,8 +150,8 @@ package struct RecoveryReport: Hashable, Sendable {
     /// Whether the journal was copied from another folder or device, such as by the restore of a backup. The records of a copy may already
     /// have been delivered. The value stays `true` until ``Journal/adopt()`` is called.
     package var isRestored = false
-    /// The guarantee of the last sync if the frames did not reach the medium; otherwise `nil`. While the value is not `nil`, no marks are
-    /// written.
+    /// The guarantee of the last sync if it does not ensure that the frames reached the medium; otherwise `nil`. While the value is not
+    /// `nil`, the journal writes no marks.
     package var downgrade: SyncStrength?
 
     /// Creates a report without findings.

@@ -6,9 +6,9 @@ import Timekeeping
 
 /// Syncs and compacts a journal on a thread that may wait for the disk.
 ///
-/// The first task that waits for a sync starts a sync for all tasks that wait at that time. During a sync, neither the lock of the file nor
-/// the state is held. `isRunning` ensures that only one loop runs at a time. The caller that sets `isRunning` starts the loop. ``isDone()``
-/// clears `isRunning` under the mutex, and only when no work is left.
+/// The first task that waits for a sync starts a sync for all tasks that wait at that time. The mutex of the journal and the lock of the
+/// file are free during a sync. `isRunning` ensures that only one loop runs at a time. The caller that sets `isRunning` starts the loop.
+/// ``isDone()`` clears `isRunning` under the mutex, and only when no work is left.
 final class Maintenance<State: JournalState>: Sendable {
     /// The journal and the work to do, guarded by the mutex.
     private struct Shared {
@@ -21,8 +21,8 @@ final class Maintenance<State: JournalState>: Sendable {
         /// Whether the timer has ended. A sync is then due even if no task waits.
         var isSyncDue = false
         var isRunning = false
-        /// The number of unneeded bytes at which the journal is compacted. The number grows after a failed compaction, so that the
-        /// compaction is not repeated at once.
+        /// The number of unneeded bytes at which the journal is compacted. The number grows after a failed compaction, so that the loop
+        /// doesn't repeat the compaction immediately.
         var threshold: Int
     }
 
@@ -116,7 +116,8 @@ final class Maintenance<State: JournalState>: Sendable {
         } while !isDone()
     }
 
-    /// Returns whether no work is left, and in this case marks the loop as ended. Both happen in one step, so no task is forgotten.
+    /// Returns whether no work is left. If so, marks the loop as ended in the same step, so that work that a task adds meanwhile starts the
+    /// loop again.
     private func isDone() -> Bool {
         shared.withLock { shared in
             let isDone = shared.syncs.isEmpty && shared.compactions.isEmpty && !shared.isSyncDue

@@ -18,7 +18,7 @@ struct SegmentDraft: Sendable {
     }
 
     /// Writes the header, syncs the file and gives the file the journal's name. The new name survives a loss of power only after the folder
-    /// is synced. If a step fails, the draft is removed.
+    /// is synced. If a step fails, the method removes the draft.
     func complete(_ header: SegmentHeader) throws(FileFailure) {
         do throws(FileFailure) {
             try file.writeAll(header.bytes, at: 0)

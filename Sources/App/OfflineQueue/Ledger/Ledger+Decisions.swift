@@ -51,9 +51,11 @@ extension Ledger {
 
     /// Returns the reason why a request must become a dead letter; `nil` if it may be sent.
     ///
-    /// If the outcome of a request is unknown, the server may have performed the request, so the lifetime doesn't apply. Only the age of
-    /// the idempotency key counts. If this age can't be determined, the key counts as too old. If the server surely never performed the
-    /// request, and the age of the request can't be determined, the request may be sent.
+    /// If the outcome of a request is unknown, the server may have performed the request. In this case, only the age of the idempotency key
+    /// matters, and not the lifetime. If this age can't be determined, the key counts as too old.
+    ///
+    /// If the server surely never performed the request, the lifetime applies. If the age of the request can't be determined, the request
+    /// may be sent.
     func overdue(_ id: QueuedRequestID, at now: QueueTime, in limits: QueueLimits) -> Burial.Reason? {
         guard let record = records[id], !record.isBuried else { return nil }
         if let attempts = attempts[id] {
@@ -81,7 +83,8 @@ extension Ledger {
     /// Checks that an attempt may begin now. The check runs under the lock of the journal, in the transaction that records the attempt. No
     /// other process can therefore change the request between the check and the record.
     /// - Parameters:
-    ///   - content: The frame with the content to be sent. After an edit of the request, the content is in another frame.
+    ///   - content: The frame with the content that the process wants to send. If the request was edited meanwhile, its content is in
+    ///     another frame, and the attempt may not begin.
     ///   - holder: The process that wants to send.
     /// - Throws: ``AttemptRefusal``.
     func requireAttempt(

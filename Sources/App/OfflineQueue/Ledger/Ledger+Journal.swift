@@ -9,8 +9,8 @@ extension Ledger: JournalState {
         )
     }
 
-    /// Returns whether a compaction keeps a frame: the present content of a request, the frames that describe its state, and frames of
-    /// unknown kinds.
+    /// Returns whether a compaction keeps a frame. It keeps the present content of a request, the frames that describe the state of a
+    /// request, and frames of unknown kinds.
     func keeps(_ frame: JournalFrameHeader) -> Bool { keeps(kind: frame.kind, sequence: frame.sequence) }
 }
 

@@ -5,15 +5,15 @@
 ///
 /// Invariants:
 /// - `records` has exactly the requests that are neither delivered nor removed. `buried` has the dead letters among these requests. All
-///   other records are in the line of their lane.
+///   other records are in the `line` of their lane.
 /// - `liveBytes` is the sum of the sizes of all frames that a compaction keeps; see ``keeps(kind:sequence:)``. A compaction keeps one frame
 ///   with the content of each record, and the frames in `marks`.
 /// - Lanes and owners are never removed, so that their numbers stay valid for the dispatcher.
 ///
 /// The contents of requests stay on disk.
 struct Ledger: Sendable {
-    /// The part of a stored request that is in memory. A queue may have thousands of records, so small integers represent the lane and the
-    /// boot.
+    /// The part of a stored request that is in memory. A queue may have thousands of records. To save memory, small integers represent the
+    /// lane and the boot.
     struct Record: Sendable {
         /// The sequence number of the frame with the present content.
         var content: UInt64
@@ -33,8 +33,8 @@ struct Ledger: Sendable {
 
     /// The attempts to send a request. The attempts show whether the server may have performed the request.
     ///
-    /// The outcome of an attempt is unknown from its beginning until a settlement states that the server did not perform the request. After
-    /// a crash in between, the outcome stays unknown, so the queue never assumes a wrong outcome.
+    /// From the beginning of an attempt, its outcome is unknown. The outcome stays unknown until a settlement states that the server did
+    /// not perform the request. If the process crashes in between, the queue therefore never assumes a wrong outcome.
     struct Attempts: Sendable {
         /// The number of attempts that began. An attempt doesn't count if none of its bytes left the device.
         var count = 0
@@ -59,7 +59,7 @@ struct Ledger: Sendable {
         var buried = 0
     }
 
-    /// The usage of one owner, which is compared with ``QueueLimits``.
+    /// The number and the bytes of one owner's requests, which the queue compares with ``QueueLimits``.
     struct Owner: Sendable {
         let owner: QueueOwner
         /// The number of stored requests, including dead letters.
@@ -97,23 +97,24 @@ struct Ledger: Sendable {
     private var ownerNumbers: [QueueOwner: Int] = [:]
     /// The boots of the device in which the records were created. ``Record/boot`` is an index of this list.
     private var boots: [UInt64] = []
-    /// The pending request with each coalescing key.
+    /// The pending request that has each coalescing key. A new request with the same key replaces it.
     private var coalescing: [CoalescingKey: QueuedRequestID] = [:]
     private var coalescingKeys: [QueuedRequestID: CoalescingKey] = [:]
     /// The frames that a compaction keeps, with their sizes: attempts, burials, the lease, and frames of unknown kinds. The frames with
     /// present contents are not included.
     private var marks: [UInt64: UInt32] = [:]
     private var leaseFrame: UInt64?
-    /// Requests whose present content is in a later frame. The identifier of a request is the number of its first frame. The key of this
-    /// dictionary is the later frame.
+    /// The requests whose present content is not in their first frame, by the number of the frame that has it. The identifier of a request
+    /// is the number of its first frame.
     private var moved: [UInt64: QueuedRequestID] = [:]
     /// The bytes of the frames that a compaction would keep.
     private(set) var liveBytes = 0
     /// The number of deliveries, including the deliveries that were found when the journal was opened. Each delivery counts once.
     private(set) var delivered = 0
-    /// The largest sequence number that was applied. A smaller number means that an entry is applied again after a restart.
+    /// The largest sequence number that was applied. An entry with this number or a smaller one was applied before, and is applied again
+    /// after ``restart()``.
     private(set) var sequence: UInt64 = 0
-    /// A closure that is called with each entry that changed the ledger.
+    /// A closure that the ledger calls with each entry that changed it.
     var onChange: (@Sendable (Change) -> Void)?
 
     /// A change of the ledger, for the observers of the queue.
@@ -299,7 +300,8 @@ struct Ledger: Sendable {
         }
     }
 
-    /// Ends the replacement of the request by its coalescing key. If a later request already has the key, nothing changes.
+    /// Removes the coalescing key of a request, so that a new request doesn't replace the request. If a later request has the key, that
+    /// request keeps it.
     private mutating func forgetCoalescing(_ id: QueuedRequestID) {
         guard let key = coalescingKeys[id], coalescing[key] == id else { return }
         coalescing[key] = nil

@@ -2,8 +2,8 @@ public import ErrorContract
 
 /// The reason why a queue did not do what the app requested. Nothing was stored or changed, with one exception: see ``storage(_:)``.
 ///
-/// Show ``full(_:)`` and ``storage(_:)`` to the user as "could not be saved". After ``locked``, try again. Any other case means that the
-/// app has an error, or that the request has been sent meanwhile.
+/// Show ``full(_:)`` and ``storage(_:)`` to the user as "could not be saved". After ``locked``, try again later. All other cases mean that
+/// the app made an invalid call, or that the state of the request has changed meanwhile.
 public enum QueueError: Error, Sendable {
     /// The path issues or accepts credentials, such as a sign-in, a refresh or a password reset. Such calls are never stored.
     case carriesCredentials

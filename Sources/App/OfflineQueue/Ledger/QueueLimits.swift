@@ -1,8 +1,8 @@
 /// The limits of the requests of one account.
 ///
-/// A new request that would exceed ``count``, ``bytes`` or ``body`` is refused with an error. The queue never removes an older request for
-/// a new one. If a stored request exceeds ``lifetime``, ``keyLifetime`` or ``failures``, the request becomes a dead letter as soon as the
-/// queue would send it next.
+/// If a new request would exceed ``count``, ``bytes`` or ``body``, the queue refuses it with an error. The queue never removes an older
+/// request for a new one. If a stored request exceeds ``lifetime``, ``keyLifetime`` or ``failures``, the request becomes a dead letter as
+/// soon as the queue would send it next.
 public struct QueueLimits: Hashable, Sendable {
     /// The maximum number of requests, including dead letters.
     public var count = 10_000
@@ -15,7 +15,7 @@ public struct QueueLimits: Hashable, Sendable {
     ///
     /// The `lifetime` of a `QueueingPolicy` replaces this value.
     public var lifetime: Duration = .seconds(7 * 24 * 3_600)
-    /// The time within which a request with an unknown outcome is sent again; 23 hours by default. The time is measured from the first
+    /// The time within which the queue repeats a request with an unknown outcome; 23 hours by default. The time is measured from the first
     /// attempt with an unknown outcome. It must be shorter than the time for which the server stores idempotency keys (24 hours by
     /// default). A server that no longer has the key would perform the request again.
     public var keyLifetime: Duration = .seconds(23 * 3_600)

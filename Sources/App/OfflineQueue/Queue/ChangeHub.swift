@@ -2,10 +2,12 @@ import ErrorContract
 import HTTPTypes
 import Synchronization
 
-/// Sends the changes of a ledger to subscribers, and to the callers that wait for a request.
+/// Reports the changes of the queue's state (``Ledger``) to subscribers, and reports the outcome of a request to the caller that waits for
+/// it.
 ///
-/// ``note(_:)`` runs under the lock of the journal. Therefore, all methods here are short, take only the lock of the hub, and never call
-/// the journal. Subscriptions are stored as weak references. If the app has released a sequence, the sequence gets no further events.
+/// The journal calls ``note(_:)`` under its lock. Therefore, all methods here are short, take only the lock of the hub, and never call the
+/// journal. The hub has only weak references to subscriptions. After the app has released a sequence of events, the hub sends it no further
+/// events.
 final class ChangeHub: Sendable {
     /// The outcome of a request for a caller that waits for it.
     enum Outcome: Sendable {
@@ -17,7 +19,8 @@ final class ChangeHub: Sendable {
         case later
     }
 
-    /// - `waiters`: the callers that wait, at most one for each request.
+    /// The subscriptions, callers and loops that the hub notifies.
+    /// - `waiters`: the callers that wait for an outcome, at most one for each request.
     /// - `wakeups`: the loops that wait for a request to send.
     private struct State {
         var subscriptions: [Weak] = []
@@ -74,8 +77,8 @@ final class ChangeHub: Sendable {
             if let event = QueueEvent(entry, id: id) { emit(event) }
             switch entry {
             case .stored, .revived: wake()
-            // Another process delivered the request, or the request was removed. If this process has the response, its caller is already
-            // informed.
+            // Another process delivered the request, or the request was removed. If this process received the response, the caller already
+            // has its outcome, and this one has no effect.
             case .delivered: settle(id, .delivered(nil, []))
             case .removed, .buried: settle(id, .later)
             default: break
@@ -112,8 +115,8 @@ final class ChangeHub: Sendable {
     /// Notifies the loops that wait for a request to send.
     func wake() { for wakeup in state.withLock({ Array($0.wakeups.values) }) { wakeup.yield() } }
 
-    /// Runs a closure with a stream. The stream gets an element when there may be a request to send. Elements that were not consumed yet
-    /// are merged into one.
+    /// Runs a closure with a stream. The stream gets an element when there may be a request to send. A new element replaces an element that
+    /// the loop has not read yet.
     func withWakeups<Result>(_ body: (AsyncStream<Void>) async -> Result) async -> Result {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let id = state.withLock { state in
@@ -127,7 +130,8 @@ final class ChangeHub: Sendable {
 }
 
 extension QueueEvent {
-    /// Creates the event for an entry. Returns `nil` if the entry is of no use to the app.
+    /// Creates the event for an entry. Returns `nil` for the end of a failed attempt and for a lease, because the app needs no event for
+    /// them.
     fileprivate init?(_ entry: QueueEntry, id: QueuedRequestID) {
         switch entry {
         case .stored: self = .queued(id)

@@ -30,7 +30,7 @@ extension OfflineQueue {
         }
     }
 
-    /// Reports the accounts whose pause has changed since the last call: it began, it ended, or it has another reason.
+    /// Reports the pauses of accounts that have begun, ended or changed their reason since the last call.
     func announcePauses() {
         let pauses = journal.withState { ledger in
             dispatcher.withLock { dispatcher in

@@ -6,8 +6,9 @@
     extension OfflineQueue {
         /// Registers a background task that sends the requests of a queue. Call this method before the app has finished launching.
         ///
-        /// The task opens the queue, sends its requests once, and gives up the role of the sender, so another process can send. If the
-        /// system ends the task early, calls in flight end, and no further calls begin. The task succeeds if no request is pending.
+        /// The task opens the queue and sends its requests once. It then gives up the role of the sender, so that another process can send.
+        /// If the system ends the task early, the queue begins no further calls, but it doesn't cancel the calls in flight. The task
+        /// succeeds if no request is pending.
         ///
         /// List the identifier in `BGTaskSchedulerPermittedIdentifiers` of `Info.plist`, and enable the background mode `processing`.
         /// - Parameters:
@@ -36,8 +37,8 @@
             }
         }
 
-        /// Asks the system to run the task when the device has a network. Call this method when the app enters the background with pending
-        /// requests.
+        /// Asks the system to run the task when the device has a network. Call this method if requests are pending when the app enters the
+        /// background.
         ///
         /// The system decides when the task runs. A later call with the same identifier replaces the earlier call.
         /// - Parameters:

@@ -5,15 +5,15 @@ import ResilientHTTP
 
 /// The stored form of dead letters.
 extension OfflineQueue {
-    /// The headers of a refusal from which its error is decoded.
+    /// The response headers that the queue stores with a dead letter. The error of the dead letter is decoded from them.
     private static let keptHeaders: [HTTPField.Name] = [
         .contentType, .contentLanguage, .errorCode, .requestID, .retryAfter, .wwwAuthenticate,
     ]
-    /// The maximum size of the body of a refusal that is stored, in bytes.
+    /// The maximum size in bytes of a response body that the queue stores with a dead letter.
     private static let longestRefusal = 16_384
 
-    /// Creates the description of a dead letter from the error of its last call. The body of the response is stored if it has at most
-    /// ``longestRefusal`` bytes. The body is encrypted like the request. If the encryption fails, the body is not stored.
+    /// Creates the description of a dead letter from the error of its last call. The queue stores the body of the response if it has at
+    /// most ``longestRefusal`` bytes. It encrypts the body like the request. If the encryption fails, the queue doesn't store the body.
     func burial(_ reason: Burial.Reason, _ error: APIError?, of id: QueuedRequestID, _ owner: QueueOwner) -> Burial {
         var burial = Burial(reason: reason, time: now)
         guard let error else { return burial }
@@ -27,8 +27,8 @@ extension OfflineQueue {
         return burial
     }
 
-    /// Decodes a dead letter. The error is decoded from the stored response like the error of any other call. The texts of the error
-    /// therefore have the client's present language.
+    /// Decodes a dead letter. The error is decoded from the stored response like the error of any other call. The texts of the error are
+    /// therefore in the client's present language.
     func letter(_ burial: Burial, of id: QueuedRequestID, _ owner: QueueOwner) -> DeadLetter {
         let date = Date(milliseconds: burial.time.wall)
         var letter = DeadLetter(reason: DeadLetter.Reason(burial.reason), date: date, error: nil)

@@ -20,8 +20,8 @@ extension OfflineQueue {
     ///   - options: `queueing` contains the lane, the lifetime and the coalescing key. An `idempotencyKey` replaces the key that the queue
     ///     creates. Other options are not stored.
     ///   - context: The part of the app that makes the call. Errors and the client's log contain it.
-    ///   - isDurable: With `true`, the method returns when the request survives a loss of power, which costs a sync of the disk. With
-    ///     `false`, the method returns when the request survives the end of the process. The request survives a loss of power 50 ms later.
+    ///   - isDurable: With `true`, the method returns after a sync of the disk, when the request survives a loss of power. With `false`,
+    ///     the method returns earlier, when the request survives the end of the process. It survives a loss of power 50 ms later.
     /// - Returns: The identifier of the request. If the request replaced a pending request with the same coalescing key, the new request
     ///   has the identifier and the place of the replaced request.
     /// - Throws: ``QueueError``. If the task is canceled, there are two possible results. Either the method throws and has stored nothing,
@@ -272,7 +272,7 @@ extension OfflineQueue {
     /// Returns the requests that are to be sent, in the order in which they were stored. The method first reads the changes of other
     /// processes.
     ///
-    /// If the content of a request can't be read or decrypted now, the request is left out. ``counts`` includes it.
+    /// If the content of a request can't be read or decrypted now, the result doesn't contain the request. ``counts`` includes it.
     /// - Parameters:
     ///   - lane: The name of the lane, for all accounts; `nil` for all lanes.
     ///   - limit: The maximum number of requests. Each request is read from the disk.
@@ -286,7 +286,7 @@ extension OfflineQueue {
 
     /// Returns the dead letters in the order in which their requests were stored. The method first reads the changes of other processes.
     ///
-    /// If the content of a dead letter can't be read or decrypted now, the dead letter is left out.
+    /// If the content of a dead letter can't be read or decrypted now, the result doesn't contain the dead letter.
     /// - Parameter limit: The maximum number of dead letters. Each dead letter is read from the disk.
     /// - Throws: ``QueueError/locked`` or ``QueueError/storage(_:)`` if the file can't be read.
     public func deadLetters(limit: Int = 100) async throws(QueueError) -> [QueuedRequest] {
@@ -318,7 +318,7 @@ extension OfflineQueue {
         return facts.pause.map { .paused($0) } ?? .pending
     }
 
-    /// Reads the contents of requests from the disk. Requests that ended meanwhile, or that can't be read, are left out.
+    /// Reads the contents of requests from the disk. The result doesn't contain requests that ended meanwhile or that can't be read.
     func requests(_ ids: [QueuedRequestID]) -> [QueuedRequest] {
         ids.compactMap { id in
             let facts = journal.withState { ledger in
@@ -396,11 +396,11 @@ extension OfflineQueue {
         )
     }
 
-    /// Stores a request. A pending request with the same coalescing key is replaced.
+    /// Stores a request. If a pending request has the same coalescing key, the new request replaces it.
     /// - Parameters:
     ///   - draft: The request.
     ///   - isDurable: Whether the method waits until the request survives a loss of power.
-    ///   - waiter: Gets the outcome. The waiter is registered before the entry is applied, so it gets every outcome.
+    ///   - waiter: Gets the outcome. The method registers the waiter before it applies the entry, so the waiter gets every outcome.
     /// - Returns: The identifier of the request.
     func store(_ draft: Draft, isDurable: Bool, waiter: ChangeHub.Waiter? = nil) async throws(QueueError) -> QueuedRequestID {
         let header = draft.header

@@ -14,9 +14,10 @@ extension OfflineQueue {
     /// .task { await queue.run() }
     /// ```
     /// The method sends all requests that can be sent, and then sleeps. It wakes after each of these events: a request is stored, the delay
-    /// of a lane ends, the network or the account changes, or ``Options/watchdog`` has passed. Only one process at a time may send; this
-    /// process is the sender. In any other process, the method tries to become the sender when the lease of the present sender ends. A
-    /// lease is the time for which a process is the sender.
+    /// of a lane ends, the network or the account changes, or ``Options/watchdog`` has passed.
+    ///
+    /// Only one process at a time, the sender, sends requests. A process becomes the sender by a lease, which it renews while it sends. In
+    /// any other process, the method tries to become the sender when the lease of the present sender ends.
     ///
     /// When the task is canceled, a running ``drain()`` continues until its calls have ended.
     public func run() async {
@@ -47,9 +48,10 @@ extension OfflineQueue {
         _ = try? await flight.run(unless: { .join }) { [self] in await drainOnce() }
     }
 
-    /// Ends the running drain after its calls in flight. No further call begins. The next ``drain()`` sends requests again.
+    /// Ends the running drain. No further call begins, and the drain returns after its calls in flight have ended. The next ``drain()``
+    /// sends requests again.
     ///
-    /// ``run()`` starts further drains. If nothing must be sent, also cancel the task of ``run()``.
+    /// ``run()`` starts further drains. If no request must be sent, also cancel the task of ``run()``.
     public func stop() { dispatcher.withLock { $0.isStopped = true } }
 
     /// Ends the delays of all lanes, and the pauses of accounts whose credentials were refused. ``run()`` then sends their requests at
@@ -76,9 +78,9 @@ extension OfflineQueue {
 
     /// Runs one drain.
     ///
-    /// The task group has one child for each call, and two other children. One of them ends when there may be a request to send. The other
-    /// one ends when the lease must be renewed. These two children run only while calls are in flight. The loop ends when no call is in
-    /// flight and ``step()`` returns no request.
+    /// The task group has one child for each call, and two other children. One of these two ends when there may be a request to send. The
+    /// other one ends when the lease must be renewed. These two children run only while calls are in flight. The loop ends when no call is
+    /// in flight and ``step()`` returns no request.
     private func drainOnce() async {
         dispatcher.withLock { $0.isStopped = false }
         await identify()
@@ -115,7 +117,7 @@ extension OfflineQueue {
                             for await _ in wakeups { return .woken }; return .woken
                         }
                     case .renewal where !Task.isCancelled:
-                        // Another process is now the sender. The calls in flight end without interruption.
+                        // If another process has become the sender, the calls in flight still continue to their end.
                         _ = await takeRole()
                         group.addTask {
                             try? await clock.sleep(until: clock.now + renewal)
@@ -239,9 +241,9 @@ extension OfflineQueue {
 
     /// Records an attempt before its first byte. Throws if the attempt may not begin.
     ///
-    /// The record makes the outcome of the request unknown. The first such record must survive a loss of power before a byte leaves the
-    /// device. Otherwise, a request that was sent could count as not sent. The transaction itself decides whether the record is the first
-    /// one, because an earlier sender may settle its attempt just before.
+    /// After this record, the outcome of the request counts as unknown. The first such record must survive a loss of power before a byte
+    /// leaves the device. Otherwise, a request that was sent could count as not sent. The transaction itself decides whether the record is
+    /// the first one, because another process may record the outcome of its attempt just before the transaction.
     private func beginAttempt(_ id: QueuedRequestID, content: UInt64) async throws {
         let isFirst = try await journal.transact { ledger, transaction in
             let now = now
@@ -252,7 +254,7 @@ extension OfflineQueue {
         }
         do {
             if isFirst { try await journal.sync() }
-            // Since the record, the device may have slept for longer than the server stores the key.
+            // After the record, the device may have slept for longer than the server stores the key.
             let now = now
             if let reason = journal.withState({ $0.overdue(id, at: now, in: options.limits) }) {
                 throw Ledger.AttemptRefusal.overdue(reason)
@@ -272,7 +274,7 @@ extension OfflineQueue {
         }
     }
 
-    /// Writes the effect of a failed call to the journal. Subscribers or the waiting caller get the failure.
+    /// Writes the effect of a failed call to the journal. Reports the failure to the waiting caller or to subscribers.
     /// - Parameter isNewSession: Whether the session changed while the call was in flight. If so, a refusal of the credentials doesn't
     ///   pause the account.
     /// - Returns: The effect on the lane of the request.
@@ -355,8 +357,8 @@ extension OfflineQueue {
 extension OfflineQueue {
     /// Sends a call. If the policy of the call permits storing it, the call is sent through the queue.
     ///
-    /// The outcome comes from the first of three sources: the call, the end of a drain that did not send the request, or the timeout of the
-    /// call.
+    /// The method returns after the first of three events: the call ends, a drain ends without having sent the request, or the timeout of
+    /// the call has passed.
     /// - Parameters:
     ///   - method: The method.
     ///   - path: The path relative to the client's base URL.
@@ -397,7 +399,7 @@ extension OfflineQueue {
         let deadline = clock.now + (policy.timeout ?? client.timeout)
         let outcome = await withTaskGroup(of: Void.self) { group in
             group.addTask { [self] in
-                // If a drain is about to end, it may not send the new request.
+                // A drain that is about to end may not send the new request. In this case, drain again.
                 repeat { await drain() } while canBeSent(id) && !Task.isCancelled
                 if status(of: id) != .sending { waiter.settle(.later) }
             }

@@ -84,12 +84,12 @@ public final class OfflineQueue: Sendable {
         /// The time for which a process is the sender without a renewal. While the process sends, it renews the role after a third of this
         /// time. If the sender is killed, another process becomes the sender when this time has passed.
         public var lease: Duration = .seconds(5)
-        /// Whether the requests of an account are removed when the app signs the account out. By default, the requests are paused until the
-        /// account signs in again.
+        /// Whether the queue removes the requests of an account when the app signs the account out. By default, the queue pauses the
+        /// requests until the account signs in again.
         ///
-        /// Only a sign-out by the app counts. If the server ended the session, the requests stay. If the removal fails, the next drain
-        /// repeats the removal. The sign-out is stored only in memory. If the process is killed before the removal, the requests stay
-        /// paused.
+        /// This setting applies only to a sign-out by the app. If the server ended the session, the requests stay. If the removal fails,
+        /// the next drain repeats it. The queue stores the sign-out only in memory. If the process is killed before the removal, the
+        /// requests stay paused.
         public var discardsOnSignOut = false
         /// The cipher for the contents of requests; `nil` to store them without encryption. A request that was stored with a cipher can
         /// only be sent with a cipher.
@@ -113,8 +113,8 @@ public final class OfflineQueue: Sendable {
     public let client: APIClient
     /// The settings with which the queue was opened.
     public let options: Options
-    /// The file with the entries of the queue, and the ledger that is derived from the entries. Take the lock of the journal before the
-    /// locks of ``dispatcher`` and ``hub``, never after them.
+    /// The journal, which is the file with the entries of the queue, and the ledger, which is the state that the entries result in. Take
+    /// the lock of the journal before the locks of ``dispatcher`` and ``hub``, never after them.
     let journal: Journal<Ledger>
     /// The subscribers, and the callers that wait for a request.
     let hub: ChangeHub
@@ -126,12 +126,12 @@ public final class OfflineQueue: Sendable {
     let server: String
     /// The running drain, shared by its callers.
     let flight = SingleFlight<Void>()
-    /// The number of changes of the session. When a call is refused as unauthorized, this number is compared with the number at the
-    /// beginning of the call. If a user has signed in since, the account is not paused.
+    /// The number of changes of the session. When the server refuses a call as unauthorized, the queue compares this number with the number
+    /// at the beginning of the call. If a user has signed in since, the queue doesn't pause the account.
     let sessionChanges = Atomic<UInt64>(0)
-    /// The owners whose requests are to be removed because the app signed them out.
+    /// The owners that the app signed out, and whose requests the queue still has to remove.
     let signedOut = Mutex<Set<QueueOwner>>([])
-    /// The pauses that were last reported to subscribers. Only changes are reported.
+    /// The pauses that the queue last reported to subscribers. The queue reports only changes.
     let announced = Mutex<[QueueOwner: QueuePause]>([:])
 
     private init(client: APIClient, server: String, options: Options, journal: Journal<Ledger>, hub: ChangeHub) {
@@ -148,8 +148,8 @@ public final class OfflineQueue: Sendable {
 
     /// Opens the queue in a folder, and creates the folder if it does not exist.
     ///
-    /// The method reads and verifies the whole file, and repairs the file. If the process was killed within a transaction, the transaction
-    /// is removed. Damaged bytes are copied to another file. No request is sent before ``run()``, ``drain()`` or
+    /// The method reads and verifies the whole file, and repairs the file. It removes an incomplete transaction, which a killed process has
+    /// left. It copies damaged bytes to another file. The queue sends no request before ``run()``, ``drain()`` or
     /// ``send(_:_:_:query:options:context:)`` is called.
     ///
     /// The queue observes the session of the client's `AuthorizeMiddleware` and the client's connectivity monitor, if the client has them.
@@ -238,7 +238,7 @@ public final class OfflineQueue: Sendable {
 extension OfflineQueue {
     var now: QueueTime { QueueTime(options.time()) }
 
-    /// Appends the entries that a closure creates. The entries of other processes are applied first.
+    /// Applies the entries of other processes, and then appends the entries that a closure creates to the journal.
     ///
     /// The closure runs under the lock of the journal. The closure reads the ledger with the changes of all processes, and no other process
     /// changes the ledger before the entries are appended. If the closure throws or appends nothing, the file is not changed.
@@ -304,7 +304,8 @@ extension OfflineQueue {
 }
 
 extension QueueError {
-    /// Converts an error of the journal or of a closure. All other errors become ``QueueError/storage(_:)``, including `CancellationError`.
+    /// Converts an error of the journal or of a closure. A ``QueueError`` stays the same. Errors without a corresponding case, such as
+    /// `CancellationError`, become ``QueueError/storage(_:)``.
     init(_ error: any Error) {
         switch error {
         case let error as QueueError: self = error

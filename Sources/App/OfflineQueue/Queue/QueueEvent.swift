@@ -3,12 +3,13 @@ import Synchronization
 
 /// A change of a queue, as ``OfflineQueue/events`` reports it.
 ///
-/// Events can be logged: no event contains the body or the path of a request, or the body of a response. ``failed(_:_:)``, ``paused(_:_:)``
-/// and ``resumed(_:)`` are only reported in their own process. All other events are reported in every process.
+/// Events can be logged: no event contains the body or the path of a request, or the body of a response. The queue reports
+/// ``failed(_:_:)``, ``paused(_:_:)`` and ``resumed(_:)`` only in the process in which they occur. It reports all other events in every
+/// process.
 public enum QueueEvent: Hashable, Sendable {
     /// This process or another process stored a request.
     case queued(QueuedRequestID)
-    /// The content of a request that was not sent yet was replaced.
+    /// The app replaced the content of a request that was not sent yet.
     case edited(QueuedRequestID)
     /// An attempt to send a request begins. One call may make several attempts.
     case sending(QueuedRequestID)
@@ -21,7 +22,7 @@ public enum QueueEvent: Hashable, Sendable {
     case deadLettered(QueuedRequestID, DeadLetter.Reason)
     /// A request was not sent within its lifetime, and is now a dead letter.
     case expired(QueuedRequestID)
-    /// A dead letter was put back into its lane.
+    /// The app put a dead letter back into its lane.
     case revived(QueuedRequestID)
     /// A request or a dead letter was removed. Either the app removed it, or the server refused it while its caller waited in
     /// ``OfflineQueue/send(_:_:_:query:options:context:)``. In the second case, the caller got the refusal.
@@ -32,8 +33,9 @@ public enum QueueEvent: Hashable, Sendable {
     case paused(QueueOwner, QueuePause)
     /// The requests of an account are sent again.
     case resumed(QueueOwner)
-    /// At least this number of events is missing. Either the subscriber was slow, or another process has compacted the file. Read the state
-    /// again with ``OfflineQueue/pending(lane:limit:)`` and ``OfflineQueue/deadLetters(limit:)``.
+    /// At least this number of events is missing. Either the subscriber was slow, or another process has compacted the file (removed the
+    /// entries that are no longer needed). Read the state again with ``OfflineQueue/pending(lane:limit:)`` and
+    /// ``OfflineQueue/deadLetters(limit:)``.
     case missed(Int)
 }
 
@@ -73,10 +75,10 @@ public struct QueueEvents: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> Iterator { Iterator(subscription: subscription) }
 }
 
-/// The buffer of one subscriber.
+/// The buffer of the events of one subscriber.
 ///
-/// If a reader waits, the buffer is empty. After the first dropped event, all further events are dropped until the reader has read the
-/// buffer and the number of dropped events. The reader therefore gets the events in their original order.
+/// While a reader waits, the buffer is empty. After the first dropped event, the buffer drops all further events until the reader has read
+/// the buffered events and the number of dropped events. The reader therefore gets the events in their original order.
 final class QueueSubscription: Sendable {
     /// The maximum number of buffered events.
     static let capacity = 256

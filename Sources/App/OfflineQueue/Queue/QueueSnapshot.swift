@@ -10,7 +10,8 @@ package struct QueueSnapshot: Sendable {
     package var deadLetters: [QueuedRequest]
     /// The number of requests and dead letters that the user may see.
     package var total: Int
-    /// The number of requests and dead letters that belong to other accounts or servers, by the reason why they are not sent.
+    /// The numbers of requests and dead letters that belong to other accounts or servers, grouped by the reason why the queue doesn't send
+    /// them.
     package var others: [QueuePause: Int]
 }
 

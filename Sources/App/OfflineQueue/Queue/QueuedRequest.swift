@@ -45,7 +45,8 @@ public struct DeadLetter: Hashable, Sendable {
     public var reason: Reason
     /// The time at which the request became a dead letter, by the device's clock at that time.
     public var date: Date
-    /// The refusal of the server, in the client's present language. The refusal is decoded like the error of any other call.
+    /// The refusal of the server, in the client's present language. The queue decodes it from the stored response, like the error of any
+    /// other call.
     ///
     /// `nil` if the request expired. Without a response, the kind is `unknownOutcome` for ``Reason/unknownOutcome``, and otherwise
     /// `invalidRequest`.
@@ -70,7 +71,7 @@ public struct DeadLetter: Hashable, Sendable {
         left.reason == right.reason && left.date == right.date && left.error == right.error
     }
 
-    /// Hashes the reason and the time. The error is left out. Equal values still have equal hashes.
+    /// Hashes the reason and the time, but not the error. Equal values still have equal hashes.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(reason)
         hasher.combine(date)
@@ -93,10 +94,10 @@ public struct QueueCounts: Hashable, Sendable {
     public var pending: Int
     /// The number of dead letters.
     public var deadLetters: Int
-    /// The size of pending requests and dead letters on disk, in bytes. The records of attempts are not included.
+    /// The size of pending requests and dead letters on disk, in bytes. The size doesn't include the records of attempts.
     public var bytes: Int
-    /// The number of deliveries in the part of the file that this process has read. The number counts all deliveries since the queue was
-    /// opened, by any process, and earlier deliveries that no compaction has removed. Only differences of this number are useful.
+    /// The number of deliveries that this process has read from the file. These are the deliveries by any process since the queue was
+    /// opened, and earlier deliveries whose records no compaction has removed. Use only differences of this number.
     public var delivered: Int
 }
 

@@ -34,8 +34,8 @@ struct QueueWriter {
     }
 }
 
-/// Reads the bytes of ``QueueWriter``. The reader checks all lengths, and throws instead of reading after the end. Bytes after the last
-/// part are ignored, so that a newer version can append parts.
+/// Reads the bytes that a ``QueueWriter`` wrote. The reader checks all lengths, and throws instead of reading after the end. It ignores
+/// bytes after the last part, so that a newer version can append parts.
 struct QueueReader {
     /// An error that is thrown if the bytes end within a part.
     struct Malformed: Error {}
@@ -55,7 +55,7 @@ struct QueueReader {
         return number
     }
 
-    /// Reads bytes and the length before them.
+    /// Reads the length of bytes, and then the bytes.
     mutating func block() throws(Malformed) -> [UInt8] { Array(try take(Int(number(UInt32.self)))) }
 
     /// Reads a text. Invalid UTF-8 is replaced by U+FFFD.

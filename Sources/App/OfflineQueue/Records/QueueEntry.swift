@@ -1,8 +1,8 @@
-/// One change of the queue. Each entry is one frame of the journal. All processes that share a queue apply the same entries in the same
-/// order.
+/// One change of the queue. Each entry is one frame (record) of the ``Journal``, the file of the queue. All processes that share a queue
+/// apply the same entries in the same order.
 ///
 /// The identifier of a request is the sequence number of the frame that stored the request. An entry with new content also contains the
-/// header of the request. A compaction can therefore keep this one frame and drop the earlier frames.
+/// header of the request. A compaction can therefore keep only the frame of this entry, and drop the earlier frames of the request.
 enum QueueEntry: Hashable, Sendable {
     /// A request was stored.
     case stored(RequestHeader, content: SealedContent)
@@ -36,7 +36,7 @@ enum QueueEntry: Hashable, Sendable {
     }
 }
 
-/// The part of a stored request that all processes have in memory. This part is never encrypted.
+/// The part of a stored request that all processes have in memory. The queue never encrypts this part.
 struct RequestHeader: Hashable, Sendable {
     var owner: QueueOwner
     var lane: String
@@ -76,7 +76,7 @@ struct Burial: Hashable, Sendable {
     var status: UInt16 = 0
     /// The code of the error; empty if there is no code.
     var code = ""
-    /// The headers from which the error is decoded. Names and values alternate.
+    /// The names and the values of the headers from which the error is decoded, alternating: name, value, name, value.
     var headers: [String] = []
     var body = SealedContent(bytes: [])
 }

@@ -16,7 +16,7 @@ struct QueueTime: Hashable, Sendable {
         (self.wall, self.boot, self.uptime) = (wall, boot, uptime)
     }
 
-    /// Creates a time from the time of a snapshot. The text that identifies the boot is replaced by its FNV-1a hash, which is never 0.
+    /// Creates a time from the time of a snapshot. An FNV-1a hash, which is never 0, represents the text that identifies the boot.
     init(_ time: SnapshotTime) {
         let id = time.bootID.utf8
         // FNV-1a.

@@ -36,6 +36,6 @@ public struct QueueOwner: Hashable, Sendable, CustomStringConvertible {
         (self.server, self.account) = (server, account)
     }
 
-    /// The server. The account is left out, so an owner can be logged.
+    /// The server without the account, so that an owner can be logged.
     public var description: String { server }
 }

@@ -7,8 +7,8 @@ import ResilientHTTP
 ///
 /// The middleware runs after retries, authorization and gates, so it records exactly the requests that really leave the device.
 struct AttemptMiddleware: ClientMiddleware {
-    /// Records the attempt. If the attempt may not begin, the closure throws. The call then ends with the kind `cancelled` and is not
-    /// retried.
+    /// Records the attempt. If the attempt may not begin, the closure throws. The call then ends with an error of the kind `cancelled`, and
+    /// the client doesn't retry it.
     let begin: @Sendable () async throws -> Void
     /// Records what is known about an attempt that failed.
     let end: @Sendable (QueueEntry.Settlement) async throws -> Void

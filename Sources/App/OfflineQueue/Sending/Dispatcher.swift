@@ -1,10 +1,10 @@
 import ResilientHTTP
 
-/// Decides which request is sent next, and when. The type is a value without I/O, and time and randomness are arguments.
+/// Decides which request is sent next, and when. The type is a value without I/O. Its methods get the time and random numbers as arguments.
 ///
-/// Invariants: A lane has at most one request in flight (`isBusy`). At most `width` lanes are busy. The search begins after the lane that
-/// was served last, so a lane with many requests doesn't delay other lanes. The states belong to this process: when a process becomes the
-/// sender, its lanes have no delays.
+/// Invariants: A lane has at most one request in flight (`isBusy`). At most `width` lanes are busy. The search begins after the lane whose
+/// request was chosen last, so a lane with many requests doesn't delay other lanes. The states belong to this process: when a process
+/// becomes the sender, its lanes have no delays.
 struct Dispatcher: Sendable {
     /// The account whose requests this process can send.
     struct Identity: Hashable, Sendable {
@@ -19,7 +19,7 @@ struct Dispatcher: Sendable {
         case send(QueuedRequestID, lane: Int)
         /// Nothing can be sent before an instant, at which the delay of a lane ends.
         case wait(until: Duration)
-        /// Nothing can be sent until something changes.
+        /// No request can be sent until a call ends, or until the stored requests or the account change.
         case idle
     }
 
@@ -51,7 +51,7 @@ struct Dispatcher: Sendable {
     private var refused: Set<Int> = []
     /// The lane at which the next search begins.
     private var cursor = 0
-    /// Whether no request is to be sent, because the app is about to be suspended.
+    /// Whether the dispatcher returns no further requests, for example because the app is about to be suspended.
     var isStopped = false
     /// The number of requests in flight.
     private(set) var busy = 0
@@ -88,7 +88,7 @@ struct Dispatcher: Sendable {
         var wait: Duration?
         for offset in ledger.lanes.indices {
             let number = (cursor + offset) % ledger.lanes.count
-            // The lane is accessed in place, because a local copy would copy its line.
+            // This code reads the lane in place, because a local copy would copy its array of requests.
             guard let id = ledger.lanes[number].line.first else { continue }
             let state = states[number]
             if state?.isBusy == true { continue }

@@ -11,9 +11,10 @@ enum Verdict: Equatable {
     case delivered
     /// The server refused the request, and would refuse it again.
     case refused
-    /// No user is signed in to the account. Or the server refused the credentials of the session, and they can't be renewed.
+    /// No user is signed in to the account. Or the server refused the credentials of the session, and the client can't refresh the session.
     case unauthorized
-    /// The client itself delayed the call and did not send it. The duration is the delay of a gate, a circuit breaker or a throttle.
+    /// The client itself delayed the call and did not send it. The duration is the delay that a gate, a circuit breaker or a throttle
+    /// requires.
     case held(Duration)
     /// The call may succeed later. The duration is the delay that the server requested, if it requested one.
     case transient(Duration?)

@@ -2,16 +2,16 @@ import ErrorContract
 public import HTTPTypes
 import Synchronization
 
-/// A circuit breaker: stops calls to a failing endpoint. It then sends single calls as probes until the endpoint works again.
+/// A circuit breaker: stops calls to a failing endpoint. The breaker then sends single calls as probes, until the endpoint works again.
 ///
-/// Failures are 5xx except 503, timeouts and lost connections. All retries of one call count as one failure. A 4xx shows that the server
-/// works, so it counts as a success; this includes 429. The breaker ignores 408, 503, canceled calls, and calls of a device without a
-/// connection. ``GateMiddleware`` handles 503.
+/// Failures are 5xx except 503, timeouts and lost connections. A call counts as at most one failure, even if its retries also fail. A 4xx,
+/// including 429, shows that the server works, so it counts as a success. The breaker ignores 408, 503, canceled calls, and calls of a
+/// device without a connection. ``GateMiddleware`` handles 503.
 ///
-/// A circuit is the state of one target: calls pass while the circuit is closed, and wait while it is open. Each endpoint and each host has
-/// a circuit. The circuit of a host opens only if several of its endpoints fail, or if connections to the host fail. An open circuit stays
-/// open for about a second before each probe. Meanwhile, calls wait, and the first call becomes the probe. A call that would wait for
-/// longer than 2 s fails with the kind `unavailable` and the code `SERVICE_UNAVAILABLE_LOCALLY`. The error contains the remaining time.
+/// Each endpoint and each host has a circuit. Calls pass while the circuit is closed, and wait while it is open. The circuit of a host
+/// opens only if several of its endpoints fail, or if connections to the host fail. An open circuit stays open for about a second before
+/// each probe. Meanwhile, calls wait, and the first call becomes the probe. A call that would wait for longer than 2 s fails with the kind
+/// `unavailable` and the code `SERVICE_UNAVAILABLE_LOCALLY`. The error contains the remaining time.
 ///
 /// ```swift
 /// let rules = BreakerRules(failuresInARow: 3, pause: .seconds(5))
@@ -20,23 +20,23 @@ import Synchronization
 public final class BreakerMiddleware: ClientMiddleware {
     /// The rules that determine when a circuit opens.
     public let rules: BreakerRules
-    /// The maximum number of endpoints whose failures are counted.
+    /// The maximum number of endpoints whose failures the breaker counts.
     static let capacity = 1_024
 
-    /// The failures that have not opened a circuit yet, guarded by a mutex. Only a failure creates an entry, and a success removes the
-    /// entry.
+    /// The failures that have not opened a circuit yet, guarded by a mutex. Only a failure creates an entry. A success removes the entry if
+    /// the entry has no failure of the last 30 s.
     private struct Counts {
         var endpoints: [GateKey: FailureCount] = [:]
         /// Failed connections, by host.
         var connections: [String: FailureCount] = [:]
-        /// The failing endpoints by host. A success of any endpoint of a host removes the failing endpoints of the host.
+        /// The failing endpoints of each host. A success of any endpoint of a host removes all failing endpoints of this host.
         var failing: [String: Set<Endpoint>] = [:]
     }
 
-    /// The circuits. The breaker uses gates as circuits: an open circuit is a closed gate, and a closed circuit is an open gate.
+    /// The circuits, in the form of gates. A gate is closed when its circuit is open, and open when its circuit is closed.
     let table: GateTable
     private let counts = Mutex(Counts())
-    /// Whether any failure is counted. Usually no failure is counted, and then a success takes no lock.
+    /// Whether the breaker stores any failure. Usually it stores none, and a success then takes no lock.
     private let hasCounts = Atomic<Bool>(false)
 
     /// Creates the middleware. All calls of a client share the circuits of the middleware.
@@ -46,14 +46,15 @@ public final class BreakerMiddleware: ClientMiddleware {
         table = GateTable(maximumWaiters: rules.maximumWaiters)
     }
 
-    /// Sends a call if its circuits admit the call, and records the result. If a circuit is open, a retry waits until the call's deadline.
+    /// Sends a call when its circuits admit the call, and records the result. If a circuit is open, a retry waits until the call's
+    /// deadline.
     /// - Parameters:
     ///   - request: The request without its body. The header `X-Retry-Attempt` marks a retry.
     ///   - body: The body, if there is one.
     ///   - context: The call, whose origin and endpoint determine its circuits.
     ///   - next: Passes the request to the next layer.
     /// - Returns: The response of `next`.
-    /// - Throws: `APIError` of the kind `unavailable` if a circuit is open; errors of the call.
+    /// - Throws: `APIError` of the kind `unavailable` if an open circuit refuses the call. Otherwise, the error of `next`.
     public func intercept(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -75,7 +76,7 @@ public final class BreakerMiddleware: ClientMiddleware {
         }
     }
 
-    /// The result of a request, as far as it shows the health of the server.
+    /// The meaning of a request's result for the health of the server.
     private enum Verdict {
         case success, failure, lostConnection, neutral
 
@@ -101,8 +102,8 @@ public final class BreakerMiddleware: ClientMiddleware {
     /// Records the result of a request in its circuits.
     ///
     /// A failure that opens a circuit keeps the circuit open for a random pause. The failure of a retry counts only if the retry was a
-    /// probe, because the failure of the first attempt was counted already.
-    /// - Returns: The pause that the failure caused; `nil` if no circuit opened.
+    /// probe, because the breaker has already counted the first attempt.
+    /// - Returns: The breaker's pause after the failure; `nil` if no circuit opened.
     @discardableResult
     private func settle(_ verdict: Verdict, isRepeat: Bool, _ passes: GateTable.Passes, _ context: CallContext) -> LocalHold? {
         let isProbe = passes.host.isProbe || passes.endpoint.isProbe
@@ -129,7 +130,8 @@ public final class BreakerMiddleware: ClientMiddleware {
         }
     }
 
-    /// Removes the failures that a success disproves: the failures of its endpoint, and the failed connections of its host.
+    /// Records a success: removes the failed connections and the failing endpoints of the host, and ends the series of failures of the
+    /// endpoint.
     private func noteSuccess(_ context: CallContext, at now: Duration) {
         counts.withLock { counts in
             defer {
@@ -162,7 +164,7 @@ public final class BreakerMiddleware: ClientMiddleware {
                 isHostOpened = isHostOpened || opens
                 return (isHostOpened, passes.endpoint.isProbe)
             }
-            // If the table is full, all counts are removed. Otherwise, the failures of a new endpoint would never be counted.
+            // If the table is full, remove all counts. Otherwise, the breaker would never count the failures of a new endpoint.
             if counts.endpoints[key] == nil, counts.endpoints.count >= Self.capacity { counts.endpoints = [:] }
             guard counts.endpoints[key, default: FailureCount()].noteFailure(rules, at: now) || passes.endpoint.isProbe else {
                 return (isHostOpened, false)

@@ -1,5 +1,5 @@
-/// Counts the failures of calls: the consecutive failures, and the share of failures among the latest calls. The type is a value, and time
-/// is an argument. O(1) amortized.
+/// Counts the consecutive failures of calls, and the share of failures among the latest calls. The type is a value, and its methods take
+/// the time as an argument. O(1) amortized.
 struct FailureCount: Sendable {
     private var failuresInARow = 0
     /// The instants at which the latest calls ended, oldest first.
@@ -9,9 +9,9 @@ struct FailureCount: Sendable {
 
     init() {}
 
-    /// The number of stored calls.
+    /// The number of calls in memory, which can include calls that no longer count.
     var stored: Int { ends.count }
-    /// Whether no failure is stored.
+    /// Whether no failure counts any more, so that the owner can remove this value.
     var isRemovable: Bool { failures == 0 }
 
     /// Records a call that succeeded.
@@ -22,7 +22,7 @@ struct FailureCount: Sendable {
 
     /// Records a call that failed.
     ///
-    /// - Returns: Whether the circuit opens. If the circuit opens, the counting starts again.
+    /// - Returns: Whether the circuit opens. After the circuit has opened, the next failure opens it again, until a call succeeds.
     mutating func noteFailure(_ rules: BreakerRules, at now: Duration) -> Bool {
         failuresInARow += 1
         note(isFailure: true, BreakerRules.window, at: now)
@@ -36,7 +36,7 @@ struct FailureCount: Sendable {
         return true
     }
 
-    /// Stores the end of a call, and removes calls that are too old or exceed the maximum number.
+    /// Stores the end of a call. Removes the calls that are too old or beyond the maximum number.
     private mutating func note(isFailure: Bool, _ window: Duration, at now: Duration) {
         ends.append((now, isFailure))
         if isFailure { failures += 1 }
@@ -51,7 +51,8 @@ struct FailureCount: Sendable {
     }
 }
 
-/// The rules that determine when a circuit opens and when it is probed. All circuits of a ``BreakerMiddleware`` have the same rules.
+/// The rules that determine when a circuit opens, and when the breaker sends a probe. All circuits of a ``BreakerMiddleware`` have the same
+/// rules.
 ///
 /// A circuit opens after ``failuresInARow`` consecutive failures. It also opens if there were at least ``minimumCalls`` calls in the last
 /// 30 s, and the share of failures among them reaches ``failureShare``. At most the latest 1,000 calls count. The first rule suits an app
@@ -61,28 +62,29 @@ public struct BreakerRules: Hashable, Sendable {
     public var failuresInARow: Int
     /// The share of failed calls that opens a circuit, from 0 to 1.
     public var failureShare: Double
-    /// The minimum number of calls for which the share is computed.
+    /// The minimum number of calls in the last 30 s. With fewer calls, the share of failures doesn't open a circuit.
     public var minimumCalls: Int
     /// The number of failing endpoints of a host that opens the circuit of the host.
     public var failingEndpoints: Int
-    /// The time after which an open circuit sends one call as a probe. The actual time is random: from 50 % to 150 % of this value.
+    /// The time after which the breaker sends one call to an open circuit as a probe. The actual time is random: from 50 % to 150 % of this
+    /// value.
     public var pause: Duration
     /// The maximum time that a new call waits at an open circuit before the call fails. A retry waits until the deadline of its call.
     public var patience: Duration
-    /// The maximum number of waiting calls.
+    /// The maximum number of calls that wait at open circuits.
     public var maximumWaiters = 1_024
-    /// The age of the oldest calls from which the share is computed.
+    /// The time during which a call counts for the share of failures.
     static let window: Duration = .seconds(30)
-    /// The maximum number of calls from which the share is computed.
+    /// The maximum number of calls that count for the share of failures.
     static let maximumCalls = 1_000
 
     /// Creates rules.
     /// - Parameters:
     ///   - failuresInARow: The number of consecutive failed calls that opens a circuit.
     ///   - failureShare: The share of failed calls that opens a circuit, above 0 and at most 1.
-    ///   - minimumCalls: The minimum number of calls for which the share is computed.
+    ///   - minimumCalls: The minimum number of calls in the last 30 s. With fewer calls, the share of failures doesn't open a circuit.
     ///   - failingEndpoints: The number of failing endpoints of a host that opens the circuit of the host.
-    ///   - pause: The average time after which an open circuit sends one call as a probe.
+    ///   - pause: The average time after which the breaker sends one call to an open circuit as a probe.
     ///   - patience: The maximum time that a new call waits at an open circuit before the call fails.
     /// - Precondition: `failuresInARow`, `minimumCalls` and `failingEndpoints` are positive. `failureShare` is above 0 and at most 1.
     public init(

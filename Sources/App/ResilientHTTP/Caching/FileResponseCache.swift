@@ -4,27 +4,28 @@ import HTTPTypes
 import PrivateFiles
 import Synchronization
 
-/// Stores responses in a folder, with a maximum total size. The files outlive the process. Only the owner can read the files.
+/// Stores responses as files in a folder, with a maximum total size. The files outlive the process. Only their owner can read them.
 ///
 /// ```swift
 /// api.cache = FileResponseCache(folder: .cachesDirectory.appending(path: "responses"))
 /// ```
 ///
-/// If the folder is full, the least recently used responses are removed first. File names are digests without addresses and session
-/// identifiers, but the files contain both. A file that can't be read counts as missing. A failure to write a file is ignored. Only one
-/// process at a time may use a folder.
+/// If the folder is full, the cache removes the least recently used responses first. The name of a file is a digest of the session
+/// identifier and the address, but the file itself contains both as text. If a file can't be read, the cache treats it as missing. If a
+/// file can't be written, the cache ignores the failure. Only one process at a time may use a folder.
 ///
-/// If responses need not survive a restart, use ``MemoryResponseCache``. A lookup reads one file. The first call also lists the folder. All
-/// I/O runs on a private queue, one operation at a time. A file is replaced atomically, so a crash never leaves half a response.
+/// If the responses don't have to survive a restart, use ``MemoryResponseCache``. A lookup reads one file. The first call also lists the
+/// folder. The cache reads and writes on a private queue, one operation at a time. It replaces a file atomically, so a crash never leaves a
+/// part of a response.
 public final class FileResponseCache: ResponseCache {
     /// The sizes of the files and the order of their use. A mutex guards the state, and only the queue changes it.
     private struct State {
-        /// The size of each file and the number of its last use, by file name; `nil` until the folder is listed.
+        /// The size of each file and the number of its last use, by file name; `nil` before the cache has listed the folder.
         var files: [String: (size: Int, use: UInt64)]?
         var size = 0
         var uses: UInt64 = 0
 
-        /// Records that a file was used, and its size; `nil` for a removed file.
+        /// Records that a file was used, and its size. If the size is `nil`, the file was removed.
         mutating func note(_ name: String, size newSize: Int?) {
             size -= files?[name]?.size ?? 0
             uses += 1
@@ -33,8 +34,8 @@ public final class FileResponseCache: ResponseCache {
         }
     }
 
-    /// The content of a file, as a binary property list. The content includes the key, because two keys may have the same digest. The key
-    /// is compared after the file was read.
+    /// The content of a file, as a binary property list. Two keys can have the same digest. Therefore, the content includes the key, and
+    /// the cache compares the key after it has read the file.
     private struct Record: Codable {
         var key: ResponseCacheKey
         var response: HTTPResponse
@@ -46,14 +47,16 @@ public final class FileResponseCache: ResponseCache {
     public let maximumSize: Int
     private let folder: URL
     private let state = Mutex(State())
-    /// The queue on which files are read and written. Reading and writing block, so they must not run on a thread of Swift concurrency.
+    /// The queue on which the cache reads and writes files. Reading and writing block, so they must not run on a thread of Swift
+    /// concurrency.
     private let queue = DispatchQueue(label: "holdfast.response-cache")
 
     /// Creates a cache.
     /// - Parameters:
-    ///   - folder: A folder that contains nothing else, such as one in the user's caches directory. A missing folder is created with access
-    ///     for its owner only.
-    ///   - maximumSize: The maximum size of all files together, in bytes. A response that is larger than an eighth is not stored.
+    ///   - folder: A folder that contains nothing else, such as one in the user's caches directory. The cache creates a missing folder with
+    ///     access for its owner only.
+    ///   - maximumSize: The maximum size of all files together, in bytes. The cache doesn't store a response that is larger than an eighth
+    ///     of this size.
     /// - Precondition: `maximumSize` is not negative.
     public init(folder: URL, maximumSize: Int = 32 * 1024 * 1024) {
         precondition(maximumSize >= 0, "maximumSize must not be negative (is \(maximumSize))")
@@ -75,9 +78,9 @@ public final class FileResponseCache: ResponseCache {
         }
     }
 
-    /// Stores a response and replaces the earlier response of the same key. A response that is larger than an eighth of the maximum size is
-    /// not stored, but the earlier response is still removed. If the files then exceed the maximum size, the cache removes the least
-    /// recently used responses until a quarter of the size is free.
+    /// Stores a response and replaces the earlier response of the same key. If the response is larger than an eighth of the maximum size,
+    /// the cache doesn't store it, but still removes the earlier response. If the files then exceed the maximum size, the cache removes the
+    /// least recently used responses until a quarter of the size is free.
     /// - Parameters:
     ///   - response: The response with its complete body.
     ///   - key: The session and the address of the request.
@@ -139,7 +142,7 @@ extension FileResponseCache {
         guard state.withLock({ $0.files == nil }) else { return }
         let properties: Set<URLResourceKey> = [.fileSizeKey, .contentModificationDateKey]
         let files = try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: Array(properties))
-        // A process that was killed while it wrote a response leaves a temporary file.
+        // If a process is killed while it writes a response, a temporary file remains.
         for draft in files ?? [] where draft.pathExtension == "new" { try? FileManager.default.removeItem(at: draft) }
         let known = (files ?? []).filter { $0.pathExtension == Self.pathExtension }.map { file in
             let values = try? file.resourceValues(forKeys: properties)
@@ -172,8 +175,8 @@ extension FileResponseCache {
         state.withLock { $0.note(name, size: nil) }
     }
 
-    /// Deletes the least recently used files if all files together exceed the maximum size. Afterwards, a quarter of the maximum size is
-    /// free.
+    /// Deletes the least recently used files if all files together exceed the maximum size. The method deletes files until a quarter of the
+    /// maximum size is free.
     private func dropOldest() {
         let names = state.withLock { state -> [String] in
             guard state.size > maximumSize else { return [] }
@@ -191,7 +194,7 @@ extension FileResponseCache {
         "\(prefix(of: key.owner))\(digest(key.url)).\(pathExtension)"
     }
 
-    /// Returns the first part of the names of all files of a session. With this part, the files of a session are found without reading
+    /// Returns the first part of the names of all files of a session. The cache finds the files of a session by this part, without reading
     /// them.
     private static func prefix(of owner: String?) -> String { owner.map { digest($0) + "-" } ?? "public-" }
 

@@ -2,11 +2,11 @@ import ErrorContract
 public import HTTPTypes
 import Synchronization
 
-/// Stores responses that have an `ETag`. With a cache, a client downloads a response again only if the response has changed.
+/// Stores responses that have an `ETag`. With a cache, a client downloads the body of a response again only if it has changed.
 ///
-/// A client with a cache sends `If-None-Match` with every GET for which a response is stored. With a 304, the server confirms that the
-/// stored response is current, and the call returns the stored response. The client never uses a stored response without this confirmation,
-/// so a call never returns an outdated value.
+/// A client with a cache sends the stored `ETag` as `If-None-Match` with each GET for which the cache has a response. With a 304, the
+/// server confirms that the stored response is current, and the call returns the stored response. The client never uses a stored response
+/// without this confirmation, so a call never returns an outdated value.
 ///
 /// ```swift
 /// var api = APIClient(baseURL: url, session: session)
@@ -14,11 +14,11 @@ import Synchronization
 /// ```
 ///
 /// ``MemoryResponseCache`` stores responses until the process ends. ``FileResponseCache`` also stores them across restarts. Implement the
-/// protocol for any other storage. A cache may remove responses at any time. A cache ignores its failures to store a response.
+/// protocol for any other storage. A cache may remove responses at any time. If a cache can't store a response, it ignores the failure.
 public protocol ResponseCache: Sendable {
     /// Returns the stored response of a key.
     ///
-    /// The client calls this method before each GET, so the method should be fast. If the response can't be read, return `nil`. The client
+    /// The client calls this method before each GET, so the method must be fast. If the response can't be read, return `nil`. The client
     /// then downloads the response again.
     /// - Parameter key: The session and the address of the request.
     /// - Returns: The response as it was stored; `nil` if there is none.
@@ -30,20 +30,19 @@ public protocol ResponseCache: Sendable {
     ///   - response: The response with its complete body. The body has at most 4 MiB.
     ///   - key: The session and the address of the request.
     func store(_ response: StoredResponse, for key: ResponseCacheKey) async
-    /// Removes the stored response of a key.
-    /// If there is none, nothing happens.
+    /// Removes the stored response of a key. Does nothing if there is none.
     /// - Parameter key: The session and the address of the request.
     func remove(_ key: ResponseCacheKey) async
-    /// Removes all responses of an owner. The client calls this method when a session ends.
-    /// After this call, no data of the user may remain in the cache.
+    /// Removes all responses of an owner. The client calls this method when a session ends. Afterwards, the cache must contain no data of
+    /// this session.
     /// - Parameter owner: The ``ResponseCacheKey/owner`` of the responses to remove.
     func removeAll(of owner: String) async
 }
 
 /// The key of a stored response: the session and the address.
 public struct ResponseCacheKey: Hashable, Sendable, Codable {
-    /// The identifier of the call's session; `nil` for calls without a session. With this identifier, a user never receives the response of
-    /// another user. The identifier contains no token.
+    /// The identifier of the call's session; `nil` for calls without a session. Because the key contains this identifier, a user never
+    /// receives the response of another user. The identifier contains no token.
     public var owner: String?
     /// The address, including its query.
     public var url: String
@@ -70,8 +69,8 @@ public struct StoredResponse: Hashable, Sendable {
     /// - Parameters:
     ///   - response: The status and the headers.
     ///   - body: The complete body.
-    ///   - varying: The values of the request headers that the response names in `Vary`, by lowercase name; empty values for missing
-    ///     headers.
+    ///   - varying: The values of the request headers that the response names in `Vary`, by lowercase name. The value of a missing header
+    ///     is empty.
     public init(response: HTTPResponse, body: [UInt8], varying: [String: String] = [:]) {
         (self.response, self.body, self.varying) = (response, body, varying)
     }
@@ -83,12 +82,13 @@ public struct StoredResponse: Hashable, Sendable {
 }
 
 extension HTTPRequest {
-    /// Whether the request has a condition. If so, 304 is a valid status of the response.
+    /// Whether the request has a condition. If so, 304 is a valid status for its response.
     var isConditional: Bool { headerFields.contains(.ifNoneMatch) || headerFields.contains(.ifModifiedSince) }
 }
 
 extension HTTPResponse {
-    /// Whether the server confirmed with 304 that a version is still current: the caller's version, or the version in the client's cache.
+    /// Whether the server confirmed with a 304 that a version is still current. This is the version of the caller, or the version in the
+    /// client's cache.
     ///
     /// If the caller itself sent `If-None-Match`, the caller receives the 304 without a body. If a ``ResponseCache`` sent the header, the
     /// caller receives the stored response with its body. The header `Cache-Status` (RFC 9211) then marks the response.
@@ -98,13 +98,13 @@ extension HTTPResponse {
     static let revalidated = "Holdfast; fwd=stale; fwd-status=304"
 }
 
-/// Stores responses in memory, with a maximum total size. The least recently used responses are removed first.
+/// Stores responses in memory, with a maximum total size. The cache removes the least recently used responses first.
 ///
 /// ```swift
 /// api.cache = MemoryResponseCache()
 /// ```
 ///
-/// If responses should survive a restart, use ``FileResponseCache``. This type is thread-safe. A lookup takes O(1). If a new response
+/// If responses must survive a restart, use ``FileResponseCache`` instead. This type is thread-safe. A lookup takes O(1). If a new response
 /// exceeds the maximum size, the cache sorts all entries and frees a quarter of its space. For small responses, storing therefore takes
 /// O(1) on average.
 public final class MemoryResponseCache: ResponseCache {
@@ -131,8 +131,8 @@ public final class MemoryResponseCache: ResponseCache {
     private let state = Mutex(State())
 
     /// Creates an empty cache.
-    /// - Parameter maximumSize: The maximum size of all stored responses together, in bytes. A response that is larger than an eighth of
-    ///   this size is not stored.
+    /// - Parameter maximumSize: The maximum size of all stored responses together, in bytes. The cache doesn't store a response that is
+    ///   larger than an eighth of this size.
     /// - Precondition: `maximumSize` is not negative.
     public init(maximumSize: Int = 8 * 1024 * 1024) {
         precondition(maximumSize >= 0, "maximumSize must not be negative (is \(maximumSize))")
@@ -154,8 +154,8 @@ public final class MemoryResponseCache: ResponseCache {
         }
     }
 
-    /// Stores a response and replaces the earlier response of the same key. A response that is larger than an eighth of the maximum size is
-    /// not stored, but the earlier response is still removed.
+    /// Stores a response and replaces the earlier response of the same key. If the response is larger than an eighth of the maximum size,
+    /// the cache doesn't store it, but still removes the earlier response.
     /// - Parameters:
     ///   - response: The response with its complete body.
     ///   - key: The session and the address of the request.
@@ -168,7 +168,7 @@ public final class MemoryResponseCache: ResponseCache {
             state.entries[key] = Entry(stored: response, size: size, use: state.uses)
             state.size += size
             guard state.size > maximumSize else { return }
-            // A quarter is freed at once, so that the entries are not sorted for every response.
+            // Free a quarter of the space at once, so that the cache doesn't sort the entries for every response.
             for (key, _) in state.entries.sorted(by: { $0.value.use < $1.value.use }) where state.size > maximumSize / 4 * 3 {
                 state.remove(key)
             }

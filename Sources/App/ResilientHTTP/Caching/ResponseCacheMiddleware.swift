@@ -2,17 +2,18 @@ import ErrorContract
 import HTTPTypes
 import Synchronization
 
-/// Sends the `ETag` of a stored response as `If-None-Match`. If the server confirms the stored response, the layer returns it.
+/// Sends the `ETag` of a stored response as `If-None-Match`. If the server confirms that the stored response is current, the middleware
+/// returns the stored response.
 ///
-/// This layer is inside the session's middleware. It therefore knows the session of a call, and runs for each attempt. Some requests are
-/// passed on unchanged, and their responses are not stored. These are requests with a cookie, a range, a condition that the caller set, or
-/// an `Authorization` other than that of the session.
+/// The middleware is inside the session's middleware, so it knows the session of a call, and runs for each attempt. It handles only GET
+/// requests. It passes some of them on unchanged, and doesn't store their responses: requests with a cookie, a range, a condition that the
+/// caller set, or `Cache-Control: no-store`, and requests whose `Authorization` doesn't come from the session.
 final class ResponseCacheMiddleware: ClientMiddleware {
     /// The stored responses.
     let cache: any ResponseCache
     /// The maximum size of a body that is stored, in bytes.
     private static let maximumBodySize = 4 * 1024 * 1024
-    /// The number of ended sessions that are stored. Late responses of these sessions are not cached.
+    /// The number of ended sessions whose identifiers the middleware stores. It doesn't cache late responses of these sessions.
     private static let rememberedEndings = 64
     /// The sessions that have ended, the oldest first.
     private let ended = Mutex<[String]>([])
@@ -22,7 +23,8 @@ final class ResponseCacheMiddleware: ClientMiddleware {
     }
 
     /// Sends a GET with the `ETag` of the stored response, if a response is stored. If the server confirms the stored response with a 304,
-    /// the caller receives the stored body with status 200. The stored headers are merged with those of the 304 (RFC 9111 §4.3.4).
+    /// the caller receives the stored body with status 200. The middleware merges the stored headers with those of the 304 (RFC 9111
+    /// §4.3.4).
     func intercept(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -43,7 +45,7 @@ final class ResponseCacheMiddleware: ClientMiddleware {
             return (response, rest)
         }
         if let confirmed = response.headerFields[.eTag], !confirmed.isWeaklyEqual(to: tag) {
-            // The 304 concerns another version than the stored one, so the request is sent again without a condition.
+            // The 304 confirms another version than the stored one, so the middleware sends the request again without a condition.
             return try await storing(request, body, key, next)
         }
         let fresh = stored.updated(by: response)
@@ -56,7 +58,7 @@ final class ResponseCacheMiddleware: ClientMiddleware {
         return (result, ResponseBody(fresh.body))
     }
 
-    /// Removes the responses of an ended session. Later responses of this session are not stored.
+    /// Removes the responses of an ended session. The middleware then stores no later response of this session.
     /// - Parameter owner: The identifier of the session.
     func end(_ owner: String) async {
         ended.withLock { ended in
@@ -66,8 +68,8 @@ final class ResponseCacheMiddleware: ClientMiddleware {
         await cache.removeAll(of: owner)
     }
 
-    /// Returns the key under which the response to a request is stored; `nil` if the response must not be stored. If a request has
-    /// `Authorization` but no session, its response must not be stored, because the user is unknown.
+    /// Returns the key under which the middleware stores the response to a request; `nil` if it must not store the response. If a request
+    /// has `Authorization` but no session, the user is unknown, so the middleware must not store the response.
     private func key(of request: HTTPRequest, _ context: CallContext) -> ResponseCacheKey? {
         guard request.method == .get, !request.isConditional, !request.headerFields.contains(.range),
             !request.headerFields.contains(.cookie), !request.headerFields.forbidStoring
@@ -90,24 +92,24 @@ final class ResponseCacheMiddleware: ClientMiddleware {
     }
 
     /// Stores a response if it is complete, has an `ETag`, and may be stored. Otherwise, the method removes the earlier response of the
-    /// key. The session may end at the same time, so the method checks the session again after it stored the response.
+    /// key. The session can end at the same time, so the method checks the session again after it has stored the response.
     /// - Parameters:
     ///   - response: The head of the response.
-    ///   - body: The body. A body that is not in memory, or that exceeds 4 MiB, is not stored.
+    ///   - body: The body. The method doesn't store a body that is not in memory, or that exceeds 4 MiB.
     ///   - key: The session and the address of the request.
-    ///   - request: The request, whose headers are stored if the response names them in `Vary`.
+    ///   - request: The request. The method stores the values of those headers that the response names in `Vary`.
     private func store(_ response: HTTPResponse, _ body: ResponseBody, for key: ResponseCacheKey, _ request: HTTPRequest) async {
         guard !isEnded(key.owner) else { return }
         let fields = response.headerFields
-        // Without a session, a response marked `private` is not stored. A header may identify the user, and only the app and the server
-        // know this header.
+        // Without a session, the middleware doesn't store a response that is marked `private`. A header that only the app and the server
+        // know may identify the user.
         guard response.status == .ok, fields.contains(.eTag), !fields.forbidStoring, key.owner != nil || !fields.isPrivate,
             let names = fields.varyingNames, let bytes = body.whole(upTo: Self.maximumBodySize)
         else { return await cache.remove(key) }
         let varying = names.map { ($0, request.headerFields.value(of: $0)) }
         let stored = StoredResponse(response: response, body: bytes, varying: Dictionary(varying) { first, _ in first })
         await cache.store(stored, for: key)
-        // The session may have ended while the response was stored.
+        // The session can end while the cache stores the response.
         if isEnded(key.owner) { await cache.remove(key) }
     }
 
@@ -119,7 +121,8 @@ final class ResponseCacheMiddleware: ClientMiddleware {
 }
 
 extension StoredResponse {
-    /// Returns the response if it may be used for a request. All headers in its `Vary` must have the same values in both requests.
+    /// Returns the response if it may be used for a request. All headers in its `Vary` must have the same values in the stored request and
+    /// in this request.
     fileprivate func usable(for request: HTTPRequest) -> StoredResponse? {
         varying.allSatisfy { request.headerFields.value(of: $0.key) == $0.value } ? self : nil
     }
@@ -141,8 +144,8 @@ extension HTTPFields {
     /// Whether `Cache-Control` contains `private`, which restricts the response to one user.
     fileprivate var isPrivate: Bool { members(of: .cacheControl).contains { $0 == "private" || $0.hasPrefix("private=") } }
 
-    /// The names in `Vary`, in lowercase; `nil` if `Vary` is `*`. Headers with credentials are left out, because a response is only stored
-    /// for its session.
+    /// The names in `Vary`, in lowercase; `nil` if `Vary` is `*`. The names don't include headers with credentials, because the key of a
+    /// stored response already contains the session.
     fileprivate var varyingNames: [String]? {
         let names = members(of: .vary)
         return names.contains("*") ? nil : names.filter { !["authorization", "cookie"].contains($0) }

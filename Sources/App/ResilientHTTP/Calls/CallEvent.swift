@@ -34,11 +34,11 @@ public struct ClosureListener: CallListener {
     public func hear(_ event: CallEvent) { body(event) }
 }
 
-/// An event of a call. It contains no secrets: no header, no body, no query, and no text of the server.
+/// An event of a call. The event contains no secrets: no headers, no body, no query, and no text from the server.
 public struct CallEvent: Sendable {
     /// The number of the call, which is the same in all of its events.
     public let call: UInt64
-    /// The operation of the app, such as `user_login`.
+    /// The name of the operation that the caller passed as `context`, such as `user_login`; `nil` if the caller passed none.
     public let name: String?
     /// The endpoint of the call.
     public let endpoint: Endpoint
@@ -57,7 +57,8 @@ public struct CallEvent: Sendable {
         case attemptFinished(Int, AttemptOutcome)
         /// The call waits for the duration before it continues.
         case waiting(Duration, WaitReason)
-        /// The client itself refused to send the request. The duration is the time until the client would send it; `nil` if unknown.
+        /// The client itself refused to send the request. The duration is the time until the client would send the request; `nil` if
+        /// unknown.
         case refusedLocally(LocalRefusal, retryAfter: Duration?)
         /// The session was refreshed, or the call joined a refresh that was in progress.
         case refreshed(isShared: Bool)
@@ -88,9 +89,9 @@ public enum WaitReason: String, Hashable, Sendable, CaseIterable {
     case retryAfter = "retry_after"
     /// The delay between two attempts.
     case backoff
-    /// The gate of the host or of the endpoint delays calls, because the server requested it. See ``GateMiddleware``.
+    /// The server requested a delay, so the client delays all calls to the host or to the endpoint. See ``GateMiddleware``.
     case gate
-    /// The app's own limit, see ``ThrottleMiddleware``.
+    /// A limit that the app set for its own calls delays the call. See ``ThrottleMiddleware``.
     case throttle
     /// The session is being refreshed, or the user is being asked to sign in.
     case session
@@ -100,11 +101,11 @@ public enum WaitReason: String, Hashable, Sendable, CaseIterable {
 
 /// The part of the client that refused to send a request.
 public enum LocalRefusal: String, Hashable, Sendable, CaseIterable {
-    /// The gate is closed, because the server requested a delay. See ``GateMiddleware``.
+    /// The server requested a delay, and this delay has not passed yet. See ``GateMiddleware``.
     case gate
-    /// The app's own limit is used up.
+    /// A limit that the app set for its own calls is used up. See ``ThrottleMiddleware``.
     case throttle
-    /// The circuit breaker stopped calls, because the server failed too often.
+    /// The circuit breaker stopped calls, because the server failed too often. See ``BreakerMiddleware``.
     case circuit
 }
 
@@ -118,14 +119,14 @@ public enum GiveUpReason: String, Hashable, Sendable, CaseIterable {
     case oneShotBody = "one_shot_body"
     /// The maximum number of retries is reached.
     case retriesUsed = "retries_used"
-    /// The request was a probe: it tested whether the server has recovered, and it failed. The client sends one probe for all waiting
-    /// calls, so it doesn't retry the probe for one call.
+    /// The failed request was a probe: it tested whether the server works again. The client sends one probe for all waiting calls, so this
+    /// call doesn't repeat the probe.
     case refusedAgain = "refused_again"
-    /// The client's own gates or limits would delay the call for longer than the call may wait.
+    /// The client refused to send the request, because the call would have to wait too long. See ``LocalRefusal``.
     case heldBack = "held_back"
     /// The session could not be refreshed before the deadline.
     case sessionRefresh = "session_refresh"
-    /// The delay would end after the deadline.
+    /// The delay before the next attempt would end after the deadline of the call.
     case deadline
     /// The server requested a longer delay than ``RetryPolicy/longestWait``.
     case waitTooLong = "wait_too_long"
@@ -137,7 +138,7 @@ public enum GiveUpReason: String, Hashable, Sendable, CaseIterable {
 public struct CallSummary: Hashable, Sendable {
     /// The number of requests that were passed to the transport.
     public var attempts: Int
-    /// The delays, in order.
+    /// The delays of the call, in their order.
     public var waits: [Wait]
     /// The status of the last response, if one was received.
     public var status: Int?
@@ -145,13 +146,13 @@ public struct CallSummary: Hashable, Sendable {
     public var code: ErrorCode?
     /// The kind of the call's error; `nil` for a success.
     public var kind: APIError.Kind?
-    /// The text for the error in the client's language, without texts of the server; `nil` for a success.
+    /// The error message in the client's language, without texts from the server; `nil` for a success.
     public var message: String?
     /// The id of the failed request in the server's log.
     public var requestID: String?
     /// The time of the error by the server's clock, if the server sent it.
     public var serverTimestamp: Date?
-    /// The reason why a failed call was not retried.
+    /// The reason why a failed call was not retried; `nil` for a success.
     public var gaveUp: GiveUpReason?
     /// The duration of the call.
     public var duration: Duration

@@ -1,4 +1,4 @@
-/// The settings of one call that differ from the policy of its endpoint and from the client's defaults.
+/// Settings of one call. They take precedence over the policy of the endpoint and over the client's defaults.
 ///
 /// Pass one option as a static member, and several options as an array or a chain. If an option occurs twice, the later one applies.
 ///
@@ -17,22 +17,22 @@ public struct CallOptions: Hashable, Sendable {
         case key(String)
     }
 
-    /// The maximum duration of the call, including delays and the body of the response. If `nil`, the timeout of the endpoint or the client
-    /// applies.
+    /// The maximum duration of the call, including delays and the body of the response; `nil` to use the timeout of the endpoint or the
+    /// client.
     public var timeout: Duration?
-    /// The maximum duration of one attempt; `nil` to use the timeout of the endpoint or the client. If a request must not be retried, this
-    /// limit doesn't apply, and the attempt may use the whole time of the call.
+    /// The maximum duration of one attempt; `nil` to use the timeout of the endpoint or the client. The limit doesn't apply to a request
+    /// that must not be retried. Such a request may use the whole time of the call.
     public var attemptTimeout: Duration?
-    /// The number and the delays of retries; `nil` for the policy of the endpoint or the client.
+    /// The number of retries and the delays between them; `nil` for the policy of the endpoint or the client.
     public var retry: RetryPolicy?
-    /// Whether the request has an `Idempotency-Key`, which makes a POST or PATCH safe to retry; `nil` for the endpoint's policy. The server
-    /// must support the key.
+    /// Determines the `Idempotency-Key` of the request, which makes a POST or PATCH safe to retry; `nil` for the endpoint's policy. The
+    /// server must support the key.
     public var idempotency: Idempotency?
     /// The priority of the call over other waiting calls; `nil` for the endpoint's policy.
     public var priority: CallPriority?
-    /// Whether the call waits until its deadline if the server limits its rate; `nil` for the endpoint's policy.
+    /// Whether the call waits until its deadline if the server limits the rate of requests; `nil` for the endpoint's policy.
     public var waitsInLine: Bool?
-    /// Whether the call waits for a connection until its deadline; `nil` for the endpoint's policy.
+    /// Whether the call waits until its deadline for the device to get a connection; `nil` for the endpoint's policy.
     public var waitsForConnectivity: Bool?
     /// How the call uses the client's ``ResponseCache``; `nil` for the endpoint's policy.
     public var cache: CachePolicy?
@@ -48,9 +48,10 @@ public struct CallOptions: Hashable, Sendable {
 }
 
 extension CallOptions {
-    /// The call waits until its deadline if the server limits its rate or requests a delay.
+    /// The call waits until its deadline if the server limits the rate of requests or requests a delay.
     public static let waitsInLine = CallOptions { $0.waitsInLine = true }
-    /// Without a connection, the call waits for one until its deadline. By default, such a call fails after a few retries.
+    /// If the device has no connection, the call waits for a connection until its deadline. By default, such a call fails after a few
+    /// retries.
     public static let waitsForConnectivity = CallOptions { $0.waitsForConnectivity = true }
     /// The request has an `Idempotency-Key` that the client generates, so the call can be retried. The server must support the key.
     public static let idempotent = CallOptions { $0.idempotency = .generated }
@@ -60,11 +61,11 @@ extension CallOptions {
     /// - Parameter timeout: The maximum duration, from the call to the last byte of the response's body. With zero or less, the call fails
     ///   with the kind `timeout`, and no request is sent.
     public static func timeout(_ timeout: Duration) -> CallOptions { CallOptions().timeout(timeout) }
-    /// Limits the duration of one attempt of the call. If a connection hangs, the limit ends the attempt early. A retry then has enough
-    /// time before the deadline of the call. If the request must not be retried, the limit doesn't apply.
+    /// Limits the duration of one attempt of the call. If a connection hangs, the limit ends the attempt early, so that enough time is left
+    /// for a retry. The limit doesn't apply to a request that must not be retried.
     /// - Parameter timeout: The maximum duration of one attempt; positive. An attempt also ends at the deadline of the call.
     public static func attemptTimeout(_ timeout: Duration) -> CallOptions { CallOptions().attemptTimeout(timeout) }
-    /// Retries the call by a policy, such as `.never`.
+    /// Sets the number of retries and the delays between them. For example, `.retry(.never)` allows only one attempt.
     /// - Parameter policy: The policy, which replaces the policies of the endpoint and of the client as a whole.
     public static func retry(_ policy: RetryPolicy) -> CallOptions { CallOptions().retry(policy) }
     /// Sends the caller's `Idempotency-Key` with the request.
@@ -76,15 +77,16 @@ extension CallOptions {
     public static func priority(_ priority: CallPriority) -> CallOptions { CallOptions().priority(priority) }
 
     /// Determines how the call uses the client's ``ResponseCache``.
-    /// - Parameter policy: The use of stored responses. Without a cache in the client, the policy has no effect.
+    /// - Parameter policy: Determines whether the client uses and stores responses. Without a cache in the client, the policy has no
+    ///   effect.
     public static func cache(_ policy: CachePolicy) -> CallOptions { CallOptions().cache(policy) }
 
     /// Stores the call in an `OfflineQueue` when the call can't be sent.
     /// - Parameters:
-    ///   - lane: The lane of the queue. Requests of one lane are sent one after another.
-    ///   - lifetime: The time after which the request is no longer sent; `nil` for the default of the queue.
+    ///   - lane: The lane of the queue. The queue sends the requests of one lane one after another.
+    ///   - lifetime: The time after which the queue no longer sends the request; `nil` for the default of the queue.
     ///   - coalescingKey: A key that groups requests of the lane. A later request with the same key replaces an earlier request that was
-    ///     not sent yet. With `nil`, each request is stored.
+    ///     not sent yet. With `nil`, the request replaces no other request.
     public static func queued(lane: String = "default", lifetime: Duration? = nil, coalescingKey: String? = nil) -> CallOptions {
         CallOptions { $0.queueing = QueueingPolicy(lane: lane, lifetime: lifetime, coalescingKey: coalescingKey) }
     }
@@ -106,7 +108,8 @@ extension CallOptions {
     /// - Parameter priority: The priority of the call over other waiting calls.
     public func priority(_ priority: CallPriority) -> CallOptions { with { $0.priority = priority } }
     /// Returns these options with a policy for the client's ``ResponseCache``.
-    /// - Parameter policy: The use of stored responses. Without a cache in the client, the policy has no effect.
+    /// - Parameter policy: Determines whether the client uses and stores responses. Without a cache in the client, the policy has no
+    ///   effect.
     public func cache(_ policy: CachePolicy) -> CallOptions { with { $0.cache = policy } }
 
     /// Returns these options combined with other options. If both set an option, the value of the argument applies.

@@ -5,8 +5,8 @@ import Timekeeping
 
 /// The record of one call. Middleware adds events to the record, and the record passes the events to the listeners.
 ///
-/// The listeners are called synchronously on the task of the call, outside the lock. Without listeners, recording an event takes one lock
-/// and allocates no memory for the event. At the end of the call, the client reports a summary of all attempts and waits.
+/// The record calls the listeners synchronously in the task of the call, and holds no lock meanwhile. Without listeners, recording an event
+/// takes one lock and allocates no memory for the event. At the end of the call, the client reports a summary of all attempts and waits.
 ///
 /// A custom ``ClientMiddleware`` reports its decisions with ``note(_:)``:
 ///
@@ -36,7 +36,7 @@ public final class CallRecord: Sendable {
 
     /// Creates the record of a call. The client calls this initializer. The test of a middleware can also call it.
     /// - Parameters:
-    ///   - name: The operation of the app, such as `user_login`; `nil` if the call has none.
+    ///   - name: The name of the operation, such as `user_login`; `nil` if the call has no name.
     ///   - endpoint: The endpoint of the call.
     ///   - environment: The clocks of the events.
     ///   - listeners: Receive the events, in this order.
@@ -52,13 +52,13 @@ public final class CallRecord: Sendable {
     /// The number of requests that have been passed to the transport.
     public var attempts: Int { state.withLock(\.attempts) }
 
-    /// Whether the server may have performed the request in an attempt that received no response.
+    /// Whether an attempt received no response although the server may have performed its request.
     public var mayHaveTakenEffect: Bool { state.withLock(\.mayHaveTakenEffect) }
 
     /// Records that an attempt received no response although the server may have performed the request.
     func noteLostResponse() { state.withLock { $0.mayHaveTakenEffect = true } }
 
-    /// Whether there are listeners. Without listeners, the ends of attempts need not be recorded.
+    /// Whether there are listeners. Without listeners, the client need not record the ends of attempts.
     var isHeard: Bool { !listeners.isEmpty }
 
     /// Records an event and passes it to the listeners.
@@ -78,7 +78,7 @@ public final class CallRecord: Sendable {
 
     /// Records the end of the call.
     ///
-    /// - Parameter message: The text for the error, without texts of the server. The record evaluates this argument only if there are
+    /// - Parameter message: The error message, without texts from the server. The record evaluates this argument only if there are
     ///   listeners.
     func close(_ error: APIError?, message: @autoclosure () -> String? = nil) {
         guard !listeners.isEmpty else { return }

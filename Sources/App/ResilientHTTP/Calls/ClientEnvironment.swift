@@ -11,17 +11,18 @@ public import Timekeeping
 
 /// The dependencies of a client: clocks, randomness, connectivity and a logger.
 ///
-/// The library has no other source of time and randomness. A test can therefore run every delay on a manual clock.
+/// The library uses no other source of time or randomness, so a test can run every delay on a manual clock.
 public struct ClientEnvironment: Sendable {
     /// The clock that measures and runs delays.
     public var clock: MonotonicClock
-    /// The local wall clock. The client compares dates in responses with this clock, and computes `retryAt` from it.
+    /// The local wall clock. The client compares the dates in responses with this clock, and computes the `retryAt` of errors from it.
     public var wallClock: @Sendable () -> Date
     /// Returns a uniformly distributed random number from 0 to 1, for the jitter of delays.
     public var chance: @Sendable () -> Double
-    /// The device's connectivity; `nil` if it is not monitored.
+    /// The device's connectivity; `nil` if the app doesn't monitor it.
     public var connectivity: Connectivity?
-    /// The logger for decisions; `nil` for no logger. Decisions are logged at debug level and without secrets.
+    /// The logger for the client's decisions, such as retries; `nil` for no logger. The client logs them at debug level and without
+    /// secrets.
     public var logger: Logger?
 
     /// Creates an environment. By default, the environment uses the clocks and the randomness of the system, and has no connectivity
@@ -30,9 +31,9 @@ public struct ClientEnvironment: Sendable {
     ///   - clock: The clock that measures and runs delays. A test passes a manual clock.
     ///   - wallClock: Returns the local time. The client compares dates in responses with this time.
     ///   - chance: Returns a random number from 0 to 1. A test passes a constant, so that delays are predictable.
-    ///   - connectivity: The device's connectivity; `nil` if it is not monitored. Calls that wait for a connection then try again every two
-    ///     seconds.
-    ///   - logger: The logger for decisions, at debug level; `nil` for no logger.
+    ///   - connectivity: The device's connectivity; `nil` if the app doesn't monitor it. With `nil`, a call that waits for a connection
+    ///     tries again every two seconds.
+    ///   - logger: The logger for the client's decisions, at debug level; `nil` for no logger.
     public init(
         clock: MonotonicClock = .continuous,
         wallClock: @escaping @Sendable () -> Date = { Date() },
@@ -69,10 +70,10 @@ extension MonotonicClock {
 }
 
 /// The connectivity of the device. Calls with ``CallOptions/waitsForConnectivity`` wait until the device is online. After a change of the
-/// network, the client sends a probe to each server whose requested delay has not passed yet.
+/// network, the client tests each server that requested a delay, even if the delay has not passed yet. See ``GateMiddleware``.
 ///
-/// On Apple platforms, `system` monitors the network path. On other platforms and in tests, create a value and report changes to this
-/// value.
+/// On Apple platforms, `system` monitors the network path. On other platforms and in tests, create a value and call ``report(isOnline:)``
+/// at each change.
 ///
 /// ```swift
 /// let connectivity = Connectivity()
@@ -103,7 +104,7 @@ public final class Connectivity: Sendable {
 
     /// Reports that the network path was gained, lost or replaced by another path.
     ///
-    /// Call it from a monitor of the network path. If the device is online, calls that wait for a connection continue.
+    /// Call this method from a monitor of the network path. If the device is online, the calls that wait for a connection continue.
     /// - Parameter isOnline: Whether the device has a connection now.
     public func report(isOnline: Bool) {
         let (wakes, observers) = state.withLock { state in
@@ -115,7 +116,7 @@ public final class Connectivity: Sendable {
         for observer in observers { observer(isOnline) }
     }
 
-    /// Registers a closure that runs at each reported change. The second argument of the closure is whether the device is online.
+    /// Registers a closure that runs at each reported change. The second argument of the closure is `true` if the device is online.
     /// - Parameters:
     ///   - object: The object that registers the closure. The closure runs as long as the object exists. A new closure of the same object
     ///     replaces the earlier closure.

@@ -26,8 +26,8 @@ public protocol ClientMiddleware: Sendable {
     ///   - request: The request without its body.
     ///   - body: The body, if there is one.
     ///   - context: The call that the request belongs to.
-    ///   - next: Passes a request to the next layer. It returns successful responses with complete bodies. For refusals of the server and
-    ///     lost responses, it throws an `APIError`.
+    ///   - next: Passes a request to the next layer. The closure returns successful responses with complete bodies. If the server refuses
+    ///     the request, or if no response arrives, the closure throws an `APIError`.
     /// - Returns: A response of `next`, or a response that the middleware creates itself.
     /// - Throws: The error of the call. The client converts an error of any other type to an `APIError`.
     func intercept(
@@ -40,7 +40,7 @@ public protocol ClientMiddleware: Sendable {
 
 /// The properties of one call, which all middleware receives.
 public final class CallContext: Sendable {
-    /// The operation of the app, such as `user_login`. Errors contain it.
+    /// The name of the operation, such as `user_login`; `nil` if the caller passed none. Errors contain the name.
     public let name: String?
     /// Scheme, host and port of the server, such as `https://api.example.org`.
     public let origin: String
@@ -48,7 +48,7 @@ public final class CallContext: Sendable {
     public let endpoint: Endpoint
     /// The policy of the endpoint.
     public let policy: EndpointPolicy
-    /// The time on the clock of ``environment`` at which the call ends.
+    /// The deadline of the call, as a time on the clock of ``environment``.
     public let deadline: Duration
     /// The maximum duration of one attempt.
     public let attemptTimeout: Duration
@@ -60,11 +60,11 @@ public final class CallContext: Sendable {
 
     /// Creates a context. The client creates the context of each call. A test of a middleware can also create one.
     /// - Parameters:
-    ///   - name: The operation of the app, such as `user_login`; `nil` if the call has none.
+    ///   - name: The name of the operation, such as `user_login`; `nil` if the call has no name.
     ///   - origin: Scheme, host and port of the server, such as `https://api.example.org`.
     ///   - endpoint: The method and the route of the call.
     ///   - policy: The policy of the endpoint, with the options of the call already applied.
-    ///   - deadline: The time on the clock of `environment` at which the call ends, such as `environment.clock.now + .seconds(30)`.
+    ///   - deadline: The deadline of the call, as a time on the clock of `environment`, such as `environment.clock.now + .seconds(30)`.
     ///   - attemptTimeout: The maximum duration of one attempt.
     ///   - environment: Clocks, randomness and logger.
     ///   - record: The record of the call's events. Create it with the same endpoint and environment as the context.
@@ -91,7 +91,7 @@ public final class CallContext: Sendable {
     /// The time until the deadline; zero after the deadline has passed.
     public var timeLeft: Duration { max(.zero, deadline - now) }
 
-    /// The session that authorized the first attempt of the call; `nil` if the attempt had no session.
+    /// The session that authorized the first attempt of the call; `nil` if no session authorized it.
     var session: String? { boundSession.withLock(\.self) }
 
     /// Binds the call to a session, unless the call is already bound to one.

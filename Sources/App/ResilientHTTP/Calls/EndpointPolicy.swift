@@ -1,21 +1,22 @@
 public import HTTPTypes
 
-/// The settings of one endpoint that differ from the client's defaults.
+/// Settings of one endpoint. They take precedence over the client's defaults.
 ///
-/// Set policies by route in ``EndpointPolicies``. For a single call, use ``CallOptions``, which replace the settings of the policy.
+/// Set policies by route in ``EndpointPolicies``. For a single call, use ``CallOptions``, which take precedence over the policy.
 public struct EndpointPolicy: Hashable, Sendable {
     /// The maximum duration of a call; `nil` for the client's timeout.
     public var timeout: Duration?
     /// The maximum duration of one attempt; `nil` for the client's timeout.
     public var attemptTimeout: Duration?
-    /// The number and the delays of retries; `nil` for the client's policy.
+    /// The number of retries and the delays between them; `nil` for the client's policy.
     public var retry: RetryPolicy?
     /// Whether POST and PATCH have an `Idempotency-Key`, so that they can be retried. The server must support the key.
     public var sendsIdempotencyKey: Bool
     /// Whether calls carry the session's access token.
     public var isAuthorized: Bool
-    /// Whether calls wait until their deadline if the server limits their rate or requests a delay. Use this setting for pages of a list
-    /// and for bursts of calls. By default, a new call waits for at most 2 s, and a limited call is retried like any other failed call.
+    /// Whether calls wait until their deadline if the server limits the rate of requests or requests a delay. Use this setting for pages of
+    /// a list and for bursts of calls. By default, a new call waits for at most 2 s. If the server still refuses a call, the client retries
+    /// it like any other failed call.
     public var waitsInLine = false
     /// Whether calls without a connection wait for one until their deadline. By default, such calls fail after a few retries.
     public var waitsForConnectivity = false
@@ -24,13 +25,12 @@ public struct EndpointPolicy: Hashable, Sendable {
     /// How calls use the client's ``ResponseCache``, if it has one.
     public var cache = CachePolicy.revalidate
     /// Whether other calls wait for this call, such as for the refresh of their session. ``GateMiddleware`` adds a random time to the delay
-    /// that the server requests. A vital call waits only for the server's delay, without the random time. It waits at most until its
-    /// deadline.
+    /// that the server requests. A vital call waits only for the server's delay, without the random time, and at most until its deadline.
     public var isVital = false
 
     /// How calls are stored in an `OfflineQueue` when they can't be sent; `nil` if they may not be stored.
     public var queueing: QueueingPolicy?
-    /// The account whose tokens calls must use. The user is then not prompted to sign in. If `nil`, calls use the account that is signed
+    /// The account whose tokens calls must use; such calls never prompt the user to sign in. If `nil`, calls use the account that is signed
     /// in.
     package var account: String?
 
@@ -45,7 +45,7 @@ public struct EndpointPolicy: Hashable, Sendable {
     /// - Parameters:
     ///   - timeout: The maximum duration of a call, including delays and the body of the response; `nil` for the client's timeout.
     ///   - attemptTimeout: The maximum duration of one attempt; `nil` for the client's timeout.
-    ///   - retry: The number and the delays of retries; `nil` for the client's policy.
+    ///   - retry: The number of retries and the delays between them; `nil` for the client's policy.
     ///   - sendsIdempotencyKey: Whether the client adds an `Idempotency-Key` to POST and PATCH. Use `true` only if the server supports the
     ///     key.
     ///   - isAuthorized: Whether calls carry the session's access token. Use `false` for public endpoints, so that they work without a
@@ -75,20 +75,20 @@ public struct EndpointPolicy: Hashable, Sendable {
 /// policies.set(policy, for: "/orders", method: .post)
 /// ```
 public struct QueueingPolicy: Hashable, Sendable {
-    /// The name of the call's lane. The requests of one lane are sent in order, one at a time. Different lanes don't wait for each other.
+    /// The name of the lane. The queue sends the requests of one lane in order, one at a time. Different lanes don't wait for each other.
     public var lane: String
-    /// The time after which a stored request is no longer sent; `nil` for the lifetime of the queue.
+    /// The time after which the queue no longer sends a stored request; `nil` for the default of the queue.
     public var lifetime: Duration?
     /// A key that groups requests of the lane. A new request with the same key replaces an earlier request that was not sent yet. For
-    /// example, only the latest version of a draft is sent. With `nil`, each request is stored.
+    /// example, the queue sends only the latest version of a draft. With `nil`, a request replaces no other request.
     public var coalescingKey: String?
 
     /// Creates a policy.
     /// - Parameters:
     ///   - lane: The name of the lane. Requests that depend on each other need the same lane.
-    ///   - lifetime: The time after which a stored request is no longer sent; `nil` for the lifetime of the queue.
+    ///   - lifetime: The time after which the queue no longer sends a stored request; `nil` for the default of the queue.
     ///   - coalescingKey: A key that groups requests of the lane. A new request with the same key replaces an earlier request that was not
-    ///     sent yet. With `nil`, each request is stored.
+    ///     sent yet. With `nil`, a request replaces no other request.
     public init(lane: String = "default", lifetime: Duration? = nil, coalescingKey: String? = nil) {
         (self.lane, self.lifetime, self.coalescingKey) = (lane, lifetime, coalescingKey)
     }
@@ -96,7 +96,8 @@ public struct QueueingPolicy: Hashable, Sendable {
 
 /// How a call uses the client's ``ResponseCache``.
 public enum CachePolicy: Hashable, Sendable {
-    /// The client sends the `ETag` of the stored response, and stores the new response.
+    /// The client sends the `ETag` of the stored response, so that the server sends the body only if it has changed. The client stores the
+    /// new response.
     case revalidate
     /// The client requests the whole response, and stores it.
     case reload

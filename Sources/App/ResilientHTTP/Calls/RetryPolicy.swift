@@ -7,25 +7,27 @@
 /// let retry = RetryMiddleware(RetryPolicy(maximumRetries: 2, backoff: Backoff(base: .milliseconds(200), cap: .seconds(5))))
 /// ```
 public struct RetryPolicy: Hashable, Sendable {
-    /// The number of retries after the first attempt. A wait at a gate, at a quota or for a connection is not counted as a retry. A call
-    /// with ``EndpointPolicy/waitsInLine`` may be retried beyond this number after a 429, until its deadline.
+    /// The maximum number of retries after the first attempt. If a call waits before its request is sent, such as for a quota of the app or
+    /// for a connection, this wait doesn't count as a retry. A call with ``EndpointPolicy/waitsInLine`` may exceed this number: after a
+    /// 429, the client retries the call until its deadline.
     public var maximumRetries: Int
     /// The delay between two attempts if the server doesn't request a delay.
     public var backoff: Backoff
     /// The longest delay for which the client waits. If the server requests a longer delay, the call fails with an error that contains the
     /// delay.
     public var longestWait: Duration
-    /// The maximum extension of a server's delay, as a fraction of the delay. The actual extension is random, so clients with the same
-    /// delay don't retry at the same time. A delay is never shortened, because the server would refuse an early retry again.
+    /// The maximum random time that the client adds to a delay of the server, as a fraction of the delay. Clients with the same delay then
+    /// don't retry at the same time. The client never shortens a delay, because the server would refuse an early retry again.
     public var stretch: Double
 
     /// Creates a policy.
     /// - Precondition: `maximumRetries` and `longestWait` are not negative. `stretch` is between 0 and 1.
     /// - Parameters:
-    ///   - maximumRetries: The number of retries after the first attempt; 0 for one attempt only.
+    ///   - maximumRetries: The maximum number of retries after the first attempt; 0 for one attempt only.
     ///   - backoff: The delay between two attempts if the server doesn't request a delay.
-    ///   - longestWait: The longest delay of a server for which the client waits. With a longer delay, the call fails at once.
-    ///   - stretch: The maximum extension of a server's delay, as a fraction of the delay, from 0 to 1.
+    ///   - longestWait: The longest delay of a server for which the client waits. If the server requests a longer delay, the call fails at
+    ///     once.
+    ///   - stretch: The maximum random time that the client adds to a delay of the server, as a fraction of the delay, from 0 to 1.
     public init(
         maximumRetries: Int = 3,
         backoff: Backoff = Backoff(),
@@ -84,8 +86,8 @@ public struct Backoff: Hashable, Sendable {
     /// Returns the maximum delay before a retry.
     func ceiling(beforeRetry retry: Int) -> Duration {
         var ceiling = base
-        // The loop ends at the cap, before the value overflows. With a factor of 1, the value never grows, so the number of steps is also
-        // limited.
+        // The loop ends when the value reaches the cap, before the value overflows. With a factor of 1, the value never grows, so the loop
+        // also has a maximum number of steps.
         for _ in 0..<min(max(retry, 0), 64) where ceiling < cap { ceiling = min(cap, ceiling * factor) }
         return min(cap, ceiling)
     }

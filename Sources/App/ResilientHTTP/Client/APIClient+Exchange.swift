@@ -3,20 +3,20 @@ import Foundation
 public import HTTPTypes
 import Timekeeping
 
-/// Sends requests of other code through the client's middleware.
+/// Methods that send the requests of other code, such as generated code, through the client's middleware.
 extension APIClient {
     /// Sends a complete request through the client's middleware and returns the last response, with any status.
     ///
     /// Use this method for code that builds requests and reads responses itself. The call uses the client's retries, gates, circuit
-    /// breakers and session. The request is sent unchanged, to any host. The session's token is only added to requests to the origin of the
-    /// base URL. The body of a success is not checked.
+    /// breakers and session. The client can send the request to any host, and changes only its headers. The client adds the session's token
+    /// only to requests to the origin of the base URL. The client doesn't check the body of a success.
     /// - Parameters:
     ///   - request: The request, with scheme, authority and path.
     ///   - body: The body. Its type is the request's `Content-Type`.
     ///   - operation: A name for the operation, such as the `operationId` of an OpenAPI document. Errors and policies use this name as the
-    ///     endpoint of the call. With `nil`, the endpoint is derived from the path.
-    ///   - options: The differences of the call from the policy of its endpoint.
-    ///   - context: The operation of the app.
+    ///     endpoint of the call. With `nil`, the client derives the endpoint from the path.
+    ///   - options: The settings of this call, such as a timeout.
+    ///   - context: A name for the operation, which errors contain.
     /// - Throws: `APIError` if no response is received, or if the client itself refuses to send the request.
     public func exchange(
         _ request: HTTPRequest,
@@ -33,12 +33,13 @@ extension APIClient {
     /// Use this method to integrate the client into the middleware of another library. Apart from the HTTP engine, the method behaves like
     /// ``exchange(_:body:operation:options:context:)``.
     /// - Parameters:
-    ///   - request: The request. If it has no scheme or authority, the scheme or authority of the base URL is used.
+    ///   - request: The request. If it has no authority, the client uses the scheme and the authority of the base URL. The engine then
+    ///     still receives the request without a scheme and an authority.
     ///   - body: The body. Its type is the request's `Content-Type`.
-    ///   - operation: A name for the operation. Errors and policies use this name as the endpoint of the call. With `nil`, the endpoint is
-    ///     derived from the path.
-    ///   - options: The differences of the call from the policy of its endpoint.
-    ///   - context: The operation of the app.
+    ///   - operation: A name for the operation. Errors and policies use this name as the endpoint of the call. With `nil`, the client
+    ///     derives the endpoint from the path.
+    ///   - options: The settings of this call, such as a timeout.
+    ///   - context: A name for the operation, which errors contain.
     ///   - engine: Sends the request once and returns the response. The client calls the engine for each attempt, and cancels the engine if
     ///     the attempt takes too long. If the engine throws a `URLError`, the client converts the error.
     /// - Throws: `APIError` if no response is received, or if the client itself refuses to send the request.
@@ -75,7 +76,7 @@ extension APIClient {
         }
     }
 
-    /// Sends a request through an exchange. For an error with a response, returns the response.
+    /// Sends a request through an `Exchange`. If the request fails with an error that has a response, returns this response.
     private func exchange(
         _ request: HTTPRequest,
         body: [UInt8]?,

@@ -2,7 +2,7 @@ package import ErrorContract
 package import Foundation
 package import HTTPTypes
 
-/// The parts of a client that an offline queue needs.
+/// Functions of a client that an `OfflineQueue` needs.
 extension APIClient {
     /// The base URL with a lowercase host and without a default port, such as `https://api.example.org/v1`. `nil` if the base URL is not an
     /// http or https URL.
@@ -19,7 +19,7 @@ extension APIClient {
     ///   - method: The method.
     ///   - path: The path relative to the base URL, with its query.
     ///   - options: The options of the call, which are applied to the policy.
-    ///   - context: The operation of the app. The error contains it.
+    ///   - context: A name for the operation, which errors contain.
     /// - Throws: `APIError` with the kind `invalidRequest` if the client can't make the request.
     package func policy(
         _ method: HTTPRequest.Method,
@@ -44,21 +44,21 @@ extension APIClient {
     /// Returns the bytes of a value as JSON; `nil` for no value.
     /// - Parameters:
     ///   - body: The value; `nil` for no body.
-    ///   - context: The operation of the app. The error contains it.
+    ///   - context: A name for the operation, which errors contain.
     /// - Throws: `APIError` with the kind `invalidRequest` if the value can't be encoded.
     package func jsonBody(_ body: (some Encodable)?, context: String?) throws(APIError) -> RequestBody? {
         try json(body, context: context)
     }
 
-    /// Sends a request like ``send(_:_:query:body:headers:options:context:)``. Before each attempt, a further middleware is called as the
-    /// last layer before the transport. The response is not stored in the client's cache.
+    /// Sends a request like ``send(_:_:query:body:headers:options:context:)``, with one more middleware. This middleware is the last layer
+    /// before the transport, so the client calls it for each attempt. The client doesn't store the response in its cache.
     /// - Parameters:
     ///   - method: The method.
     ///   - path: The path relative to the base URL, with its query.
     ///   - body: The body; `nil` for none.
     ///   - headers: Further headers.
-    ///   - options: The differences of the call from the policy of its endpoint.
-    ///   - context: The operation of the app.
+    ///   - options: The settings of this call, such as a timeout.
+    ///   - context: A name for the operation, which errors contain.
     ///   - layer: The middleware, which sees each attempt after all other layers.
     /// - Throws: ``APIError``, as for the other method.
     package func send(
@@ -82,7 +82,7 @@ extension APIClient {
     ///   - type: The type of the value.
     ///   - response: The head of the response, whose status becomes part of an error.
     ///   - body: The body, wrapped (`{"success":true,"data":{…}}`) or flat.
-    ///   - context: The operation of the app. The error contains it.
+    ///   - context: A name for the operation, which errors contain.
     /// - Throws: `APIError` with the kind `decoding` if the body doesn't have the type of the value.
     package func value<Value: Decodable>(
         of type: Value.Type = Value.self,

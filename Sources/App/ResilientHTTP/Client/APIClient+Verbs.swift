@@ -2,7 +2,7 @@ public import ErrorContract
 public import Foundation
 public import HTTPTypes
 
-/// One method per HTTP verb.
+/// Methods that each send a request with one HTTP method.
 ///
 /// All methods take the same arguments. The path is relative to the base URL. It begins with a slash, is percent-encoded and has no
 /// fragment. The items of `query` are percent-encoded. `headers` are further headers, and `options` are the options of the call. `context`
@@ -56,7 +56,7 @@ extension APIClient {
 
     /// Posts a value, or nothing, and returns the value of the response.
     ///
-    /// A POST is only retried if the request was not sent or has an idempotency key. See ``CallOptions/idempotent``.
+    /// The client retries a POST only if the request was not sent or has an idempotency key. See ``CallOptions/idempotent``.
     /// - Parameters:
     ///   - path: The path relative to the base URL, such as `/orders`. It must be percent-encoded.
     ///   - body: The value to send as JSON; `nil` sends no body.
@@ -76,8 +76,8 @@ extension APIClient {
         try await call(Outgoing(.post, path, query, headers, options, context, body: json(body, context: context)), read: decoded)
     }
 
-    /// Posts a value, or nothing, and ignores the content of the response. Like every POST, the call is only retried if the request was not
-    /// sent or has an idempotency key.
+    /// Posts a value, or nothing, and ignores the content of the response. The client retries a POST only if the request was not sent or
+    /// has an idempotency key.
     /// - Parameters:
     ///   - path: The path relative to the base URL, such as `/orders`. It must be percent-encoded.
     ///   - body: The value to send as JSON; `nil` sends no body.
@@ -139,7 +139,7 @@ extension APIClient {
 
     /// Changes parts of a resource and returns the value of the response.
     ///
-    /// A PATCH is only retried if the request was not sent or has an idempotency key. See ``CallOptions/idempotent``.
+    /// The client retries a PATCH only if the request was not sent or has an idempotency key. See ``CallOptions/idempotent``.
     /// - Parameters:
     ///   - path: The path relative to the base URL, such as `/orders`. It must be percent-encoded.
     ///   - body: The value to send as JSON.
@@ -162,8 +162,8 @@ extension APIClient {
         )
     }
 
-    /// Changes parts of a resource and ignores the content of the response. Like every PATCH, the call is only retried if the request was
-    /// not sent or has an idempotency key.
+    /// Changes parts of a resource and ignores the content of the response. The client retries a PATCH only if the request was not sent or
+    /// has an idempotency key.
     /// - Parameters:
     ///   - path: The path relative to the base URL, such as `/orders`. It must be percent-encoded.
     ///   - body: The value to send as JSON.
@@ -235,7 +235,7 @@ public struct APIResponse<Value> {
         (self.value, self.head) = (value, head)
     }
 
-    /// Whether the server confirmed that the cached version is current, so that the value has not changed.
+    /// Whether the server confirmed that the cached version is current. The value is then the same as before.
     public var isNotModified: Bool { head.isNotModified }
 }
 

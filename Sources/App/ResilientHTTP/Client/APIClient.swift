@@ -21,29 +21,30 @@ public struct APIClient: Sendable {
     public var language: Language {
         didSet { blank = base.map { HTTPRequest(base: $0, language: language) } }
     }
-    /// The language of all texts that the server sends in errors; `nil` if the language is unknown. A server's text is only shown if it is
-    /// in the user's language. If this property is the user's language, `Content-Language` is ignored.
+    /// The language of all texts that the server sends in errors; `nil` if the language is unknown. The client shows a server's text only
+    /// if the text is in the user's language. If this property is the user's language, the client ignores `Content-Language`.
     ///
     /// Set the property for a backend whose texts are all in one language.
     public var serverTextLanguage: Language?
-    /// The maximum duration of a call, including delays and the body of the response. The timeouts of ``policies`` and of ``CallOptions``
-    /// replace it for their calls. An upload has its own maximum duration.
+    /// The maximum duration of a call, including delays and the body of the response. A timeout in ``policies`` or in ``CallOptions`` takes
+    /// precedence. An upload has its own maximum duration.
     public var timeout: Duration
     /// The maximum duration of one attempt of a request that can be retried. A request that can't be retried may use the whole time of the
     /// call.
     public var attemptTimeout: Duration = .seconds(10)
     /// The maximum size of a successful response's body, in bytes.
     public var maximumBodySize = 16 * 1024 * 1024
-    /// The known routes, from which the client derives the endpoint of a call. In other paths, the parts that resemble ids are replaced.
+    /// The known routes. The client derives the endpoint of a call from them. In other paths, the client replaces the parts that resemble
+    /// ids.
     public var routes: RouteTable
-    /// The policies of single endpoints.
+    /// The policies of individual endpoints.
     public var policies: EndpointPolicies {
         didSet { for route in policies.routes { routes.add(route) } }
     }
     /// The encoding and decoding of values as JSON.
     public var coding: JSONCoding
-    /// Stores responses that have an `ETag`; `nil` for no cache. A client with a cache downloads a response again only if the response has
-    /// changed.
+    /// Stores responses that have an `ETag`; `nil` for no cache. A client with a cache downloads the body of such a response again only if
+    /// it has changed.
     public var cache: (any ResponseCache)? {
         get { storage?.cache }
         set {
@@ -51,17 +52,16 @@ public struct APIClient: Sendable {
             for layer in middleware { clearStorage(with: layer) }
         }
     }
-    /// The receivers of the events of calls, in the order in which they receive each event. They are called synchronously, so they must
-    /// return quickly.
+    /// The listeners that receive the events of calls, in this order. The client calls them synchronously, so they must return quickly.
     public var listeners: [any CallListener] = []
     let base: BaseAddress?
-    /// The common part of all requests; `nil` if the base URL is invalid.
+    /// The parts that all requests have in common; `nil` if the base URL is invalid.
     private var blank: HTTPRequest?
     private let transport: any HTTPTransport
     var middleware: [any ClientMiddleware]
-    /// The middleware that caches responses. This layer is the innermost one, inside the layer of the session.
+    /// The middleware that caches responses. It is the innermost layer, inside the layer that adds the session's token.
     var storage: ResponseCacheMiddleware?
-    /// The codes that the app knows, with its own translations.
+    /// The error codes that the app knows, with the app's translations.
     public let catalogue: ErrorCatalogue
     /// Clocks, randomness and logger.
     public let environment: ClientEnvironment
@@ -73,10 +73,11 @@ public struct APIClient: Sendable {
     ///   - language: The language that the client requests in `Accept-Language`.
     ///   - timeout: The maximum duration of a call.
     ///   - session: The session whose access token calls carry; `nil` for none.
-    ///   - policies: The policies of single endpoints.
+    ///   - policies: The policies of individual endpoints.
     ///   - coding: The encoding and decoding of values as JSON.
-    ///   - middleware: The layers between the client and the transport, the outermost first. The session's layer is added as the innermost.
-    ///   - catalogue: The codes that the app knows.
+    ///   - middleware: The layers between the client and the transport, the outermost first. The client adds the session's layer as the
+    ///     innermost.
+    ///   - catalogue: The error codes that the app knows.
     ///   - environment: Clocks, randomness and logger.
     public init(
         baseURL: URL,
@@ -106,8 +107,8 @@ public struct APIClient: Sendable {
 
     /// Returns a copy of the client whose calls carry a session's access token.
     ///
-    /// Use it if a client without a session has signed the user in. If the session exists when you create the client, pass it to the
-    /// initializer instead.
+    /// Use this method if the user signed in through a client without a session. If the session exists when you create the client, pass it
+    /// to the initializer instead.
     /// - Parameter session: The session. It refreshes the token when necessary.
     /// - Returns: The copy. Both clients share the transport, the gates, the circuits and the cache.
     public func authorized(by session: Session) -> APIClient {
@@ -123,12 +124,13 @@ public struct APIClient: Sendable {
         session.onEnd(of: storage) { await $0.end($1) }
     }
 
-    /// The gates and circuits of the client. The app can open them early.
+    /// The gates and the circuit breakers of the client. The app can use this property to send calls again before the delay has passed. See
+    /// ``ClientGates``.
     public var gates: ClientGates { ClientGates(middleware) }
 
-    /// Sends a request and returns the response if it is a success, with its body as bytes.
+    /// Sends a request. If the response is a success, returns the response with its body as bytes.
     ///
-    /// Use this method for bodies that are not JSON, and for headers of the response. To get a value, use a verb such as
+    /// Use this method for bodies that are not JSON, or if you need headers of the response. To get a value, use a verb such as
     /// ``get(_:query:headers:options:context:)``.
     /// - Parameters:
     ///   - method: The method.
@@ -136,10 +138,10 @@ public struct APIClient: Sendable {
     ///   - query: Items that are percent-encoded and appended to the query of the path.
     ///   - body: The body.
     ///   - headers: Further headers. `Accept` and `Accept-Language` replace the client's values. `Content-Type` replaces the body's value.
-    ///   - options: The differences of the call from the policy of its endpoint.
-    ///   - context: The operation of the app, such as `user_login`. Errors contain it.
-    /// - Throws: ``APIError`` for any other status, and if no response is received. The method also throws it if the body of a success is
-    ///   an error, or a page of another server such as a proxy.
+    ///   - options: The settings of this call, such as a timeout.
+    ///   - context: A name for the operation, such as `user_login`, which errors contain.
+    /// - Throws: ``APIError`` if the status is not a success, or if no response is received. The method also throws this error if the body
+    ///   of a success is an error, or a page of another server such as a proxy.
     public func send(
         _ method: HTTPRequest.Method,
         _ path: String,
@@ -170,7 +172,7 @@ extension APIClient {
         let path: String
         let headers: HTTPFields
         let options: CallOptions
-        /// The operation of the app.
+        /// The name of the operation.
         let name: String?
         var body: RequestBody?
         /// The settings for reading the response; `nil` to read the whole response within the time of the attempt.
@@ -264,7 +266,7 @@ extension APIClient {
         }
     }
 
-    /// The innermost step of calls.
+    /// The step that sends requests to the transport, inside all middleware.
     var exchange: Exchange {
         Exchange(transport: transport, catalogue: catalogue, maximumBodySize: maximumBodySize)
     }

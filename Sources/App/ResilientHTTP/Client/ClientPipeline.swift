@@ -9,7 +9,7 @@ import HTTPTypes
 /// let middleware = ClientPipeline.standard(breaker: nil)
 /// ```
 ///
-/// To add a layer, insert it into the array. A layer before the retries sees each call once, and a layer after the retries sees each
+/// To add a layer, insert it into the array. A layer before ``RetryMiddleware`` runs once per call, and a layer after it runs once per
 /// attempt.
 public enum ClientPipeline {
     /// Returns the default middleware.
@@ -76,15 +76,15 @@ public struct ClientGates: Sendable {
         tables = middleware.compactMap { ($0 as? GateMiddleware)?.table ?? ($0 as? BreakerMiddleware)?.table }
     }
 
-    /// The number of gates and circuits that are not open.
+    /// The number of gates and circuits that currently delay or limit calls.
     public var count: Int { tables.reduce(0) { $0 + $1.count } }
 
-    /// Opens the gates and circuits of a host early. For each of them, the client then sends one call at once as a probe. If the probe
-    /// succeeds, the waiting calls follow gradually.
+    /// Lets calls to a host continue before the delay of its gates and circuits has passed. Each gate and each circuit of the host then
+    /// admits one call at once, as a probe. If the probe succeeds, the waiting calls follow gradually.
     ///
     /// Call this method if the app knows that the host works again, for example after the user has fixed the network.
     ///
-    /// - Parameter host: The host, such as `api.example.com`, with a port that is not the default port; `nil` for all hosts.
+    /// - Parameter host: The host, such as `api.example.com`; `nil` for all hosts. Append a port that is not the default port.
     public func reopen(host: String? = nil) {
         for table in tables { table.reopen { origin in host.map { origin.hasSuffix("://\($0)") } ?? true } }
     }

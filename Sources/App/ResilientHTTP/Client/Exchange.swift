@@ -5,17 +5,18 @@ import Timekeeping
 
 /// The innermost step of a call: sends one request to the transport, reads the whole response, and decodes errors.
 ///
-/// An exchange returns successes to the middleware, and throws everything else as `APIError`. Errors are: error statuses, successes whose
-/// body reports a failure, pages of other servers, and failures of the transport. Errors are decoded here, so all middleware works with one
-/// type of error. A 304 is a success only if the request was conditional.
+/// An exchange returns successes to the middleware, and throws everything else as `APIError`. Four results are errors: an error status, a
+/// success whose body reports a failure, a page of another server, and a failure of the transport. The exchange decodes all errors, so all
+/// middleware works with one type of error. A 304 is a success only if the request was conditional.
 struct Exchange: Sendable {
     /// Sends the request.
     var transport: any HTTPTransport
-    /// The codes that the client knows.
+    /// The error codes that the app knows.
     let catalogue: ErrorCatalogue
     /// The maximum size of a success's body, in bytes. A larger body is an error of the kind `decoding`.
     let maximumBodySize: Int
-    /// Whether other code reads the responses. Successes are then returned with any body, and bodies of errors are read completely.
+    /// Whether code outside the client reads the responses. The exchange then returns a success with any body, and reads the bodies of
+    /// errors completely.
     var isVerbatim = false
     /// The settings for reading the body; `nil` to read the whole body within the time of the attempt.
     var transfer: Transfer?
@@ -30,8 +31,8 @@ struct Exchange: Sendable {
 
     /// Sends one attempt, and records its beginning and end.
     ///
-    /// The timeout of the attempt applies only if the request may be repeated and the body is in memory. For any other request, ending the
-    /// attempt early would not help. The deadline of the call always applies.
+    /// The timeout of the attempt applies only if the request may be repeated and its body is in memory. For other requests, ending the
+    /// attempt early would not help, or a large body needs more time. The deadline of the call always applies.
     /// - Parameters:
     ///   - request: The request without its body.
     ///   - body: The body, if there is one.
@@ -74,7 +75,7 @@ struct Exchange: Sendable {
         }
     }
 
-    /// Sends a request with its remaining time in `X-Request-Timeout-Ms`, and reads the response.
+    /// Sends a request and reads the response. The header `X-Request-Timeout-Ms` contains the remaining time of the request.
     private nonisolated(nonsending) func exchange(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -106,7 +107,7 @@ struct Exchange: Sendable {
                     bytes = collected.bytes
                 }
             } catch  where !isSuccess && !Task.isCancelled {
-                // The status is known. Only the text of the server is lost.
+                // The status is known. Only the error message of the server is lost.
                 bytes = []
             }
         } catch {
@@ -139,7 +140,7 @@ struct Exchange: Sendable {
         ).map { error($0, of: response, bytes: bytes, context: context) }
     }
 
-    /// Returns the error of a decoded response, with its body, headers and the time of a retry.
+    /// Returns the error of a decoded response, with the body, the headers and the time at which the call may be retried.
     private func error(_ decoded: DecodedError, of response: HTTPResponse, bytes: [UInt8], context: CallContext) -> APIError {
         var error = APIError(decoded, catalogue: catalogue, context: context.name)
         error.body =

@@ -24,7 +24,7 @@ public struct JSONCoding: Sendable {
         case snakeCase
     }
 
-    /// The format of dates. Dates are encoded and decoded in the same format, except as a case describes.
+    /// The format of dates. Unless a case describes a difference, dates are encoded and decoded in the same format.
     public enum Dates: Sendable {
         /// Strings in ISO 8601, restricted by RFC 3339. Decoding accepts dates with and without fractional seconds. Encoding writes no
         /// fractional seconds.
@@ -35,7 +35,7 @@ public struct JSONCoding: Sendable {
         case secondsSince1970
         /// Numbers of milliseconds since 1970-01-01 00:00 UTC.
         case millisecondsSince1970
-        /// Functions of the app, for any other format.
+        /// A format of the app, which the app's functions encode and decode.
         case custom(
             decode: @Sendable (any Decoder) throws -> Date,
             encode: @Sendable (Date, any Encoder) throws -> Void
@@ -44,12 +44,12 @@ public struct JSONCoding: Sendable {
 
     /// Unchanged names, and dates in ISO 8601.
     public static let standard = JSONCoding()
-    /// Members in snake case, and dates in ISO 8601.
+    /// Names of members in snake case, and dates in ISO 8601.
     public static let snakeCase = JSONCoding(keys: .snakeCase)
 
     /// The mapping between the names of members and of properties.
     public var keys: Keys
-    /// The encoding of dates.
+    /// The format of dates.
     public var dates: Dates
     private var factories: (encoder: @Sendable () -> JSONEncoder, decoder: @Sendable () -> JSONDecoder)?
 
@@ -120,7 +120,7 @@ public struct JSONCoding: Sendable {
     }
 }
 
-/// A successful response that is wrapped (`{"success":true,"data":{…}}`) or flat. The same model decodes from both formats.
+/// A successful response that is wrapped (`{"success":true,"data":{…}}`) or flat. The same model type can be decoded from both formats.
 ///
 /// ``ErrorDecoder/refusalInSuccess(status:headers:body:now:)`` has already checked that the body is a success.
 struct SuccessEnvelope<Value: Decodable>: Decodable {
@@ -128,8 +128,7 @@ struct SuccessEnvelope<Value: Decodable>: Decodable {
 
     private enum Key: CodingKey { case success, data }
 
-    /// Decodes the member `data` if the member `success` is `true`. Otherwise, or if `data` doesn't have the type, decodes the value from
-    /// the whole body.
+    /// Decodes the member `data` if the member `success` is `true`. If this is not possible, decodes the value from the whole body.
     init(from decoder: any Decoder) throws {
         guard let container = try? decoder.container(keyedBy: Key.self), container.contains(.data),
             (try? container.decodeIfPresent(Bool.self, forKey: .success)) == true

@@ -3,9 +3,9 @@ public import Foundation
 
 /// Receives the events that product analytics needs: failed calls, failures of the server, and password resets.
 ///
-/// Implement this protocol in the wrapper of an analytics SDK, with one call of the SDK per method. ``AnalyticsAdapter`` calls the methods
-/// for failed calls. `AccountAnalyticsAdapter` of `AccountKit` also calls the methods for password resets. By default, each method does
-/// nothing.
+/// Implement this protocol in the wrapper of an analytics SDK. Each method calls the SDK once. ``AnalyticsAdapter`` calls the methods for
+/// failed calls. `AccountAnalyticsAdapter` of `AccountKit` also calls the methods for password resets. The default implementation of each
+/// method does nothing.
 ///
 /// ```swift
 /// struct FunnelAnalytics: AnalyticsListener {
@@ -51,13 +51,13 @@ extension AnalyticsListener {
     public func passwordResetError(_ error: AnalyticsError) {}
 }
 
-/// A failed call, in a form that analytics may store. It contains no secret, no address, no user id, and no text of the server.
+/// A failed call, in a form that analytics may store. It contains no secret, no address, no user id, and no text from the server.
 public struct AnalyticsError: Hashable, Sendable {
     /// The kind of failure, such as `rateLimited`.
     public let kind: APIError.Kind
     /// The server's code, or a code of the client such as `NETWORK_ERROR`.
     public let code: ErrorCode
-    /// The text for the error in the client's language. It contains no texts of the server, because these may contain personal data.
+    /// The error message in the client's language. It contains no texts from the server, because these can contain personal data.
     public let message: String
     /// The method and the template of the route, such as `GET /api/lessons/{id}`.
     public let endpoint: Endpoint
@@ -70,8 +70,8 @@ public struct AnalyticsError: Hashable, Sendable {
     /// The id of the request in the server's log.
     public let requestID: String?
 
-    /// Creates the error of a failed call. Returns `nil` for any event other than the end of a call, for a success, and for a call that the
-    /// app canceled.
+    /// Creates the error of a failed call from the event that ends the call. Returns `nil` for any other event, for a success, and for a
+    /// call that the app canceled.
     /// - Parameter event: An event of a call.
     public init?(_ event: CallEvent) {
         guard case .finished(let summary) = event.kind, let kind = summary.kind, let code = summary.code, kind != .cancelled
@@ -102,7 +102,7 @@ public struct AnalyticsAdapter: CallListener {
         self.listener = listener
     }
 
-    /// Reports the end of a failed call. Other events, successes and canceled calls are ignored.
+    /// Reports the end of a failed call. The adapter ignores other events, successes and canceled calls.
     /// - Parameter event: An event of a call.
     public func hear(_ event: CallEvent) {
         guard let error = AnalyticsError(event) else { return }
@@ -112,7 +112,7 @@ public struct AnalyticsAdapter: CallListener {
 }
 
 extension APIError {
-    /// Returns the text for the error in a language, without texts of the server.
+    /// Returns the error message in a language, without texts from the server.
     func textWithoutServer(in language: Language, catalogue: ErrorCatalogue) -> String {
         var error = self
         (error.message, error.violations) = (nil, [])

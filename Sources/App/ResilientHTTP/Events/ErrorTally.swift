@@ -15,11 +15,11 @@ public import Timekeeping
 ///
 /// The tally is thread-safe. An event takes O(1).
 public final class ErrorTally: CallListener {
-    /// The code and the endpoint whose errors are counted together.
+    /// A pair of an error code and an endpoint. The tally counts the errors of each pair together.
     public struct Key: Hashable, Sendable {
-        /// The error's code; `nil` for the shared count of the pairs beyond the maximum.
+        /// The error's code; `nil` for the count that all pairs beyond the maximum share.
         public let code: ErrorCode?
-        /// The endpoint; `nil` for the shared count of the pairs beyond the maximum.
+        /// The endpoint; `nil` for the count that all pairs beyond the maximum share.
         public let endpoint: Endpoint?
     }
 
@@ -44,12 +44,12 @@ public final class ErrorTally: CallListener {
     private let tallies = Mutex<[Key: Minutes]>([:])
 
     /// Creates an empty tally.
-    /// - Parameter clock: The clock of the minutes.
+    /// - Parameter clock: The clock that determines the current minute.
     public init(clock: MonotonicClock = .continuous) {
         self.clock = clock
     }
 
-    /// Counts the error of a finished call. Other events and successes are ignored.
+    /// Counts the error of a finished call. The tally ignores other events and successes.
     /// - Parameter event: An event of a call.
     public func hear(_ event: CallEvent) {
         guard case .finished(let summary) = event.kind, let code = summary.code else { return }
@@ -62,11 +62,11 @@ public final class ErrorTally: CallListener {
         }
     }
 
-    /// Returns the number of errors of each pair in the last minutes, the most frequent first. Pairs without an error in these minutes are
-    /// left out.
+    /// Returns the number of errors of each pair in the last minutes, the most frequent first. The result contains only pairs with an error
+    /// in these minutes.
     ///
-    /// - Parameter minutes: The number of minutes, including the current minute, from 1 to 60. A value outside of this range is clamped to
-    ///   the range.
+    /// - Parameter minutes: The number of minutes, including the current minute, from 1 to 60. The method clamps a value outside of this
+    ///   range.
     public func counts(lastMinutes minutes: Int = 60) -> [(key: Key, count: Int)] {
         let now = minute
         let span = Int64(min(max(minutes, 1), Self.slots))

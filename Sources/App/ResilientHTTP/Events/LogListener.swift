@@ -8,7 +8,8 @@ public import Logging
 /// ```
 ///
 /// The messages are constant. The metadata has the number of the call (`call`), its endpoint and operation, and the values of the event,
-/// such as `status`, `code`, `request.id` and `duration`. The metadata contains no secret, no text of the server, and no address with ids.
+/// such as `status`, `code`, `request.id` and `duration`. The metadata contains no secret, no text from the server, and no address with
+/// ids.
 public struct LogListener: CallListener {
     private let logger: Logger
     private let failureLevel: Logger.Level
@@ -22,7 +23,7 @@ public struct LogListener: CallListener {
         self.failureLevel = failureLevel
     }
 
-    /// Logs an event: the end of a failed call at the level of the initializer, any other event at debug level.
+    /// Logs an event. Logs the end of a failed call at the level that was passed to the initializer, and any other event at debug level.
     /// - Parameter event: An event of a call.
     public func hear(_ event: CallEvent) {
         let isFailure = if case .finished(let summary) = event.kind { summary.code != nil } else { false }

@@ -6,17 +6,18 @@ import Timekeeping
 
 /// Delays calls while a server requests a delay. Afterwards, the middleware admits the delayed calls gradually (slow start).
 ///
-/// A gate delays calls to one host or one endpoint. A 503 closes the gate of the host, and a 429 closes the gate of the endpoint. The gate
-/// stays closed for the delay that the server requests, plus a random part. If the server requests no delay, the gate closes for 0.5 to 8
-/// s. If a 503 requests more than a minute, the delay only counts if the body contains the same delay as the header.
+/// A gate belongs to one host or one endpoint. A 503 closes the gate of the host, and a 429 closes the gate of the endpoint. The gate stays
+/// closed for the delay that the server requests, plus a random part. If the server requests no delay, the gate closes for 0.5 to 8 s. If a
+/// 503 requests more than a minute, the delay only counts if the body contains the same delay as the header.
 ///
 /// While a gate is closed, a call waits if the gate opens within 2 s. Otherwise, the call fails at once without a request. The error
 /// contains the remaining time. The kind of the error is `throttled` if a 429 closed the gate, and `unavailable` if a 503 closed the gate.
-/// If a host serves some requests of a busy client and refuses others, the gate doesn't close. The gate then limits the rate of the
-/// requests (a paced gate).
 ///
-/// A gate helps in cases in which a retry budget doesn't. For example, a client that sends one request every ten seconds never exhausts a
-/// retry budget, even if the server is overloaded.
+/// A busy client can receive successes and 503 from one host at the same time. In this case, the gate of the host doesn't close, but limits
+/// the rate of the requests (a paced gate).
+///
+/// A gate also protects a server in cases in which a retry budget doesn't. For example, a client that sends one request every ten seconds
+/// never exhausts a retry budget, even if the server is overloaded.
 ///
 /// ```swift
 /// let gate = GateMiddleware()
@@ -26,7 +27,7 @@ public final class GateMiddleware: ClientMiddleware {
     /// The rules that determine how long gates stay closed, and how long calls wait.
     public let rules: GateRules
     let table: GateTable
-    /// The number of known changes of the network path.
+    /// The number of changes of the network path that the middleware has handled.
     private let networkChanges = Atomic<UInt64>(0)
 
     /// Creates the middleware. All calls of a client share its gates. If several clients call the same servers, pass one middleware to all
@@ -37,7 +38,7 @@ public final class GateMiddleware: ClientMiddleware {
         table = GateTable(maximumWaiters: rules.maximumWaiters)
     }
 
-    /// The number of stored gates that are not open.
+    /// The number of stored gates that are not fully open.
     public var count: Int { table.count }
     /// The number of calls that wait at gates.
     public var waiting: Int { table.waiting }
@@ -84,7 +85,7 @@ public final class GateMiddleware: ClientMiddleware {
 
     /// Records the end of a failed request.
     ///
-    /// - Returns: The error. If the failure closed a gate, the error contains the duration.
+    /// - Returns: The error. If the failure closed a gate, the error contains the duration of the closure.
     private func settle(_ thrown: any Error, _ passes: GateTable.Passes, _ context: CallContext) -> any Error {
         guard var error = thrown as? APIError, !error.isRefreshFailure else {
             table.update(context) { $0.noteNeutral(passes[$1]) }
@@ -94,7 +95,7 @@ public final class GateMiddleware: ClientMiddleware {
         let isHost = error.status == 503
         let isEndpoint = error.status == 429 && error.retry != .never
         guard isHost || isEndpoint else {
-            // A response below 500 shows that the server works. Without a response, the state of the server is unknown.
+            // A status below 500 shows that the server works. Without a response, the state of the server is unknown.
             let hasResponse = error.status.map { $0 < 500 } ?? false
             table.update(context) { hasResponse ? $0.noteSuccess(passes[$1], at: now) : $0.noteNeutral(passes[$1]) }
             return error
@@ -105,7 +106,7 @@ public final class GateMiddleware: ClientMiddleware {
             guard scope == (isHost ? .host : .endpoint) else { return gate.noteNeutral(pass) }
             var opening: Duration?
             if let delay = believed(error, isHost: isHost) {
-                // The maximum of a delay that the body doesn't confirm includes the random extension.
+                // If the body doesn't confirm the delay, `longestClosure` limits the delay including its random extension.
                 let isConfirmed = isHost && error.isRetryAfterConfirmed
                 let longest = isConfirmed ? nil : max(.zero, rules.longestClosure - delay)
                 opening = gate.noteRefusal(
@@ -125,8 +126,9 @@ public final class GateMiddleware: ClientMiddleware {
         return error
     }
 
-    /// Returns the accepted part of the delay of a 503 or 429. A 429 may concern only one account or one address, so its delay is capped. A
-    /// long delay of a 503 may come from a proxy in front of a healthy server, so the delay is ignored unless the body confirms it.
+    /// Returns the delay of a 503 or 429, if the client accepts it. A 429 can apply to only one account or one address, so the method
+    /// limits its delay to `longestClosure`. A long delay of a 503 can come from a proxy in front of a healthy server. Therefore, the
+    /// method returns `nil` for such a delay, unless the body confirms it.
     private func believed(_ error: APIError, isHost: Bool) -> Duration? {
         guard let delay = error.retryAfter, delay > rules.longestClosure else { return error.retryAfter }
         guard isHost else { return rules.longestClosure }
@@ -154,7 +156,7 @@ extension CallContext {
 extension APIError {
     /// Creates the error for a call that the client itself refused.
     ///
-    /// - Parameter isLimit: Whether the reason is a rate limit of the server. Otherwise, the reason is a failure.
+    /// - Parameter isLimit: Whether a rate limit of the server is the reason. With `false`, the reason is a failure.
     init(heldBackFor wait: Duration, by source: LocalHold.Source, isLimit: Bool, context: CallContext) {
         self.init(
             kind: isLimit ? .throttled : .unavailable,
@@ -173,8 +175,8 @@ extension APIError {
 /// The rules that determine how long gates stay closed, and how long calls wait.
 ///
 /// The defaults are the result of a search over policies for a server at a fifth of its capacity; see `docs/contributing/benchmarks.md`.
-/// With longer extensions, the server uses more of its capacity. With shorter extensions, clients notice earlier that the server has
-/// recovered.
+/// The rules add a random extension to each delay of the server. With longer extensions, the server uses more of its capacity. With shorter
+/// extensions, clients notice earlier that the server has recovered.
 ///
 /// ```swift
 /// var rules = GateRules()
@@ -182,7 +184,7 @@ extension APIError {
 /// let gate = GateMiddleware(rules)
 /// ```
 public struct GateRules: Hashable, Sendable {
-    /// The random extension of a server's delay, as a fraction of the delay. With an extension, many clients don't return at once.
+    /// The random extension of a server's delay, as a fraction of the delay. It ensures that not all clients return at the same time.
     public struct Stretch: Hashable, Sendable {
         /// The minimum and the maximum extension. The actual extension is a random value in this range.
         public var range: ClosedRange<Double>

@@ -1,21 +1,21 @@
-/// The state of one gate: open, closed, half-open, or paced. The type is a value, and time and randomness are arguments.
+/// The state of one gate: open, closed, half-open, or paced. The type is a value, and its methods take time and randomness as arguments.
 ///
 /// When the closure ends, the gate is half-open: it admits one request as a probe. Each success doubles the number of probes that may be in
-/// flight, until the gate is fully open. The waiting callers therefore don't all send their requests at once.
+/// flight, until the gate is fully open. Therefore, the waiting callers don't all send their requests at once.
 ///
 /// If the server serves some requests of a busy client and refuses others, the gate is paced instead. A paced gate admits requests at the
 /// rate at which the server serves them. The rate grows while the server refuses no request.
 struct GateState: Sendable {
-    /// The number of probes in flight at which the gate is fully open.
+    /// The gate is fully open when the number of permitted probes reaches this value.
     static let wide = 64
-    /// The extension for the gate of a busy client.
+    /// The extension of the server's delay for a busy client.
     private static let busy = GateRules.Stretch(0...0.5, longest: .seconds(8))
 
     /// The role of an admitted request.
     enum Pass: Hashable, Sendable {
         /// An ordinary request.
         case free
-        /// A probe of one half-open phase, with the number of the phase. A later phase ignores this probe.
+        /// A probe of one half-open phase, with the number of this phase. The gate ignores the probe in a later phase.
         case probe(UInt64)
 
         var isProbe: Bool { self != .free }
@@ -33,10 +33,10 @@ struct GateState: Sendable {
         case paced(Duration)
     }
 
-    /// The instant until which no request is admitted; `nil` if the gate is not closed.
+    /// The instant until which the gate admits no request; `nil` if the gate is not closed.
     private var closedUntil: Duration?
-    /// The end of the server's delay, without its extension. From this instant on, a vital request may be a probe. A vital request is a
-    /// request for which other calls wait, such as the refresh of the session.
+    /// The end of the server's delay, without its extension. From this instant on, the gate admits a vital request as a probe. A vital
+    /// request is a request for which other calls wait, such as the refresh of the session.
     private var namedUntil: Duration?
     /// The maximum number of probes in flight; `nil` if the gate is fully open.
     private var allowance: Int?
@@ -46,11 +46,12 @@ struct GateState: Sendable {
     private(set) var opening: UInt64 = 0
     /// Whether the gate closed again before it was fully open.
     private var isClosedAgain = false
-    /// The number of consecutive closures without a delay of the server.
+    /// The number of consecutive closures for which the server requested no delay.
     private var unnamedClosures = 0
     /// The rate of requests; `nil` if the gate is not paced. A gate is never paced and half-open at the same time.
     private var pace: Pace?
-    /// Whether the client has sent enough requests for pacing. Many requests detect a recovery quickly, so short closures are sufficient.
+    /// Whether the client sent so many requests that the gate was paced. Many requests detect a recovery quickly, so short closures are
+    /// sufficient.
     private var isBusy = false
     /// The rate at which the server served requests recently.
     private var served = ServedRate()
@@ -62,7 +63,7 @@ struct GateState: Sendable {
         opening = number << 32
     }
 
-    /// Whether the gate has the same state as a new one.
+    /// Whether the gate is fully open. The table then doesn't have to store the gate.
     var isWideOpen: Bool { closedUntil == nil && allowance == nil && unnamedClosures == 0 && pace == nil }
 
     /// Returns whether the gate is not closed, and no probe is in flight.
@@ -70,7 +71,7 @@ struct GateState: Sendable {
 
     /// Admits or delays one request. O(1).
     /// - Parameters:
-    ///   - isVital: Whether other calls wait for this request. A vital request is sent as soon as the server's delay has passed.
+    ///   - isVital: Whether other calls wait for this request. The gate admits a vital request as soon as the server's delay has passed.
     ///   - waiters: The number of requests that wait ahead of this request.
     mutating func admit(at now: Duration, isVital: Bool = false, waiters: Int = 0) -> Decision {
         if let closedUntil {
@@ -79,7 +80,7 @@ struct GateState: Sendable {
             if closedUntil <= now { self.closedUntil = nil }
         }
         if let allowance {
-            // Other calls wait for a vital request. One of these calls may be the probe in flight.
+            // A vital request doesn't wait for the probe in flight, because the probe may be a call that waits for this vital request.
             guard isVital || probes < allowance else { return .opening }
             probes += 1
             return .admitted(.probe(opening))
@@ -93,7 +94,7 @@ struct GateState: Sendable {
         return .admitted(.free)
     }
 
-    /// Returns the number of waiters that may be admitted now.
+    /// Returns the number of waiting calls that the gate can admit now.
     /// - Returns: 0 while the gate is closed; no limit if the gate is fully open or paced.
     func room(at now: Duration) -> Int {
         guard !isClosed(at: now) else { return 0 }
@@ -101,19 +102,19 @@ struct GateState: Sendable {
         return max(0, allowance - probes)
     }
 
-    /// Returns the number of waiting calls to resume after a change. If the gate closed, the number includes all waiting calls, so that
-    /// calls that can't be admitted in time fail at once. Otherwise, it includes only the calls that may be admitted.
+    /// Returns the number of waiting calls to resume after a change. If the gate closed, the method returns `Int.max`, so that calls that
+    /// can't be admitted in time fail at once. Otherwise, it returns the number of calls that the gate can admit.
     /// - Parameters:
     ///   - known: The number of closures before the change.
     ///   - now: The current instant.
     func wakes(since known: UInt64, at now: Duration) -> Int { opening == known ? room(at: now) : .max }
 
-    /// Records that a request was served.
+    /// Records that the server served a request.
     mutating func noteSuccess(_ pass: Pass = .free, at now: Duration) {
         served.note(at: now)
         pace?.noteSuccess()
         guard leave(pass), let allowance else { return }
-        // A probe may succeed while the gate is closed. The gate then opens.
+        // A probe can succeed while the gate is closed. The gate then opens.
         closedUntil = nil
         unnamedClosures = 0
         self.allowance = allowance * 2 < Self.wide ? allowance * 2 : nil
@@ -130,7 +131,7 @@ struct GateState: Sendable {
     ///   - delay: The delay that the server requested.
     ///   - first: The extension of the delay if the gate was fully open.
     ///   - again: The extension of the delay if the gate closes again before it was fully open.
-    ///   - mayPace: Whether the gate may be paced instead, if the server serves other requests at the same time.
+    ///   - mayPace: Whether the gate may limit the rate instead of closing, if the server serves other requests at the same time.
     ///   - now: The current instant.
     ///   - chance: A random number from 0 to 1, which selects the extension.
     /// - Returns: The instant at which the gate opens; `nil` if the gate stays open and is paced.
@@ -157,7 +158,7 @@ struct GateState: Sendable {
     ///
     /// - Parameters:
     ///   - pass: The role of the refused request.
-    ///   - unnamed: The duration of the closure by the number of consecutive closures without a delay.
+    ///   - unnamed: Determines the duration of the closure from the number of consecutive closures without a delay.
     ///   - now: The current instant.
     ///   - chance: A random number. With 0, the closure lasts for half of the duration, and with 1, for the whole duration.
     /// - Returns: The instant at which the gate opens.
@@ -168,7 +169,7 @@ struct GateState: Sendable {
         note(closing: now)
         let pause = unnamed.ceiling(beforeRetry: isClosed ? max(0, unnamedClosures - 1) : unnamedClosures) * (0.5 + 0.5 * chance)
         if !isClosed { unnamedClosures += 1 }
-        // The request was sent before the gate closed, so the refusal brings no new information.
+        // If the gate is already closed, the request was sent before the closure. Its refusal brings no new information.
         return isClosed ? closedUntil ?? now : close(until: now + pause)
     }
 
@@ -187,7 +188,7 @@ struct GateState: Sendable {
         return end
     }
 
-    /// Admits one probe at once.
+    /// Ends the closure. The gate then admits one probe at once.
     mutating func reopen() {
         guard closedUntil != nil else { return }
         closedUntil = nil
@@ -196,15 +197,16 @@ struct GateState: Sendable {
 
     private func isClosed(at now: Duration) -> Bool { closedUntil.map { $0 > now } ?? false }
 
-    /// Records whether the gate closes again before it was fully open.
+    /// Records that the gate closes, and whether it was not yet fully open since its last closure.
     private mutating func note(closing now: Duration) {
-        // The request was sent before the gate closed, so the refusal brings no new information.
+        // If the gate is already closed, the request was sent before the closure. Its refusal brings no new information.
         guard !isClosed(at: now) else { return }
         isClosedAgain = allowance != nil
         namedUntil = nil
     }
 
     /// Limits the rate of requests instead of closing the gate, if the server serves other requests at the same time.
+    /// - Returns: Whether the gate is paced now; `false` if the gate must close.
     private mutating func slow(at now: Duration) -> Bool {
         guard !isClosed(at: now) else { return false }
         let rate = served.rate(at: now)
@@ -229,10 +231,11 @@ struct GateState: Sendable {
 
 /// The rate of requests to a server that refuses some of them.
 ///
-/// The rate starts below the rate at which the server serves requests. A refusal reduces the rate. After a refusal, the rate grows slowly.
-/// If no request was refused for 0.75 s, the rate grows threefold per second.
+/// The rate starts below the rate at which the server serves requests. A refusal reduces the rate. Afterwards, the rate grows slowly. If
+/// the server has refused no request for 0.75 s, the rate grows threefold per second.
 struct Pace: Hashable, Sendable {
-    /// The minimum served rate for pacing, in requests per second. If the server serves fewer requests, the gate closes instead.
+    /// The minimum number of requests per second that the server must serve for pacing. If the server serves fewer, the gate closes
+    /// instead.
     static let leastRate = 3.0
     /// The number of consecutive refusals after which the gate closes.
     static let mostRefusals = 10
@@ -261,12 +264,12 @@ struct Pace: Hashable, Sendable {
     /// Whether the rate is so high that no request needs to wait.
     var isOver: Bool { rate >= end }
 
-    /// Takes the next slot after the waiting requests.
+    /// Takes a token for a request, if one is left. Tokens arrive at the rate of the pace.
     ///
     /// - Parameters:
     ///   - now: The current instant.
-    ///   - waiters: The number of requests that wait ahead of this request. Each of them takes an earlier slot.
-    /// - Returns: The time after which to try again; `nil` if the request may be sent.
+    ///   - waiters: The number of requests that wait ahead of this request. Each of them needs an earlier token.
+    /// - Returns: The time after which the request should try again; `nil` if the request may be sent.
     mutating func take(at now: Duration, waiters: Int) -> Duration? {
         let seconds = max(.zero, now - instant) / .seconds(1)
         instant = max(instant, now)
@@ -281,15 +284,15 @@ struct Pace: Hashable, Sendable {
         return .seconds((Double(waiters) + 1 - tokens) / rate)
     }
 
-    /// Records that a request was served.
+    /// Records that the server served a request.
     mutating func noteSuccess() { refusalsInARow = 0 }
 
-    /// Records a refusal. The rate is reduced at most twice per second.
+    /// Records a refusal, and reduces the rate at most twice per second.
     ///
     /// - Parameters:
     ///   - served: The number of requests that the server recently served per second.
     ///   - now: The current instant.
-    /// - Returns: Whether pacing continues; `false` if the server no longer serves any request.
+    /// - Returns: Whether pacing continues; `false` after ``mostRefusals`` refusals without a success.
     mutating func refuse(served: Double, at now: Duration) -> Bool {
         lastRefusal = now
         refusalsInARow += 1
@@ -301,7 +304,7 @@ struct Pace: Hashable, Sendable {
     }
 }
 
-/// The number of requests that a server recently served per second, measured in two buckets of half a second.
+/// The number of requests that a server recently served per second. The type counts requests in two buckets of half a second.
 struct ServedRate: Hashable, Sendable {
     private var bucket: Int64 = -1
     private var current = 0
@@ -320,7 +323,7 @@ struct ServedRate: Hashable, Sendable {
         return Double(previous + current) / (0.5 + 0.5 * min(1, max(0, elapsed)))
     }
 
-    /// Changes to the bucket of an instant. After a gap without requests, the earlier bucket counts as empty.
+    /// Moves to the bucket of an instant. After a gap without requests, the previous bucket counts as empty.
     private mutating func advance(to now: Duration) {
         let (seconds, attoseconds) = now.components
         let present = seconds * 2 + attoseconds / 500_000_000_000_000_000

@@ -2,7 +2,7 @@ import RateLimiting
 import Synchronization
 import Timekeeping
 
-/// The host or endpoint that a gate guards. A host is an origin: scheme, host and port.
+/// The key of a gate: the host or the endpoint to which the gate belongs. A host is an origin: scheme, host and port.
 enum GateKey: Hashable {
     case host(String)
     case endpoint(String, Endpoint)
@@ -16,17 +16,17 @@ enum GateKey: Hashable {
     }
 }
 
-/// A call that waits at a gate. Its priority determines its place in the line.
+/// A call that waits at a gate. Its priority determines its position among the waiting calls.
 struct GateWaiter {
     var key: GateKey
     var priority: CallPriority
 
-    /// Returns whether this waiter comes before a new call that has the given priority.
+    /// Returns whether this waiter is at the given gate and comes before a new call with the given priority.
     func waits(before other: CallPriority, at gate: GateKey) -> Bool { key == gate && priority >= other }
 }
 
 extension WaiterLine<GateWaiter> {
-    /// Adds a waiter after all waiters with at least its priority.
+    /// Adds a waiter after all waiters that have the same or a higher priority.
     mutating func enter(_ waiter: GateWaiter) -> UInt64 { enter(waiter) { $0.priority >= waiter.priority } }
 
     /// Resumes the first waiters at a gate. Each resumed waiter tries again to be admitted.
@@ -38,12 +38,13 @@ extension WaiterLine<GateWaiter> {
 /// Two middlewares use this table. ``GateMiddleware`` closes gates when a server requests a delay. ``BreakerMiddleware`` closes gates after
 /// failures.
 ///
-/// A call passes two gates: the gate of its host and the gate of its endpoint. One decision under the lock takes a pass from both gates or
-/// from none. An endpoint's gate is stored only while it is not fully open. Usually no gate is closed, and two atomic reads replace the
-/// lock. If a resumed waiter isn't admitted, it must resume the next waiter, because no other code does so. Continuations are resumed
-/// outside the lock.
+/// A call needs a pass from two gates: the gate of its host and the gate of its endpoint. The table decides about both gates under one
+/// lock, and the call gets both passes or none. The table stores an endpoint's gate only while it is not fully open. Usually no gate is
+/// closed, and two atomic reads replace the lock. If a resumed waiter isn't admitted, it must resume the next waiter, because no other code
+/// does so. The table resumes continuations outside the lock.
 final class GateTable: Sendable {
-    /// The maximum number of stored endpoint gates. At the maximum, idle gates are removed. If no gate is idle, new endpoints have no gate.
+    /// The maximum number of stored endpoint gates. At the maximum, the table removes idle gates. If no gate is idle, new endpoints have no
+    /// gate.
     static let capacity = 1_024
     /// The maximum number of stored host gates. Further hosts have no gate.
     static let hosts = 64
@@ -51,7 +52,7 @@ final class GateTable: Sendable {
     /// One of the two gates of a call.
     enum Scope { case host, endpoint }
 
-    /// The passes of one call: a pass of its host's gate, and a pass of its endpoint's gate.
+    /// The passes of one call: one from the gate of its host, and one from the gate of its endpoint.
     struct Passes: Sendable {
         var host = GateState.Pass.free
         var endpoint = GateState.Pass.free
@@ -74,7 +75,7 @@ final class GateTable: Sendable {
         /// The maximum time at a gate that is paced.
         var paced: Duration
 
-        /// Creates a maximum waiting time. Without a value for paced gates, the same time applies to all gates.
+        /// Creates a maximum waiting time. If `paced` is `nil`, the same time applies to all gates.
         init(_ closed: Duration, paced: Duration? = nil) {
             (self.closed, self.paced) = (closed, paced ?? closed)
         }
@@ -90,7 +91,7 @@ final class GateTable: Sendable {
         /// The number of gates that were created.
         var gates: UInt64 = 0
 
-        /// Returns a new gate with a unique number. With this number, the gate ignores probes of a removed gate.
+        /// Returns a new gate with a unique number. Because of this number, the gate ignores the probes of a removed gate.
         mutating func makeGate() -> GateState {
             gates += 1
             return GateState(number: gates)
@@ -107,19 +108,19 @@ final class GateTable: Sendable {
     private enum Step {
         case admitted(Passes)
         case refused(Duration, by: Scope)
-        /// The call waits until it is woken, or until an instant.
+        /// The call waits until another call resumes it, or until an instant.
         case waits(UInt64, at: GateKey, until: Duration)
     }
 
     private let state = Mutex(State())
     /// The number of stored gates. If the number is zero, the end of a request doesn't change any gate.
     private let stored = Atomic<Int>(0)
-    /// The number of gates that are not fully open. If the number is zero, all requests are admitted.
+    /// The number of gates that are not fully open. If the number is zero, the table admits all requests.
     private let narrow = Atomic<Int>(0)
     private let maximumWaiters: Int
 
     /// Creates an empty table.
-    /// - Parameter maximumWaiters: The number of calls that may wait at all gates together. Further calls are refused.
+    /// - Parameter maximumWaiters: The maximum number of calls that wait at all gates together. The table refuses further calls.
     init(maximumWaiters: Int) {
         self.maximumWaiters = maximumWaiters
     }
@@ -133,7 +134,8 @@ final class GateTable: Sendable {
     ///
     /// - Parameters:
     ///   - context: The call.
-    ///   - patience: The maximum waiting time. A vital call, and a call with ``EndpointPolicy/waitsInLine``, waits until its deadline.
+    ///   - patience: The maximum waiting time. It doesn't apply to a vital call and to a call with ``EndpointPolicy/waitsInLine``. Such a
+    ///     call waits until its deadline.
     /// - Throws: ``Refusal``; `CancellationError` if the task is canceled while the call waits.
     func admit(_ context: CallContext, patience: Patience) async throws -> Passes {
         guard narrow.load(ordering: .acquiring) > 0 else { return Passes() }
@@ -148,7 +150,7 @@ final class GateTable: Sendable {
         return try await admit(context, after: first, latest: latest)
     }
 
-    /// Waits until the call is admitted or refused. Each time the call is resumed, the table decides about the call again.
+    /// Waits until the table admits or refuses the call. Each time another call resumes this call, the table decides again.
     private func admit(_ context: CallContext, after first: Step, latest: Patience) async throws -> Passes {
         var step = first
         var isNoted = false
@@ -175,7 +177,7 @@ final class GateTable: Sendable {
                 }
                 state.withLock { _ = $0.line.leave(id) }
                 step = self.step(context, at: context.now, latest: latest)
-                // The call was woken but not admitted, so it wakes the next waiter.
+                // Another call resumed this call, but the table didn't admit it. Therefore, this call resumes the next waiter.
                 switch step {
                 case .refused: wakeNext(context)
                 case .waits(_, at: let next, until: _) where next != key: wakeNext(at: key)
@@ -185,7 +187,7 @@ final class GateTable: Sendable {
         }
     }
 
-    /// Admits, delays or refuses a call under the lock. The passes are only taken if both gates admit the call.
+    /// Admits, delays or refuses a call under the lock. The call takes its passes only if both gates admit it.
     private func step(_ context: CallContext, at now: Duration, latest: Patience) -> Step {
         state.withLock { state in
             let isVital = context.policy.isVital
@@ -219,7 +221,7 @@ final class GateTable: Sendable {
         }
     }
 
-    /// Adds a call to the line of waiters. The call is refused if it would be admitted too late or if too many calls wait.
+    /// Adds a call to the waiting calls. Refuses the call if it would be admitted too late, or if too many calls wait.
     /// - Parameters:
     ///   - context: The call.
     ///   - decision: The decision of the gate, which didn't admit the call.
@@ -239,7 +241,7 @@ final class GateTable: Sendable {
             switch decision {
             case .closed(let left): (left, latest.closed)
             case .paced(let left): (left, latest.paced)
-            // The end of a probe in flight wakes the waiters.
+            // When a probe in flight ends, the table resumes the waiters.
             case .opening: (latest.closed - now, latest.closed)
             case .admitted: (.zero, latest.closed)
             }
@@ -249,12 +251,12 @@ final class GateTable: Sendable {
         return .waits(state.line.enter(GateWaiter(key: key, priority: context.policy.priority)), at: key, until: now + wait)
     }
 
-    /// Changes the gates of a call, and wakes the calls that may then proceed.
+    /// Changes the gates of a call, and resumes the calls that can then proceed.
     ///
     /// - Parameters:
     ///   - context: The call.
     ///   - instant: The time of the change; by default, the current time.
-    ///   - creating: The gate that is changed even if it is not stored yet.
+    ///   - creating: The gate that the method creates if it is not stored yet; `nil` to create none.
     ///   - change: Changes one gate.
     func update(
         _ context: CallContext,
@@ -296,8 +298,9 @@ final class GateTable: Sendable {
         for wake in wakes { wake.resume() }
     }
 
-    /// Admits one probe at once through the gate of each matching host and its endpoints, such as after a change of the network.
-    /// - Parameter isMeant: Returns whether the gates of an origin admit a probe.
+    /// Ends the closure of the gates of each matching host and its endpoints, such as after a change of the network. Each of these gates
+    /// then admits one probe at once.
+    /// - Parameter isMeant: Returns whether the closure of an origin's gates ends.
     func reopen(where isMeant: (_ origin: String) -> Bool) {
         let wakes = state.withLock { state -> [WaiterLine<GateWaiter>.Wake] in
             var wakes: [WaiterLine<GateWaiter>.Wake] = []
@@ -315,12 +318,12 @@ final class GateTable: Sendable {
         for wake in wakes { wake.resume() }
     }
 
-    /// Wakes the first waiter at a gate.
+    /// Resumes the first waiter at a gate.
     private func wakeNext(at key: GateKey) {
         for wake in state.withLock({ $0.line.wakeFirst(1, at: key) }) { wake.resume() }
     }
 
-    /// Wakes the first waiters at both gates of a call.
+    /// Resumes the first waiter at each of the two gates of a call.
     private func wakeNext(_ context: CallContext) {
         let wakes = state.withLock { state in
             guard state.line.count > 0 else { return [WaiterLine<GateWaiter>.Wake]() }

@@ -13,7 +13,7 @@ public struct Paging<Page: Sendable>: Sendable {
         var path: String
         var query: [URLQueryItem]
 
-        /// Returns the address with an item of the query. The item replaces all items with the same name.
+        /// Returns the address with an item added to its query. The item replaces all items with the same name.
         func setting(_ name: String, to value: String) -> Address {
             Address(path: path, query: query.filter { $0.name != name } + [URLQueryItem(name: name, value: value)])
         }
@@ -26,7 +26,7 @@ public struct Paging<Page: Sendable>: Sendable {
     /// A rule for responses with the address of the next page in a header `Link` with `rel="next"` (RFC 8288). GitHub and WordPress send
     /// this header.
     ///
-    /// Only the path and the query of the link are used, so the client never sends the session's token to another server. A link to another
+    /// The client uses only the path and the query of the link, so it never sends the session's token to another server. A link to another
     /// host ends the sequence with an error.
     public static var link: Paging {
         Paging {
@@ -37,7 +37,7 @@ public struct Paging<Page: Sendable>: Sendable {
         }
     }
 
-    /// Returns a rule for pages that contain a cursor: a text that the request for the next page sends back.
+    /// Returns a rule for pages that contain a cursor. The cursor is a text that the client sends back in the request for the next page.
     /// - Parameters:
     ///   - parameter: The name of the query item with the cursor.
     ///   - next: Returns the cursor of the next page; `nil` or an empty string after the last page.
@@ -53,7 +53,7 @@ public struct Paging<Page: Sendable>: Sendable {
     /// - Parameters:
     ///   - parameter: The name of the query item with the number.
     ///   - first: The number of the first page.
-    ///   - isLast: Returns whether a page is the last one. For example, an empty page may mark the end.
+    ///   - isLast: Returns whether a page is the last one. For example, an API can mark the end with an empty page.
     public static func number(
         _ parameter: String = "page",
         from first: Int = 1,
@@ -178,7 +178,7 @@ public struct PageSequence<Page: Decodable & Sendable>: AsyncSequence, Sendable 
     let options: CallOptions
     let context: String?
 
-    /// Begins with the first page.
+    /// Creates an iterator that begins with the first page.
     public func makeAsyncIterator() -> Iterator { Iterator(sequence: self, address: paging.first(first)) }
 
     /// Requests the pages of one iteration.
@@ -188,7 +188,7 @@ public struct PageSequence<Page: Decodable & Sendable>: AsyncSequence, Sendable 
         var number = 0
 
         /// Returns the next page; `nil` after the last page and after an error.
-        /// - Parameter actor: The actor on which the method runs; the caller's by default.
+        /// - Parameter actor: The actor on which the method runs; by default, the actor of the caller.
         /// - Throws: ``APIError`` of the request. The kind is `invalidRequest` if the next page is on another host or outside of the base
         ///   URL. The kind is `decoding` if the next page has the address of this page.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws(APIError) -> Page? {
@@ -239,7 +239,7 @@ public struct PageItems<Page: Decodable & Sendable, Item: Sendable>: AsyncSequen
     let pages: PageSequence<Page>
     let items: @Sendable (Page) -> [Item]
 
-    /// Begins with the first item.
+    /// Creates an iterator that begins with the first item.
     public func makeAsyncIterator() -> Iterator { Iterator(pages: pages.makeAsyncIterator(), items: items) }
 
     /// Returns the items of one iteration.
@@ -249,8 +249,8 @@ public struct PageItems<Page: Decodable & Sendable, Item: Sendable>: AsyncSequen
         var present: ArraySlice<Item> = []
 
         /// Returns the next item; `nil` after the last item and after an error.
-        /// - Parameter actor: The actor on which the method runs; the caller's by default.
-        /// - Throws: ``APIError`` of the request for a page. The items of earlier pages have then already been returned.
+        /// - Parameter actor: The actor on which the method runs; by default, the actor of the caller.
+        /// - Throws: ``APIError`` of the request for a page. The iterator has already returned the items of earlier pages.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws(APIError) -> Item? {
             while present.isEmpty {
                 guard let page = try await pages.next(isolation: actor) else { return nil }
@@ -262,10 +262,10 @@ public struct PageItems<Page: Decodable & Sendable, Item: Sendable>: AsyncSequen
 }
 
 extension APIClient {
-    /// Returns the pages of a list. The sequence requests the next page when the reader reaches it. Nothing is sent before the first read
-    /// of the sequence.
+    /// Returns the pages of a list. The sequence requests the next page when the reader reaches it. The client sends no request before the
+    /// first read of the sequence.
     ///
-    /// By default, a request waits until its deadline if the server limits the rate. To request several pages at once, use
+    /// By default, a request waits until its deadline if the server limits the rate of requests. To request several pages at once, use
     /// ``allPages(_:of:numbers:parameter:atOnce:query:headers:options:context:)``.
     /// - Parameters:
     ///   - path: The path of the list, as for ``get(_:query:headers:options:context:)``.
@@ -273,8 +273,8 @@ extension APIClient {
     ///   - paging: The rule that derives the address of the next page.
     ///   - query: Items that are appended to the query of the path.
     ///   - headers: Further headers.
-    ///   - options: The differences of the calls from the policy of their endpoint.
-    ///   - context: The operation of the app.
+    ///   - options: The settings of these calls, such as a timeout.
+    ///   - context: A name for the operation, which errors contain.
     public func pages<Page: Decodable & Sendable>(
         _ path: String,
         of type: Page.Type = Page.self,
@@ -296,8 +296,8 @@ extension APIClient {
 
     /// Requests several pages at once and returns them in the order of their numbers. The numbers or offsets of the pages must be known.
     ///
-    /// By default, a request waits until its deadline if the server limits the rate. The method throws the first error and cancels the
-    /// requests in flight.
+    /// By default, a request waits until its deadline if the server limits the rate of requests. The method throws the first error and
+    /// cancels the requests in flight.
     ///
     /// ```swift
     /// let pages: [[Order]] = try await api.allPages("/orders", numbers: 1...50, atOnce: 5)
@@ -310,8 +310,8 @@ extension APIClient {
     ///   - limit: The maximum number of requests in flight.
     ///   - query: Items that are appended to the query of the path.
     ///   - headers: Further headers.
-    ///   - options: The differences of the calls from the policy of their endpoint.
-    ///   - context: The operation of the app.
+    ///   - options: The settings of these calls, such as a timeout.
+    ///   - context: A name for the operation, which errors contain.
     /// - Returns: The pages in the order of `numbers`.
     /// - Throws: ``APIError`` of the first request that fails.
     /// - Precondition: `limit` is positive.
@@ -353,7 +353,8 @@ extension APIClient {
         return pages.compactMap(\.self)
     }
 
-    /// Returns the address of a page from a link. The scheme of the link is ignored, because servers behind proxies often send `http`.
+    /// Returns the address of a page from a link. The method ignores the scheme of the link, because servers behind proxies often send
+    /// `http`.
     ///
     /// - Throws: ``APIError`` of the kind `invalidRequest` if the link leads to another host or outside of the base URL.
     func address<Page>(of link: String, from present: Paging<Page>.Address) throws(APIError) -> Paging<Page>.Address {

@@ -3,13 +3,13 @@ public import HTTPTypes
 
 /// Adds an `Idempotency-Key` to POST and PATCH requests if the policy of the endpoint requires the key. Such requests may be repeated.
 ///
-/// The key is created once per call, and all attempts of the call send the same key. The header contains the key as a quoted string
-/// (draft-ietf-httpapi-idempotency-key-header). A request that already has a key is not changed. The server must support the key: it must
-/// perform the request once, and send the same response to each repetition.
+/// The middleware creates the key once per call, so all attempts of the call send the same key. The header contains the key as a quoted
+/// string (draft-ietf-httpapi-idempotency-key-header). If a request already has a key, the middleware doesn't change it. The server must
+/// support the key: it must perform the request once, and send the same response to each repetition.
 ///
-/// The caller doesn't know a key that the middleware creates, and another call would have another key. If all responses are lost, the
-/// server may have performed the request. The call then fails with the kind `unknownOutcome`. A caller with its own key can repeat the
-/// request safely, so this caller gets the error of the last attempt.
+/// If the middleware creates the key, the caller doesn't know it, and another call has another key. If all responses of such a call are
+/// lost, the server may have performed the request. The call then fails with the kind `unknownOutcome`. A caller that passes its own key
+/// can repeat the request safely. Therefore, this caller gets the error of the last attempt.
 ///
 /// Place the middleware outside of ``RetryMiddleware``, so that all attempts share the key.
 ///
@@ -67,7 +67,7 @@ public struct IdempotencyKeyMiddleware: ClientMiddleware {
 }
 
 extension APIError {
-    /// Returns whether the call ends without a response although the server may have performed the request.
+    /// Returns whether the call failed without a response although the server may have performed the request.
     fileprivate func hidesLostResponse(of context: CallContext) -> Bool {
         status == nil && kind != .cancelled && kind != .decoding && context.record.mayHaveTakenEffect
     }

@@ -1,15 +1,15 @@
 import ErrorContract
 import Synchronization
 
-/// The step after a failed attempt.
+/// The next step after a failed attempt.
 enum RetryDecision: Hashable {
-    /// The call is repeated after a delay.
+    /// The client repeats the call after the delay.
     case wait(Duration, WaitReason)
     /// The call ends with the error of the attempt.
     case abandon(GiveUpReason)
 }
 
-/// The facts about a failed attempt that decide whether the attempt is repeated.
+/// The facts about a failed attempt that decide whether the client repeats it.
 struct FailedAttempt {
     /// The error.
     var error: APIError
@@ -21,14 +21,14 @@ struct FailedAttempt {
     var isReplayable = true
     /// The time until the deadline.
     var timeLeft: Duration
-    /// Whether the call keeps waiting when a server's rate limit refuses it repeatedly.
+    /// Whether the call continues to wait if the server's rate limit refuses it repeatedly.
     var waitsInLine = false
     /// Whether the call waits for a connection.
     var waitsForConnectivity = false
 }
 
 extension RetryPolicy {
-    /// Returns the step after a failed attempt. The function is pure: time and randomness are arguments.
+    /// Returns the next step after a failed attempt. The function is pure: time and randomness are arguments.
     func decide(_ attempt: FailedAttempt, chance: () -> Double) -> RetryDecision {
         let error = attempt.error
         if error.kind == .unknownOutcome { return .abandon(.notSafe) }
@@ -36,8 +36,8 @@ extension RetryPolicy {
         if error.isRefreshFailure, error.kind != .noInternet { return .abandon(.sessionRefresh) }
         guard isWorthRepeating(error) else { return .abandon(.notRetryable) }
         if error.isHeldLocally {
-            // The client itself refused the attempt, so the attempt doesn't count as a retry. A new call has already waited for its maximum
-            // time. A retry continues to wait.
+            // The client itself refused to send the attempt, so the attempt doesn't count as a retry. A new call ends here, because it has
+            // already waited for its maximum time. A retry continues to wait.
             guard attempt.retries > 0 || attempt.waitsInLine, let wait = error.retryAfter else { return .abandon(.heldBack) }
             return wait < attempt.timeLeft
                 ? .wait(wait, error.hold?.source == .throttle ? .throttle : .gate) : .abandon(.deadline)
@@ -52,15 +52,17 @@ extension RetryPolicy {
         let pause = backoff.pause(beforeRetry: attempt.retries, chance: chance())
         var (wait, reason) = (pause, WaitReason.backoff)
         if let named = error.retryAfter, named > .zero {
-            // The random extension is added later. It doesn't decide whether the delay is too long.
+            // The random part is added below. It doesn't decide whether the delay is too long.
             guard named <= longestWait else { return .abandon(.waitTooLong) }
-            // One probe is sent for all calls. If every call repeated the probe, the server would be busy with refusals.
+            // The client sends one probe for all waiting calls. If every call repeated the probe, the server would be busy with refusing
+            // probes.
             if error.hold?.isProbe == true, !isLimited { return .abandon(.refusedAgain) }
             wait = max(pause, named) + named * (stretch * chance())
             reason = .retryAfter
         }
-        // The gate admits no call earlier. If this call was the probe, it waits a little longer than the other calls. Otherwise, the call
-        // would lose another retry at the next refusal.
+        // The gate admits no call before its delay has passed. If this call was the probe, it waits a little longer than the other calls,
+        // so that another call becomes the next probe. Otherwise, this call would use up another retry if the server refused the next
+        // probe.
         if let hold = error.hold, hold.wait > wait || hold.isProbe {
             (wait, reason) = (max(wait, hold.isProbe ? hold.wait * 1.1 : hold.wait), .gate)
         }
@@ -79,15 +81,17 @@ extension RetryPolicy {
     }
 }
 
-/// Ends all retries of a client while too many of its requests fail. Retries then can't multiply the load of an overloaded server.
+/// Ends all retries of a client while too many of its requests fail, so that retries don't multiply the load of an overloaded server.
 ///
 /// The budget follows gRPC's retry throttling (proposal A6). It begins with 10 tokens. A retryable failure that reached a server decrements
 /// the tokens by 1, and a timeout decrements them by 2.5. A success increments the tokens by 0.1. If half of the tokens or fewer are left,
-/// no call is retried. A refusal that closed a gate doesn't change the budget, because the gate limits the number of following requests.
+/// the client retries no call. With the defaults, the fifth failure in a row ends the retries. The client always sends the first attempts
+/// of calls.
 ///
-/// With the defaults, the fifth failure in a row ends the retries. The first attempts of calls are always sent.
+/// If a refusal of the server closes a gate, the refusal doesn't change the budget, because the gate then limits the number of requests.
+/// See ``GateMiddleware``.
 ///
-/// The budget is an atomic number without a lock. Several clients may share it.
+/// The budget is an atomic number without a lock. Several clients can share it.
 ///
 /// ```swift
 /// let budget = RetryBudget(capacity: 20)
@@ -102,7 +106,7 @@ public final class RetryBudget: Sendable {
     /// Creates a full budget.
     /// - Parameters:
     ///   - capacity: The initial and maximum number of tokens.
-    ///   - refund: The number of tokens that a success returns.
+    ///   - refund: The number of tokens that a success adds.
     /// - Precondition: `capacity` is positive, and `refund` is between 0 and the capacity.
     public init(capacity: Int = 10, refund: Double = 0.1) {
         precondition(capacity > 0, "capacity must be positive (is \(capacity))")

@@ -5,14 +5,14 @@ import Timekeeping
 /// Repeats failed calls if repeating is safe and may succeed.
 ///
 /// Repeating is safe in three cases: for GET, HEAD, OPTIONS, PUT and DELETE; for any method with an `Idempotency-Key`; and if no byte of
-/// the request was sent. A body that can be read only once is not sent again.
+/// the request was sent. If a body can be read only once, the middleware never sends it again.
 ///
 /// The middleware waits for the full delay that the server requests, plus a random part. If the delay would end after the deadline, or
 /// exceeds ``RetryPolicy/longestWait``, the call ends at once with the delay in its error. If the server requests no delay, the delay comes
 /// from ``RetryPolicy/backoff``.
 ///
-/// A repeated request has the header `X-Retry-Attempt` with the number of the retry. If a request already has this header, the middleware
-/// sends it only once. Two clients in a chain therefore don't multiply their attempts.
+/// A repeated request has the header `X-Retry-Attempt` with the number of the retry. If a request already has this header before its first
+/// attempt, the middleware sends it only once. Therefore, two clients in a chain don't multiply their attempts.
 ///
 /// The policy of an endpoint (``EndpointPolicy/retry``) replaces the policy of the middleware. For operations that are not requests of a
 /// client, use ``withRetry(_:timeout:context:environment:isolation:_:)``.
@@ -29,8 +29,8 @@ public struct RetryMiddleware: ClientMiddleware {
     /// Creates the middleware.
     /// - Parameters:
     ///   - policy: The number of retries and the delays between them.
-    ///   - budget: The budget that ends all retries while too many calls fail. All calls of the middleware share the budget. Clients of the
-    ///     same server may also share it.
+    ///   - budget: The budget that ends all retries while too many calls fail. All calls of the middleware share the budget. Several
+    ///     clients of the same server can also share it.
     public init(_ policy: RetryPolicy = RetryPolicy(), budget: RetryBudget = RetryBudget()) {
         self.policy = policy
         self.budget = budget
@@ -38,7 +38,7 @@ public struct RetryMiddleware: ClientMiddleware {
 
     /// Sends a request, and repeats it until it succeeds, or until the policy, the budget or the deadline of the call ends the retries.
     /// - Parameters:
-    ///   - request: The request without its body. If it has the header `X-Retry-Attempt`, it is sent only once.
+    ///   - request: The request without its body. If it has the header `X-Retry-Attempt`, the middleware sends it only once.
     ///   - body: The body, if there is one.
     ///   - context: The call. Its record gets the delays, and the reason why a failed call is not repeated.
     ///   - next: Makes one attempt.
@@ -78,15 +78,15 @@ public struct RetryMiddleware: ClientMiddleware {
             } catch let thrown {
                 throw APIError(thrown, isSafeToRepeat: request.isSafeToRepeat, context: context.name)
             }
-            // No request was sent, so no retry is counted.
+            // The client sent no request, so this pass doesn't count as a retry.
             guard !error.isHeldLocally, reason != .connectivity else { continue }
             retries += 1
             request.headerFields[.retryAttempt] = "\(retries)"
         }
     }
 
-    /// Waits until the device is online or the call's deadline has passed. If connectivity is not monitored, the call is tried again every
-    /// two seconds.
+    /// Waits until the device is online or the call's deadline has passed. If the app doesn't monitor the connectivity, the method waits
+    /// for two seconds before the next attempt.
     /// - Returns: Whether the call may try again.
     private func waitForConnection(_ context: CallContext) async throws -> Bool {
         let clock = context.environment.clock
@@ -119,7 +119,8 @@ public struct RetryMiddleware: ClientMiddleware {
             waitsForConnectivity: context.policy.waitsForConnectivity
         )
         let decision = (context.policy.retry ?? policy).decide(attempt, chance: context.environment.chance)
-        // The failure is counted even if this call is not repeated, because the budget measures the server and not the call.
+        // The budget counts the failure even if the client doesn't repeat this call, because the budget measures the server and not the
+        // call.
         let isCounted = decision != .abandon(.notRetryable) && error.reachedServer && error.hold == nil && !error.isRefreshFailure
         guard isCounted, !budget.noteFailure(isTimeout: error.kind == .timeout), case .wait = decision else { return decision }
         return .abandon(.budget)

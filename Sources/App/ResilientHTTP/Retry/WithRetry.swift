@@ -2,18 +2,18 @@ public import ErrorContract
 import Logging
 import Timekeeping
 
-/// Repeats any operation until a deadline, as a client repeats a request: with backoff and full jitter, or with the delay that an error
-/// contains.
+/// Repeats any operation until a deadline. Before each retry, the function waits for the delay that the error contains, or for a backoff
+/// with full jitter.
 ///
 /// Use this function for operations that are not requests of an `APIClient`, because an `APIClient` repeats its requests itself. The
-/// operation is repeated if its error maps to a retryable `APIError`, even if an attempt had an effect. Pass only operations that may be
-/// executed twice. The function has no retry budget, so many concurrent callers can multiply the load.
+/// function repeats the operation if its error can be converted to a retryable `APIError`, even if the failed attempt had an effect. Pass
+/// only operations that may be executed twice. The function has no retry budget, so many concurrent callers can multiply the load.
 /// - Parameters:
 ///   - policy: The number of retries, and the delays before them.
 ///   - timeout: The time from the call to its deadline. If a delay would end after the deadline, the delay doesn't begin. An attempt may
 ///     exceed the deadline.
-///   - context: The part of the app that makes the call. The log and the error contain it.
-///   - environment: The clock, randomness and logger. Each failed attempt is logged at debug level.
+///   - context: The part of the app that makes the call. The log and the error contain this name.
+///   - environment: The clock, randomness and logger. The function logs each failed attempt at debug level.
 ///   - isolation: The actor that the operation runs on; the caller's by default.
 ///   - operation: The operation.
 /// - Returns: The value of the first attempt that succeeds.

@@ -7,22 +7,22 @@ public import HTTPTypes
 /// let routes = RouteTable(["/orders/{id}", "/orders/recent"])
 /// ```
 ///
-/// Outside of registered routes, segments that are probably ids become `{id}`. This replacement can be wrong if a word resembles an id, or
-/// if an id resembles a word. In these cases, register the route. The table is a value without locks.
+/// In paths outside of registered routes, the table replaces segments that are probably ids with `{id}`. This replacement can be wrong if a
+/// word resembles an id, or if an id resembles a word. In these cases, register the route. The table is a value without locks.
 public struct RouteTable: Sendable {
     /// A template and its segments.
     private struct Route: Sendable {
         var template: RouteTemplate
         var segments: [Substring]
 
-        /// Returns whether each segment is a parameter or equals the path's segment. The route and the path must have the same number of
-        /// segments.
+        /// Returns whether each segment of the route is a parameter or equals the path's segment. The caller ensures that the route and the
+        /// path have the same number of segments.
         func matches(_ path: ArraySlice<Substring>) -> Bool {
             zip(segments, path).allSatisfy { RouteTemplate.isParameter($0) || $0 == $1 }
         }
 
-        /// Returns whether this route is more specific than another route: at the first difference from the left, this route has a literal
-        /// segment, and the other route has a parameter.
+        /// Returns whether this route is more specific than another route. The first segment in which the two routes differ decides: there,
+        /// this route has a literal segment, and the other route has a parameter.
         func isMoreParticular(than other: Route) -> Bool {
             for (own, others) in zip(segments, other.segments)
             where RouteTemplate.isParameter(own) != RouteTemplate.isParameter(others) {
@@ -34,12 +34,13 @@ public struct RouteTable: Sendable {
 
     /// The routes by their number of segments. More specific routes come first.
     private var routes: [Int: [Route]] = [:]
-    /// The segments of the base path, which are removed before the comparison.
+    /// The segments of the base path. The table removes them from a path before it compares the path with the routes.
     private let base: [Substring]
 
     /// Creates a table.
     /// - Parameters:
-    ///   - templates: The routes. If several routes match, the most specific one is used: `/orders/recent` instead of `/orders/{id}`.
+    ///   - templates: The routes. If several routes match, the table uses the most specific one: `/orders/recent` instead of
+    ///     `/orders/{id}`.
     ///   - basePath: The base path of all templates, such as `/v2`.
     public init(_ templates: [RouteTemplate] = [], basePath: String = "") {
         base = PathFolding.segments(of: basePath)
@@ -56,9 +57,9 @@ public struct RouteTable: Sendable {
         routes[route.segments.count] = (others + [route]).sorted { $0.isMoreParticular(than: $1) }
     }
 
-    /// Returns the endpoint of a request. If no registered route matches, the endpoint is the path with its ids replaced. The time is
-    /// proportional to the length of the path plus the number of routes with the same number of segments.
-    /// - Parameter request: A request whose path includes the base path. The query is ignored.
+    /// Returns the endpoint of a request. If no registered route matches, the route of the endpoint is the path with its ids replaced. The
+    /// time is proportional to the length of the path plus the number of routes with the same number of segments.
+    /// - Parameter request: A request whose path includes the base path. The table ignores the query.
     public func endpoint(of request: HTTPRequest) -> Endpoint {
         if routes.isEmpty, base.isEmpty { return Endpoint(request.method, PathFolding.template(of: request.path ?? "/")) }
         var path = PathFolding.segments(of: request.path ?? "/")[...]
@@ -68,21 +69,21 @@ public struct RouteTable: Sendable {
     }
 }
 
-/// Derives templates from paths without a registered route. Segments that are probably ids become `{id}`.
+/// Derives templates from paths without a registered route. Replaces segments that are probably ids with `{id}`.
 enum PathFolding {
-    /// The maximum number of segments of a template. All further segments become `{rest}`.
+    /// The maximum number of segments of a template. One segment `{rest}` replaces all further segments.
     static let maximumSegments = 16
     /// The maximum length of a segment that can be a word, in bytes.
     static let longestWord = 64
 
-    /// Returns the segments of a path. The query, empty segments and unneeded escapes are left out.
+    /// Returns the segments of a path, without the query, empty segments and unneeded escapes.
     static func segments(of path: String) -> [Substring] {
         let end = path.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? path.utf8.endIndex
         return path.utf8[..<end].split(separator: UInt8(ascii: "/")).map { unescaped(Substring($0)) }
     }
 
-    /// Returns the template of a path. The result equals the template of the path's ``segments(of:)``. This function reads the path only
-    /// once, because every call uses it.
+    /// Returns the template of a path. The result is the same as for the path's ``segments(of:)``. This function reads the path only once,
+    /// because every call uses it.
     static func template(of path: String) -> RouteTemplate {
         var path = path
         let folded = path.withUTF8 { bytes -> String? in
@@ -95,7 +96,7 @@ enum PathFolding {
 
     /// Returns a path without query and escapes, with its ids replaced. O(length of the path).
     private static func folded(_ path: UnsafeBufferPointer<UInt8>) -> String {
-        // An id may be one character, and `{id}` is longer. The two bytes of a slash and a character become five bytes.
+        // An id can be one character, and `{id}` is longer: the two bytes of a slash and this character become five bytes.
         String(unsafeUninitializedCapacity: path.count * 5 / 2 + 16) { text in
             var (length, segments, start) = (0, 0, 0)
             func append(_ bytes: some Collection<UInt8>) {
@@ -123,14 +124,14 @@ enum PathFolding {
         }
     }
 
-    /// Returns the template of a path.
+    /// Returns the template of a path that was split into segments.
     static func template(of segments: ArraySlice<Substring>) -> RouteTemplate {
         let folded = segments.prefix(maximumSegments).map { isIdentifier($0.utf8) ? "{id}" : $0 }
         return RouteTemplate(segments: segments.count > maximumSegments ? folded + ["{rest}"] : folded)
     }
 
-    /// Returns whether a segment is an id rather than a word. Ids are: digits, a UUID, sixteen or more hexadecimal digits, a long mixture
-    /// of letters and digits, an address with `@`, and a segment that is too long or unusual for a word.
+    /// Returns whether a segment is an id rather than a word. The following segments are ids: digits, a UUID, sixteen or more hexadecimal
+    /// digits, a long mixture of letters and digits, a text with `@`, and a segment that is too long or unusual for a word.
     static func isIdentifier(_ bytes: some Collection<UInt8>) -> Bool {
         let count = bytes.count
         guard count <= longestWord else { return true }
@@ -157,11 +158,11 @@ enum PathFolding {
         guard count >= 16 else { return false }
         if hexadecimals >= 16, hexadecimals + hyphens == count { return true }
         guard digits > 0 else { return false }
-        // Words may be joined by separators and end with a year. Ids with letters of a single case contain no separators.
+        // Words can be joined by separators and can end with a year. A long id whose letters have a single case contains no separators.
         return upper > 0 && lower > 0 || count >= 20 && hyphens + others == 0
     }
 
-    /// Removes the escapes of letters, digits and `-._~`, which are equivalent to the characters (RFC 3986 §2.3).
+    /// Replaces the escapes of letters, digits and `-._~` with the characters themselves, which are equivalent (RFC 3986 §2.3).
     private static func unescaped(_ segment: Substring) -> Substring {
         guard segment.utf8.contains(UInt8(ascii: "%")) else { return segment }
         var (bytes, plain) = (Array(segment.utf8)[...], [UInt8]())

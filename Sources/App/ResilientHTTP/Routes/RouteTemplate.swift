@@ -24,8 +24,8 @@ extension Endpoint: CustomStringConvertible {
 
 /// A path with placeholders for its variable parts: `/api/activities/{id}`.
 ///
-/// A template identifies a route without ids, so the template can be logged and used as a key. Each `{name}` represents one segment. A
-/// trailing slash is ignored.
+/// A template identifies a route without ids, so the app can log the template and use it as a key. Each `{name}` represents one segment.
+/// The type ignores a trailing slash.
 ///
 /// ```swift
 /// let route: RouteTemplate = "/api/activities/{id}"

@@ -2,19 +2,19 @@ import ErrorContract
 public import HTTPTypes
 import Timekeeping
 
-/// Adds the session's access token to requests. Refreshes the session if the code of a response requires a refresh.
+/// Adds the session's access token to requests. If the error code of a response requires a new token, refreshes the session.
 ///
-/// After a refresh, a call is repeated at most once. If a fresh token also gets a 401, the call throws this 401. A request that already has
-/// `Authorization` is sent unchanged. The error code decides about a refresh, not the status. For example, an invalid API key also causes a
-/// 401, but such a 401 neither refreshes the session nor signs the user out.
+/// After a refresh, the middleware repeats a call at most once. If the new token also gets a 401, the call throws this 401. The middleware
+/// doesn't change a request that already has `Authorization`. The error code decides about a refresh, not the status. For example, an
+/// invalid API key also causes a 401, but such a 401 neither refreshes the session nor signs the user out.
 ///
-/// If a refresh fails for a temporary reason (a 503, a lost connection), the refresh is repeated until the deadline of the call. A token
-/// that is about to expire is refreshed before the call. If this refresh fails for a temporary reason, the call is sent with the present
-/// token.
+/// If a refresh fails for a temporary reason (a 503, a lost connection), the session repeats the refresh until the deadline of the call. If
+/// a token is about to expire, the session refreshes it before the call. If this refresh fails for a temporary reason, the middleware sends
+/// the call with the present token.
 ///
-/// A call belongs to the session that authorized its first attempt. The call is never sent with the tokens of a user who signed in later. A
-/// call for an account, such as a call of an offline queue, is sent only with a token of that account. Each attempt checks the account.
-/// Such a call never prompts the user to sign in.
+/// A call belongs to the session that authorized its first attempt. The middleware never sends the call with the tokens of a user who
+/// signed in later. An offline queue makes calls for a given account. The middleware sends each attempt of such a call only with a token of
+/// that account, and never prompts the user to sign in.
 ///
 /// An app rarely creates this middleware. A client that is created with a session adds the middleware as its last layer, and so does
 /// ``APIClient/authorized(by:)``.
@@ -28,16 +28,18 @@ public struct AuthorizeMiddleware: ClientMiddleware {
         self.session = session
     }
 
-    /// Sends a request with the session's access token. If the server requires it, renews the session and repeats the request once.
+    /// Sends a request with the session's access token. If the server requires a new token, renews the session and repeats the request
+    /// once.
     /// - Parameters:
-    ///   - request: The request without its body. A request with `Authorization` is passed on unchanged.
-    ///   - body: The body, if there is one. A request whose body can't be sent twice is not repeated.
+    ///   - request: The request without its body. If it has `Authorization`, the middleware passes it on unchanged.
+    ///   - body: The body, if there is one. If the body can't be sent twice, the middleware doesn't repeat the request.
     ///   - context: The call. Its deadline also limits the wait for a renewal.
     ///   - next: Passes the request to the next layer.
     /// - Returns: The response of `next`.
     /// - Throws: The server's refusal if a renewal doesn't help or is impossible. `APIError` of the kind `unauthorized` if another user has
-    ///   signed in since the first attempt. The error of a refresh that failed for a temporary reason until the deadline, or `APIError` of
-    ///   the kind `timeout` if the refresh was still in flight at the deadline. The error of the store if the store can't be read.
+    ///   signed in since the first attempt. If a refresh still fails for a temporary reason at the deadline, the error of the refresh. If
+    ///   the refresh is still in flight at the deadline, `APIError` of the kind `timeout`. If the store of the credentials can't be read,
+    ///   the error of the store.
     public func intercept(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -72,7 +74,7 @@ public struct AuthorizeMiddleware: ClientMiddleware {
         throw error.named(context)
     }
 
-    /// Returns the credentials to send; `nil` if no user is signed in. Credentials that are about to expire are refreshed first.
+    /// Returns the credentials to send; `nil` if no user is signed in. If the credentials are about to expire, refreshes them first.
     private func current(_ context: CallContext) async throws -> SessionState.Held? {
         guard let held = try await session.held() else { return nil }
         guard session.isEnding(held) else { return held }
@@ -89,9 +91,9 @@ public struct AuthorizeMiddleware: ClientMiddleware {
     /// - Parameters:
     ///   - stale: The credentials to be replaced; `nil` if the request had no token.
     ///   - way: The required renewal.
-    ///   - refusal: The server's refusal of the present credentials. With `nil`, the credentials are replaced before they expire. One
-    ///     attempt is then enough.
-    /// - Returns: `nil` if the call should continue with the present credentials.
+    ///   - refusal: The server's refusal of the present credentials. With `nil`, the server has not refused them, but they are about to
+    ///     expire. The session then makes only one attempt to refresh.
+    /// - Returns: The new credentials; `nil` if the call should continue with the present credentials.
     private func renewed(
         after stale: SessionState.Held?,
         by way: Renewal,
@@ -101,7 +103,7 @@ public struct AuthorizeMiddleware: ClientMiddleware {
         let deadline = context.deadline
         let mayPrompt = context.policy.account == nil
         do {
-            // The deadline ends the wait of the call, but not the renewal.
+            // The deadline ends the wait of this call. The renewal itself continues.
             let ended = try await context.environment.clock.run(until: deadline) {
                 try await session.renewed(after: stale, by: way, until: refusal == nil ? nil : deadline, mayPrompt: mayPrompt)
             }
@@ -115,7 +117,7 @@ public struct AuthorizeMiddleware: ClientMiddleware {
             return renewal.held
         } catch let error as APIError {
             guard error.kind == .unauthorized else { throw error.named(context) }
-            // The server's refusal of the call, with the server's message.
+            // The call throws the server's refusal of its request, because this refusal contains the server's message.
             var final = refusal ?? error
             final.recovery = error.recovery
             throw final.named(context)
@@ -134,7 +136,7 @@ extension HTTPRequest {
 }
 
 extension APIError {
-    /// The renewal that is needed before the call is repeated; `nil` if a renewal does not help.
+    /// The renewal that a call needs before it is repeated; `nil` if no renewal helps.
     var renewal: Renewal? {
         switch retry {
         case .afterRefresh, .afterRefreshOrSignIn: .refresh

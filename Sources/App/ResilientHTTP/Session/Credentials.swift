@@ -12,20 +12,21 @@ public struct Credentials: Sendable, Codable {
     public var refreshToken: String?
     /// The time at which the access token expires, by the local wall clock; `nil` if the server did not report the time.
     public var expiresAt: Date?
-    /// The identifier of the user, if the app knows it. With an identifier, a call of one user never continues with the tokens of another
-    /// user. An offline queue can store requests only for a known user.
+    /// The identifier of the user, if the app knows it. It ensures that a call of one user never continues with the tokens of another user.
+    /// An offline queue can store requests only for a known user.
     public var userID: String?
     /// The identifier of the sign-in to which the tokens belong. ``Session`` sets the identifier at sign-in and preserves it in refreshes.
-    /// A call that began in one session therefore never has a token of another session.
+    /// A call that began in one session therefore never uses a token of another session.
     var sessionID: String?
 
     /// Creates credentials from the response of a sign-in or a refresh.
     /// - Parameters:
     ///   - accessToken: The token for `Authorization: Bearer`.
     ///   - refreshToken: The token that refreshes the session; `nil` if the session can't be refreshed. If the response of a refresh has no
-    ///     refresh token, the present one is preserved.
-    ///   - expiresAt: The time at which the access token expires. With `nil`, the token is refreshed only after the server has refused it.
-    ///   - userID: The identifier of the user. If the response of a refresh has no identifier, the present one is preserved.
+    ///     refresh token, the session preserves the present one.
+    ///   - expiresAt: The time at which the access token expires. With `nil`, the session refreshes the token only after the server has
+    ///     refused it.
+    ///   - userID: The identifier of the user. If the response of a refresh has no identifier, the session preserves the present one.
     public init(accessToken: String, refreshToken: String?, expiresAt: Date? = nil, userID: String? = nil) {
         self.accessToken = accessToken
         self.refreshToken = refreshToken
@@ -35,7 +36,7 @@ public struct Credentials: Sendable, Codable {
 }
 
 extension Credentials: Hashable {
-    /// Returns whether the tokens and their expiry are equal. The identifiers of the user and of the session are not compared.
+    /// Returns whether the tokens and their expiry are equal. The operator doesn't compare the identifiers of the user and of the session.
     public static func == (left: Credentials, right: Credentials) -> Bool {
         left.accessToken == right.accessToken && left.refreshToken == right.refreshToken && left.expiresAt == right.expiresAt
     }
@@ -47,7 +48,7 @@ extension Credentials: Hashable {
         hasher.combine(expiresAt)
     }
 
-    /// Returns the same credentials with a session identifier. Without a known identifier, the identifier is derived from the tokens. Two
+    /// Returns the same credentials with a session identifier. If no identifier is known, the method derives one from the tokens. Two
     /// processes that load the same credentials therefore derive the same identifier.
     func identified(as known: String? = nil) -> Credentials {
         var credentials = self
@@ -65,7 +66,7 @@ extension Credentials: Hashable {
 extension Credentials: CustomStringConvertible, CustomReflectable {
     /// A text without the tokens.
     public var description: String { "Credentials(hidden)" }
-    /// Shows no member.
+    /// A mirror without members, so that reflection shows no tokens.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
@@ -81,35 +82,36 @@ public protocol CredentialStore: Sendable {
     /// - Throws: Any error if the credentials can't be read now, such as on a locked device. The call that needs the credentials then
     ///   fails, and the user stays signed in.
     func load() async throws -> Credentials?
-    /// Stores credentials in place of the earlier credentials; `nil` removes them.
+    /// Stores credentials, which replace the earlier credentials; `nil` removes them.
     ///
     /// When this method returns, a crash of the process must not lose the credentials. Otherwise, an app could lose a rotated refresh
     /// token, and its user would have to sign in again.
     /// - Parameter credentials: The credentials; `nil` when the session has ended.
     /// - Throws: Any error if the credentials can't be written.
     func save(_ credentials: Credentials?) async throws
-    /// Stores credentials if the store still has the expected credentials; `nil` means no credentials. The method compares and writes in
-    /// one step, so no process overwrites the credentials of another process.
+    /// Stores credentials if the store still contains the expected credentials; `nil` means no credentials. The method compares and writes
+    /// in one step, so no process overwrites the credentials of another process.
     /// - Parameters:
     ///   - credentials: The new credentials; `nil` removes the stored ones.
-    ///   - expected: The credentials that the caller has loaded before.
+    ///   - expected: The credentials that the caller has loaded before; `nil` if the store was empty.
     /// - Returns: Whether the credentials were stored.
     func save(_ credentials: Credentials?, replacing expected: Credentials?) async throws -> Bool
-    /// Runs a closure under a lock that all processes with this store share. A refresh runs in such a closure: it loads, calls the server
-    /// and saves. The closure calls the other methods of the store, so these methods must not wait for the same lock.
+    /// Runs a closure under a lock that all processes with this store share. A session refreshes its tokens in such a closure: the closure
+    /// loads the credentials, calls the server and saves the new credentials. Because the closure calls the other methods of the store,
+    /// these methods must not wait for the same lock.
     /// - Parameter body: The closure. It calls the server, so it may take as long as a request.
     /// - Returns: The result of the closure.
     /// - Throws: The error of the closure, or an error if the lock can't be acquired.
     func exclusively<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value
-    /// Returns a store for another secret, which stays when the credentials are removed. The secret must survive the end of the process if
-    /// the credentials survive it.
+    /// Returns a store for another secret. Removing the credentials doesn't remove this secret. If the credentials survive the end of the
+    /// process, the secret must survive it too.
     /// - Parameter name: The name that distinguishes the secrets of an app: lowercase letters and hyphens.
     func secretStore(named name: String) -> any SecretStore
 }
 
 extension CredentialStore {
-    /// Returns a store in memory, whose secret is lost when the process ends. A store that survives the process must implement this method
-    /// itself.
+    /// Returns a store in memory, whose secret is lost when the process ends. If your store survives the end of the process, implement this
+    /// method in your store.
     /// - Parameter name: Ignored. Each call returns a new store.
     public func secretStore(named name: String) -> any SecretStore { MemorySecretStore() }
 
@@ -121,7 +123,8 @@ extension CredentialStore {
         try await body()
     }
 
-    /// Loads, compares and saves. The method doesn't notice another process that saves between these steps.
+    /// Loads, compares and saves the credentials in separate steps. If another process saves between these steps, the method overwrites its
+    /// credentials.
     /// - Parameters:
     ///   - credentials: The new credentials; `nil` removes the stored ones.
     ///   - expected: The credentials that the store must still have. Only the tokens are compared.
@@ -147,14 +150,14 @@ public final class MemoryCredentialStore: CredentialStore {
     /// Returns the credentials, or `nil` if no user is signed in.
     public func load() async -> Credentials? { credentials.withLock { $0 } }
 
-    /// Stores credentials in place of the earlier credentials; `nil` removes them.
+    /// Stores credentials, which replace the earlier credentials; `nil` removes them.
     /// - Parameter new: The new credentials; `nil` removes the stored ones.
     public func save(_ new: Credentials?) async { credentials.withLock { $0 = new } }
 
-    /// Stores credentials if the store still has the expected credentials.
+    /// Stores credentials if the store still contains the expected credentials.
     /// - Parameters:
     ///   - new: The new credentials; `nil` removes the stored ones.
-    ///   - expected: The credentials that the store must still have.
+    ///   - expected: The credentials that the store must still contain.
     /// - Returns: Whether the credentials were stored.
     public func save(_ new: Credentials?, replacing expected: Credentials?) async -> Bool {
         credentials.withLock { credentials in
@@ -165,14 +168,14 @@ public final class MemoryCredentialStore: CredentialStore {
     }
 }
 
-/// Stores one small secret of an app. The secret stays when a session ends.
+/// Stores one small secret of an app. The end of a session doesn't remove the secret.
 ///
 /// ``CredentialStore/secretStore(named:)`` returns such a store.
 public protocol SecretStore: Sendable {
     /// Returns the secret, or `nil` if there is none.
     /// - Throws: Any error if the secret can't be read now, such as on a locked device.
     func loadSecret() async throws -> Data?
-    /// Stores a secret in place of the earlier secret; `nil` removes it.
+    /// Stores a secret, which replaces the earlier secret; `nil` removes it.
     /// - Parameter secret: The secret; `nil` removes it.
     /// - Throws: Any error if the secret can't be written. The app continues without the new secret.
     func saveSecret(_ secret: Data?) async throws
@@ -188,7 +191,7 @@ public final class MemorySecretStore: SecretStore {
     /// Returns the secret, or `nil` if there is none.
     public func loadSecret() async -> Data? { secret.withLock { $0 } }
 
-    /// Stores a secret in place of the earlier secret; `nil` removes it.
+    /// Stores a secret, which replaces the earlier secret; `nil` removes it.
     /// - Parameter new: The new secret; `nil` removes the earlier one.
     public func saveSecret(_ new: Data?) async { secret.withLock { $0 = new } }
 }

@@ -15,9 +15,9 @@ public import Timekeeping
 /// ```swift
 /// let store = FileCredentialStore(file: folder.appending(path: "session.json"))
 /// ```
-/// The file is replaced as a whole, so no reader and no crash sees half of the file. Several processes may share the file. A lock beside
-/// the file makes their refreshes run one after another. After the first refresh, the other processes find the new credentials in the file.
-/// The system releases the locks of a process that was killed. The tokens are not encrypted.
+/// The store replaces the file as a whole, so no reader sees a part of a file, even after a crash. Several processes can share the file. A
+/// lock file beside it ensures that their refreshes run one after another. After the first refresh, the other processes find the new
+/// credentials in the file. If a process is killed, the system releases its locks. The tokens are not encrypted.
 public struct FileCredentialStore: CredentialStore {
     private let file: URL
     private let clock: MonotonicClock
@@ -25,8 +25,9 @@ public struct FileCredentialStore: CredentialStore {
 
     /// Creates a store.
     /// - Parameters:
-    ///   - file: The file. Its folder must exist. Two files beside it, ending in `.lock` and `.write-lock`, are locks. Other files beside
-    ///     it, such as the file that ends in `.device-tokens`, contain secrets that stay when the session ends.
+    ///   - file: The file. Its folder must exist. The store also uses two lock files beside it, whose names end in `.lock` and
+    ///     `.write-lock`. Other files beside it contain secrets that remain when the session ends, such as the file whose name ends in
+    ///     `.device-tokens`.
     ///   - clock: The clock for the wait for the lock of another process. The store polls the lock every 20 ms.
     ///   - lockTimeout: The maximum wait for the lock of another process. The wait must be longer than a refresh.
     public init(file: URL, clock: MonotonicClock = .continuous, lockTimeout: Duration = .seconds(30)) {
@@ -39,15 +40,15 @@ public struct FileCredentialStore: CredentialStore {
     /// - Throws: `POSIXError` if the file exists and can't be read.
     public func load() async throws -> Credentials? { try read() }
 
-    /// Stores credentials in place of the earlier credentials; `nil` removes the file.
+    /// Stores credentials, which replace the earlier credentials; `nil` removes the file.
     /// - Parameter credentials: The new credentials; `nil` removes the file.
-    /// - Throws: `POSIXError`, such as `EWOULDBLOCK` if another process holds the lock for longer than the timeout. The earlier file then
-    ///   stays.
+    /// - Throws: `POSIXError`, such as `EWOULDBLOCK` if another process holds the lock for longer than the timeout. The file then doesn't
+    ///   change.
     public func save(_ credentials: Credentials?) async throws {
         try await locked(".write-lock") { try write(credentials) }
     }
 
-    /// Stores credentials if the file still has the expected credentials. Any process may have written the expected credentials.
+    /// Stores credentials if the file still contains the expected credentials. It doesn't matter which process has written these.
     /// - Parameters:
     ///   - credentials: The new credentials; `nil` removes the file.
     ///   - expected: The credentials that the file must still contain.
@@ -61,22 +62,24 @@ public struct FileCredentialStore: CredentialStore {
         }
     }
 
-    /// Runs a closure while no other process and no other store of this file in this process run such a closure.
-    /// - Parameter body: The closure. The lock is released when it ends, or when the process ends.
+    /// Runs a closure under the lock of the file. No other process, and no other store of this file in this process, runs such a closure at
+    /// the same time.
+    /// - Parameter body: The closure. The store releases the lock when the closure ends. If the process ends, the system releases the lock.
     /// - Returns: The result of the closure.
     /// - Throws: `POSIXError` with `EWOULDBLOCK` if the other closure doesn't end before the timeout. Otherwise, the error of the closure.
     public func exclusively<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
         try await locked(".lock", body)
     }
 
-    /// Returns a store for a file beside this file. The name of the new file ends in the given name. The new file is not encrypted.
+    /// Returns a store for a file beside this file. The name of the new file ends in the given name. The store doesn't encrypt the new
+    /// file.
     /// - Parameter name: The end of the file name: lowercase letters and hyphens. Don't use `lock` and `write-lock`, because the locks of
     ///   this store have these names.
     public func secretStore(named name: String) -> any SecretStore {
         SecretFile(url: URL(fileURLWithPath: file.path + "." + name))
     }
 
-    /// Reads the file. A file that can't be decoded counts as missing, so the user can sign in again.
+    /// Reads the file. If the file can't be decoded, the method treats it as missing, so that the user can sign in again.
     private func read() throws -> Credentials? {
         try SecretFile(url: file).read().flatMap { try? JSONDecoder().decode(Credentials.self, from: $0) }
     }
@@ -106,7 +109,7 @@ public struct FileCredentialStore: CredentialStore {
 
 }
 
-/// A file that only its owner can read, replaced as a whole.
+/// A file that only its owner can read. Each write replaces the whole file.
 private struct SecretFile: SecretStore {
     /// The largest file that is read, in bytes.
     private static let maximumSize = 1_048_576

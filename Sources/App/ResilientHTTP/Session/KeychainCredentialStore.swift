@@ -16,25 +16,25 @@
     /// and pass the group to this store. The keychain has no lock. Therefore, `exclusively(_:)` does not exclude other processes, and
     /// `save(_:replacing:)` compares and writes in two steps. If two processes refresh at the same time, both send the same refresh token.
     ///
-    /// **macOS.** The default is the data-protection keychain, which works only in an app that is signed with a keychain access group. For
-    /// a command-line tool or a test without a signature, every call returns the status −34018 (`errSecMissingEntitlement`). Such a program
-    /// can use ``Keychain/fileBased``, which is the login keychain. The login keychain has neither accessibility nor access groups. It
-    /// prompts the user before another program reads the item. It also prompts the user after a program without a signature was rebuilt.
+    /// **macOS.** The default is the data-protection keychain, which works only in an app that is signed with a keychain access group. In a
+    /// command-line tool or a test without a signature, every call fails with the status −34018 (`errSecMissingEntitlement`). Such a
+    /// program can use ``Keychain/fileBased``, which is the login keychain. The login keychain has neither accessibility nor access groups.
+    /// It prompts the user before another program reads the item. It also prompts the user after a program without a signature was rebuilt.
     public struct KeychainCredentialStore: CredentialStore {
         /// An error of keychain services.
         public struct Failure: Error, Hashable, CustomStringConvertible {
             /// The status of the failed call (`OSStatus`), as in `SecBase.h`.
             public let status: Int32
-            /// Whether the item can't be read now, but may be readable later. The cause is a locked device, or a prompt for the user that
-            /// the system could not show.
+            /// Whether the item can't be read now, but may be readable later. Either the device is locked, or the system could not show a
+            /// prompt to the user.
             public var isLocked: Bool { status == SecItemStatus.interactionNotAllowed.rawValue }
-            /// The status and, for common statuses, the cause; for a log.
+            /// The status and, for common statuses, the cause. Use this text in a log.
             public var description: String { SecItemStatus(rawValue: status).description }
         }
 
-        /// The time at which the item can be read (`kSecAttrAccessible`).
+        /// Determines when the item can be read (`kSecAttrAccessible`).
         ///
-        /// If an item was stored with another value, the next save of credentials changes the item to this value.
+        /// If an item was stored with another accessibility, the next save of credentials changes its accessibility to this one.
         public struct Accessibility: Hashable, Sendable {
             let value: SecItemAttributes.Accessibility
 
@@ -72,7 +72,7 @@
         ///   - service: The name under which the app stores its session, such as its bundle identifier.
         ///   - account: A name that distinguishes several sessions of one app.
         ///   - accessGroup: The group that the app shares with its extensions, with its team prefix; `nil` for the app's default group.
-        ///   - accessibility: The time at which the item can be read.
+        ///   - accessibility: Determines when the item can be read.
         ///   - keychain: The keychain that holds the item.
         public init(
             service: String,
@@ -97,7 +97,7 @@
             try await reportingFailure { try await item.credentials() }
         }
 
-        /// Stores credentials in place of the earlier credentials; `nil` removes them.
+        /// Stores credentials, which replace the earlier credentials; `nil` removes them.
         /// - Parameter credentials: The new credentials; `nil` removes the item.
         /// - Throws: ``Failure``.
         public func save(_ credentials: Credentials?) async throws {

@@ -1,9 +1,9 @@
 import Dispatch
 import Foundation
 
-/// Reads, writes and removes one item of a keychain, a generic password.
+/// Reads, writes and removes one item of a keychain. The item is a generic password.
 ///
-/// The type is separate from keychain services, so that its decisions can be tested on every system.
+/// The type calls keychain services through ``SecItemFunctions``, so tests of its decisions run on every system.
 struct KeychainItem: Sendable {
     /// A status of keychain services other than success.
     struct Failure: Error, Hashable {
@@ -11,7 +11,7 @@ struct KeychainItem: Sendable {
     }
 
     /// The queue of all keychain calls. A call blocks while another process uses the keychain. With the file-based keychain of macOS, a
-    /// call even blocks until the user responds to a prompt. Keychain calls must therefore not block a thread of the cooperative pool.
+    /// call even blocks until the user responds to a prompt. Therefore, keychain calls must not run on a thread of the cooperative pool.
     private static let queue = DispatchQueue(label: "holdfast.keychain")
 
     private let attributes: SecItemAttributes
@@ -122,7 +122,7 @@ struct SecItemAttributes: Hashable, Sendable {
     /// `kSecAttrAccessible`; not part of a query.
     var accessibility: Accessibility?
 
-    /// Creates attributes. The file-based keychain has neither access groups nor accessibility, so both are left out for it.
+    /// Creates attributes. The file-based keychain has neither access groups nor accessibility, so the initializer ignores both for it.
     init(
         service: String,
         account: String,
@@ -137,7 +137,7 @@ struct SecItemAttributes: Hashable, Sendable {
         self.accessibility = usesDataProtection ? accessibility : nil
     }
 
-    /// The attributes that find the item, whatever accessibility the item has.
+    /// The attributes that find the item. They don't include the accessibility, so they find the item with any accessibility.
     var query: SecItemAttributes {
         var query = self
         query.accessibility = nil
@@ -145,7 +145,7 @@ struct SecItemAttributes: Hashable, Sendable {
     }
 }
 
-/// A result of keychain services (`OSStatus`). The constants are the values of `SecBase.h` that the library handles or explains.
+/// A result of keychain services (`OSStatus`). The constants are the values of `SecBase.h` that the library handles or describes in logs.
 struct SecItemStatus: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     let rawValue: Int32
 

@@ -5,7 +5,7 @@ import StrictJSON
 import Synchronization
 import Timekeeping
 
-/// The renewal that a 401 requires.
+/// The renewal of the session that a 401 requires.
 enum Renewal: Hashable {
     /// Refresh the session. If a refresh is impossible, prompt the user to sign in.
     case refresh
@@ -16,16 +16,17 @@ enum Renewal: Hashable {
 extension Session {
     /// Returns credentials that are newer than the refused credentials.
     ///
-    /// All callers share one renewal. The loop repeats if the session changed during the renewal, or after the pause that follows a
-    /// temporary failure.
+    /// All callers share one renewal. The method starts again if the session changed during the renewal. It also starts again after the
+    /// pause that follows a temporary failure.
     /// - Parameters:
     ///   - stale: The credentials that were refused; `nil` if the request had no token.
     ///   - way: The renewal that the refusal requires.
-    ///   - deadline: The instant until which a refresh with a temporary failure is repeated; `nil` for one attempt.
+    ///   - deadline: The instant until which the method repeats a refresh that failed for a temporary reason; `nil` for one attempt.
     ///   - mayPrompt: Whether the user may be prompted to sign in.
-    /// - Returns: The credentials, and whether another caller started the renewal. `nil` if many renewals succeeded recently; another
+    /// - Returns: The credentials, and whether another caller started the renewal. `nil` if too many renewals succeeded recently; another
     ///   renewal would then not help.
-    /// - Throws: ``APIError``: `unauthorized` if there are no credentials, or the error of a refresh that failed for a temporary reason.
+    /// - Throws: ``APIError``. If the server's refusal ended the session, the error is this refusal. If there are no credentials, or if
+    ///   another session has begun, its kind is `unauthorized`. If the refresh failed for a temporary reason, the error is this failure.
     func renewed(
         after stale: SessionState.Held?,
         by way: Renewal,
@@ -38,7 +39,7 @@ extension Session {
                     unless: { [self] in state.withLock { $0.entrance(after: stale, at: environment.clock.now) } },
                     { [self] in try await renew(by: way, mayPrompt: mayPrompt) }
                 )
-                // The renewal may have begun for an earlier session, and may have ended after another sign-in.
+                // If another user signed in during the renewal, this caller must not use the new credentials. The loop then decides again.
                 guard let stale, !mayContinue(stale.sessionID, as: held.sessionID) else { return (held, isShared) }
                 continue
             } catch let failure as SessionFailure {
@@ -51,10 +52,10 @@ extension Session {
                 case .superseded: continue
                 case .excessive: return nil
                 case .promptNeeded(let refusal):
-                    // Another caller started this renewal, and that caller may not prompt.
+                    // The caller that started this renewal may not prompt the user. A caller that may prompt starts another renewal.
                     guard mayPrompt else { throw refusal ?? .signedOut }
                 case .paused(let error, let instant):
-                    // If a wait would end after the deadline, the wait doesn't begin.
+                    // The caller doesn't begin a wait that would end after the deadline.
                     guard let deadline, instant < deadline, error.isRetryable, error.kind != .noInternet else { throw error }
                     try await environment.clock.sleep(until: instant)
                 }
@@ -62,7 +63,8 @@ extension Session {
         }
     }
 
-    /// Renews the session for all callers. The renewal refreshes the session. If a refresh is impossible, it prompts the user to sign in.
+    /// Renews the session for all callers. The renewal refreshes the session. If a refresh is impossible, the renewal prompts the user to
+    /// sign in.
     /// - Throws: ``SessionFailure`` or the error of the refresh.
     private func renew(by way: Renewal, mayPrompt: Bool) async throws -> SessionState.Held {
         var generation = state.withLock(\.generation)
@@ -96,15 +98,16 @@ extension Session {
         case ended
         /// The session changed while the refresh was in flight.
         case superseded
-        /// The session of a generation can't be refreshed. The error is the server's refusal, if the server refused.
+        /// The session with this generation can't be refreshed. The error is the server's refusal; `nil` if the server did not refuse.
         case impossible(UInt64, APIError?)
     }
 
     /// Refreshes the session once, while no other process refreshes it.
     ///
-    /// First, the present credentials are written to the store, if they were not written before. The next steps run under the lock of the
-    /// store. The stored credentials are compared with the credentials of this process. If they differ, another process has refreshed or
-    /// signed in, and this process uses the stored credentials. Otherwise, this process calls the server and stores the new credentials.
+    /// First, the method writes the present credentials to the store if the store doesn't contain them yet. The next steps run under the
+    /// lock of the store. The method compares the stored credentials with the credentials of this process. If they differ, another process
+    /// has refreshed or signed in, and the method uses the stored credentials. Otherwise, the method calls the server and stores the new
+    /// credentials.
     private func refreshed() async throws -> Refreshed {
         // The comparison below requires that the store contains the credentials of this process.
         let isPersisted = await persistQuietly(state.withLock(\.generation))
@@ -136,11 +139,12 @@ extension Session {
         }
     }
 
-    /// Uses the credentials that another process has stored. If the credentials belong to another session, the observers are notified of
-    /// the end of the present session.
+    /// Uses the credentials that another process has stored. If they belong to another session, the method reports the end of the present
+    /// session to the observers.
     /// - Parameters:
     ///   - found: The stored credentials; `nil` if another process has signed the user out.
-    ///   - generation: The generation that the comparison was based on. If the session has changed since, nothing is adopted.
+    ///   - generation: The generation of the credentials that were compared with the store. If the session has changed since, the method
+    ///     does nothing.
     /// - Returns: The result for the callers that wait for the refresh.
     private func adopt(_ found: Credentials?, basedOn generation: UInt64) async -> Refreshed {
         let (adopted, before, after) = state.withLock { state -> (Refreshed, String?, String?) in
@@ -157,15 +161,15 @@ extension Session {
         return adopted
     }
 
-    /// Stores the credentials of a refresh. If this process or another process changed the session meanwhile, the credentials are revoked
-    /// instead.
+    /// Stores the credentials of a refresh. If this process or another process changed the session meanwhile, the method revokes the new
+    /// credentials instead.
     ///
-    /// If the store fails, the credentials are used until the app ends. Otherwise, the user would be signed out.
+    /// If the store fails, the session uses the new credentials until the process ends. Otherwise, the user would be signed out.
     /// - Parameters:
     ///   - fresh: The credentials that the refresh returned.
     ///   - before: The credentials that were refreshed.
     ///   - generation: The generation of `before`.
-    ///   - isStored: Whether the store had `before` when the refresh began.
+    ///   - isStored: Whether the store contained `before` when the refresh began.
     /// - Returns: The result for the callers that wait for the refresh.
     private func keep(
         _ fresh: Credentials,
@@ -196,7 +200,8 @@ extension Session {
         return await adopt(try await store.load(), basedOn: held.generation)
     }
 
-    /// Ends the session, unless the session changed. Credentials that another process has stored meanwhile stay in the store.
+    /// Ends the session, unless it has changed since a generation. If another process has stored credentials meanwhile, they stay in the
+    /// store.
     /// - Returns: Whether the session was ended.
     private func end(basedOn generation: UInt64) async throws -> Bool {
         let (before, isStored, ended) = state.withLock { ($0.credentials, $0.isStored, $0.end(basedOn: generation)) }
@@ -214,7 +219,7 @@ extension Session {
     }
 
     /// Writes the present state to the store, and logs a failure.
-    /// - Returns: Whether the store has the state.
+    /// - Returns: Whether the write succeeded.
     @discardableResult
     private func persistQuietly(_ generation: UInt64) async -> Bool {
         do {
@@ -226,11 +231,12 @@ extension Session {
         }
     }
 
-    /// Records a temporary failure, and computes when the next attempt may begin. If the server requested a delay, the delay is extended by
-    /// up to a tenth. Otherwise, the next attempt begins after the backoff. Half of the backoff is random.
+    /// Records a temporary failure, and computes when the next attempt may begin. If the server requested a delay, the method extends the
+    /// delay by a random part of up to a tenth. Otherwise, the next attempt begins after the backoff. Half of the backoff is random.
     /// - Parameters:
     ///   - error: The temporary failure.
-    ///   - known: The generation of the credentials when the refresh began. If the session has changed since, the failure is not recorded.
+    ///   - known: The generation of the credentials when the refresh began. If the session has changed since, the method doesn't record the
+    ///     failure.
     /// - Returns: The failure for all callers that share this renewal.
     private func paused(by error: APIError, basedOn known: UInt64) -> SessionFailure {
         var error = error
@@ -245,8 +251,8 @@ extension Session {
         let (now, chance) = (environment.clock.now, environment.chance())
         let pause: Duration
         if let named = error.retryAfter, named > .zero {
-            // With a longer delay, the calls fail at once. If the body of the response doesn't confirm the delay, later calls may try
-            // again.
+            // If the delay exceeds `longestWait`, the calls fail at once. If the body of the response doesn't confirm the delay, the next
+            // refresh may begin after `longestWait`.
             if named > timing.longestWait { error.retry = .never }
             let believed = error.isRetryAfterConfirmed ? named : min(named, timing.longestWait)
             pause = believed + believed * (0.1 * chance)
@@ -255,7 +261,7 @@ extension Session {
         }
         let instant = now + pause
         let failure = error
-        // Only attempts that reached the server count. Attempts that the client itself delayed don't count.
+        // Only attempts that reached the server count as failures. An attempt that the client itself refused doesn't count.
         state.withLock { $0.noteFailure(failure, basedOn: known, isAttempt: failure.reachedServer, until: instant) }
         return .paused(failure, until: instant)
     }
@@ -284,15 +290,15 @@ extension Session {
 }
 
 extension APIError {
-    /// The error of a call that needs a signed-in user while no user is signed in.
+    /// The error of a call that requires a signed-in user, if no user is signed in.
     static var signedOut: APIError {
         APIError(kind: .unauthorized, code: .authTokenMissing, retry: .afterSignIn, recovery: .signIn, attempts: 0)
     }
 
-    /// Whether a server refused the credentials. A server that could not check the credentials did not refuse them.
+    /// Whether the server refused the credentials. If the server could not check the credentials, it did not refuse them.
     ///
-    /// A 400 or 403 counts only if the body has the format of the API, because proxies and rate limits also use these statuses. A refusal
-    /// of another credential, such as an API key, doesn't concern the session.
+    /// A 400 or 403 counts as a refusal only if its body has the format of the API, because proxies and rate limits also use these
+    /// statuses. A refusal of another credential, such as an API key, doesn't affect the session.
     fileprivate var isRefusalOfCredentials: Bool {
         guard let status, [400, 401, 403].contains(status), kind != .notAPI, retryAfter == nil else { return false }
         let isOtherCredential = code.rawValue.hasPrefix("API_KEY_") || code.rawValue.hasPrefix("SOCIAL_")
@@ -302,14 +308,15 @@ extension APIError {
 }
 
 extension Credentials? {
-    /// Returns whether both values contain the same tokens, or whether both are `nil`. Expiry and identifiers are not compared.
+    /// Returns whether both values contain the same tokens, or whether both are `nil`. The method doesn't compare the expiry and the
+    /// identifiers.
     func hasTokens(of other: Credentials?) -> Bool {
         self?.accessToken == other?.accessToken && self?.refreshToken == other?.refreshToken
     }
 }
 
 extension Credentials {
-    /// Returns the credentials that result from a refresh. Values that are missing in the response are taken from the earlier credentials.
+    /// Returns the credentials after a refresh. If the response lacks a value, the method uses the value of the earlier credentials.
     fileprivate func continuing(_ before: Credentials?) -> Credentials {
         var credentials = identified(as: before?.sessionID)
         credentials.refreshToken = refreshToken ?? before?.refreshToken

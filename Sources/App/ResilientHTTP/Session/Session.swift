@@ -7,21 +7,21 @@ import Timekeeping
 
 /// The session of one user, shared by all calls of an app.
 ///
-/// **One refresh.** An expired token is refreshed once, for any number of calls. The callers wait for the refresh in flight. If the token
-/// of a caller has been replaced meanwhile, the caller uses the new token. If the app and its extensions share a store, their refreshes run
-/// one after another.
+/// **One refresh.** The session refreshes an expired token once, for any number of calls. The calls wait for this refresh. If the token of
+/// a call was replaced meanwhile, the call uses the new token. If the app and its extensions share a store, their refreshes run one after
+/// another.
 ///
-/// **Failures.** If a refresh fails for a temporary reason (no response, a timeout, 429, 5xx), the refresh is repeated, one attempt at a
-/// time. The repetitions end with the last deadline of the waiting calls. The session ends only if the server refuses the refresh token.
-/// After 5 successful refreshes within 30 s, no further refresh begins, because a server that refuses fresh tokens again and again has an
-/// error.
+/// **Failures.** If a refresh fails for a temporary reason (no response, a timeout, 429, 5xx), the session repeats the refresh, one attempt
+/// at a time. The session stops when the deadlines of all waiting calls have passed. The session ends only if the server refuses the
+/// refresh token. After 5 successful refreshes within 30 s, no further refresh begins, because a server that repeatedly refuses new tokens
+/// has an error.
 ///
-/// **Sign-out.** A session that has ended never continues. A refresh may complete after a sign-out, or after another user signed in. The
-/// tokens of this refresh are then revoked and not stored. Calls of one session never carry the tokens of another session.
+/// **Sign-out.** A session that has ended never continues. If a refresh completes after a sign-out, or after another user signed in, the
+/// session revokes the tokens of this refresh and doesn't store them. Calls of one session never carry the tokens of another session.
 ///
-/// **Crashes.** New credentials are written to the store as soon as the refresh completes. If the process is killed between the response
-/// and the write, the old refresh token is sent again after the next start. The server must accept the old token for a short time, as a
-/// Holdfast server does.
+/// **Crashes.** The session writes new credentials to the store when the refresh completes. If the process is killed between the response
+/// and the write, the next start sends the old refresh token again. The server must accept the old token for a short time, as a Holdfast
+/// server does.
 ///
 /// All methods may be called from any task at the same time.
 ///
@@ -34,28 +34,29 @@ import Timekeeping
 /// let api = APIClient(baseURL: url, transport: transport, session: session)
 /// ```
 public final class Session: Sendable {
-    /// Exchanges a refresh token for new credentials. If the result has no refresh token or no user, the present value is preserved.
+    /// Exchanges a refresh token for new credentials. If the result has no refresh token or no user, the session preserves the present
+    /// value.
     /// - Throws: `APIError`. An error that refuses the token (400, 401, 403) ends the session. Every other error counts as temporary.
     public typealias Refresh = @Sendable (_ refreshToken: String) async throws -> Credentials
     /// Prompts the user to sign in. Returns `nil` if the user declines. The session calls the closure once for all waiting calls. The
-    /// deadlines of the calls continue meanwhile.
+    /// deadlines of these calls don't pause while the prompt is shown.
     public typealias SignInPrompt = @Sendable () async -> Credentials?
     /// Revokes credentials at the server. The closure must handle failures itself.
     public typealias Revoke = @Sendable (Credentials) async -> Void
 
     /// The durations of refreshes, and the delays between repeated refreshes.
     public struct Timing: Hashable, Sendable {
-        /// The time before the expiry at which a token is replaced; 30 s by default. The time should exceed the difference between the
-        /// clocks of the device and the server.
+        /// The time before the expiry at which the session replaces a token; 30 s by default. Choose a time that exceeds the difference
+        /// between the clocks of the device and the server.
         public var skew: Duration = .seconds(30)
         /// The time limit of one refresh attempt; 5 s by default. After three failures in a row, the limit is three times as long, because
         /// the network may be slow.
         public var attemptTimeout: Duration = .seconds(5)
-        /// The delay between two attempts if the server requests no delay. The delay is at least half of the exponential value, and at most
-        /// 8 s by default.
+        /// The delay between two attempts if the server requests no delay. The delay is at least half of the exponential value. The maximum
+        /// is 8 s by default.
         public var backoff = Backoff(base: .milliseconds(500), cap: .seconds(8))
-        /// The longest server delay for which calls wait; 60 s by default. With a longer delay, the waiting calls fail with an error that
-        /// contains the delay.
+        /// The longest delay of a server for which calls wait; 60 s by default. If the server requests a longer delay, the waiting calls
+        /// fail with an error that contains the delay.
         public var longestWait: Duration = .seconds(60)
 
         /// Creates the default timing.
@@ -69,17 +70,17 @@ public final class Session: Sendable {
     let timing: Timing
     let environment: ClientEnvironment
     let state = Mutex(SessionState())
-    /// The renewal in flight, shared by all calls.
+    /// The renewal that is in flight. All calls share it.
     let renewal = SingleFlight<SessionState.Held>()
-    /// The first read of the store, shared by its callers.
+    /// The first read of the store. All callers share it.
     private let loading = SingleFlight<Void>()
-    /// The write in flight. If the write includes the change of a caller, the caller shares this write.
+    /// The write that is in flight. If the write includes a caller's change, the caller waits for this write.
     private let writing = SingleFlight<Void>()
-    /// The closures that run when a session has ended, by the object that registered the closure.
+    /// The closures that run when a session has ended. Each key is the object that registered the closure.
     private let endings = Mutex<[ObjectIdentifier: @Sendable (_ sessionID: String) async -> Void]>([:])
-    /// The closures that run when another account may be signed in, by the object that registered the closure.
+    /// The closures that run when another account may be signed in. Each key is the object that registered the closure.
     private let observers = Mutex<[ObjectIdentifier: @Sendable (SessionChange) async -> Void]>([:])
-    /// Only one write runs at a time, because a store may compare and write in two steps.
+    /// Allows only one write at a time, because a store can compare and write in two steps.
     let writes = ConcurrencyLimiter(1, maximumWaiters: .max)
 
     /// Creates a session.
@@ -113,8 +114,8 @@ public final class Session: Sendable {
         get async throws { try await held()?.credentials }
     }
 
-    /// The account that is signed in, as ``Credentials/userID``. `nil` if no user is signed in, or if the credentials don't contain the
-    /// account.
+    /// The account that is signed in: the ``Credentials/userID`` of the credentials. `nil` if no user is signed in, or if the credentials
+    /// have no user.
     ///
     /// An offline queue stores authorized requests only for a known account, and sends them only with tokens of that account.
     /// - Throws: The store's error.
@@ -125,10 +126,11 @@ public final class Session: Sendable {
     /// Refreshes the session now, for example after the user's permissions changed. If a refresh is in flight, the method waits for it.
     ///
     /// If the user was signed out, and another process has stored credentials since, the method uses these credentials.
-    /// - Parameter timeout: The time within which a refresh with a temporary failure is repeated. With the default, zero, there is one
-    ///   attempt.
-    /// - Throws: `APIError`: the server's refusal if this refusal ended the session, the kind `unauthorized` if no user is signed in, or
-    ///   the temporary failure. The store's error if the store can't be read.
+    /// - Parameter timeout: The time during which the session repeats a refresh that fails for a temporary reason. With the default, zero,
+    ///   there is one attempt.
+    /// - Throws: `APIError`. If the server's refusal ended the session, the error is this refusal. If no user is signed in, its kind is
+    ///   `unauthorized`. If the refresh failed for a temporary reason, the error is this failure. If the store can't be read, the method
+    ///   throws the store's error.
     public func refreshNow(timeout: Duration = .zero) async throws {
         guard let held = try await held() else {
             guard try await joinOtherProcess() else { throw APIError.signedOut }
@@ -153,16 +155,17 @@ public final class Session: Sendable {
     /// Begins a session with the credentials of a sign-in. With `nil`, ends the session.
     ///
     /// The earlier session ends in memory even if the store fails. From then on, no call carries the tokens of the earlier session. The
-    /// change is written to the store even if the caller is canceled. Several changes are written in their order.
+    /// session writes the change to the store even if the caller is canceled. It writes several changes in their order.
     ///
     /// The method does not call the server. To revoke the returned credentials, call the server.
     /// - Parameter credentials: The new credentials; `nil` signs the user out.
     /// - Returns: The credentials that were replaced; `nil` if there were none.
-    /// - Throws: The store's error. After a failed sign-out, the store may still contain the tokens. Repeat the call. Otherwise, the user
-    ///   is signed in again after a restart of the app.
+    /// - Throws: The store's error. After a failed sign-out, the store may still contain the tokens. Call the method again. Otherwise, the
+    ///   user is signed in again after a restart of the app.
     @discardableResult
     public func setCredentials(_ credentials: Credentials?) async throws -> Credentials? {
-        // Caches may contain responses of a session that this process has not loaded yet. Loading the session makes its end known.
+        // Caches may contain responses of a session that this process has not loaded yet. After this load, the change below notifies the
+        // caches that this session has ended.
         if endings.withLock({ !$0.isEmpty }) { _ = try? await held() }
         let (replaced, generation, session) = state.withLock { state in
             (state.credentials, state.replace(with: credentials?.identified()), state.held?.sessionID)
@@ -207,8 +210,8 @@ public final class Session: Sendable {
         for observer in observers.withLock({ Array($0.values) }) { await observer(change) }
     }
 
-    /// Runs the closures of ``onEnd(of:_:)`` for a session that was replaced or removed. Does nothing if there was no session, or if it is
-    /// still the present one.
+    /// Runs the closures of ``onEnd(of:_:)`` for a session that was replaced or removed. Does nothing if there was no session, or if the
+    /// session is still the present one.
     /// - Parameters:
     ///   - session: The session that was replaced or removed; `nil` if there was none.
     ///   - present: The session that is present now; `nil` if no user is signed in.
@@ -218,7 +221,7 @@ public final class Session: Sendable {
     }
 
     /// Revokes credentials that no call will use. A separate task revokes them one after another, so that no refresh waits.
-    /// - Parameter credentials: The credentials. Without a closure for revocations, nothing happens.
+    /// - Parameter credentials: The credentials. If the session has no closure for revocations, nothing happens.
     func discard(_ credentials: Credentials) {
         guard let revoke, state.withLock({ $0.beginRevocation(of: credentials) }) else { return }
         Task { [self] in
@@ -248,16 +251,16 @@ extension Session {
     /// Returns whether calls that began in one session may use the tokens of another session.
     func mayContinue(_ session: String?, as other: String?) -> Bool { state.withLock { $0.mayContinue(session, as: other) } }
 
-    /// Returns whether a token expires so soon that the token should be replaced before its use. `false` if there is no refresh token or no
-    /// expiry.
+    /// Returns whether a token expires so soon that the session should replace it before its use. `false` if there is no refresh token or
+    /// no expiry.
     func isEnding(_ held: SessionState.Held) -> Bool {
         guard held.credentials.refreshToken != nil, let end = held.credentials.expiresAt else { return false }
         return end.timeIntervalSince(environment.wallClock()) <= timing.skew / .seconds(1)
     }
 
-    /// Writes the present state, unless an earlier write already included the generation. Writes run one after another. Each write stores
-    /// the state at its beginning, so an earlier state never overwrites a later state.
-    /// - Parameter generation: The generation that the store must have at the end, or a later one.
+    /// Writes the present state, unless an earlier write already included the given generation. Writes run one after another. Each write
+    /// stores the state at its beginning, so an earlier state never overwrites a later state.
+    /// - Parameter generation: The store must contain the state of this generation, or a later state, when the method returns.
     /// - Throws: The store's error.
     func persist(_ generation: UInt64) async throws {
         while state.withLock({ $0.stored < generation }) {
@@ -284,13 +287,13 @@ extension Session {
 
 /// A change of the account that is signed in.
 package struct SessionChange: Sendable {
-    /// The account that the app signed out; `nil` if there was no sign-out. The end of a session by the server is not a sign-out.
+    /// The account that the app signed out; `nil` if there was no sign-out. If the server ended the session, there was no sign-out.
     package var signedOut: String?
 }
 
-/// The state of a session. The state is a value that the session's lock guards.
+/// The state of a session: a value that the session's mutex guards.
 ///
-/// `generation` grows with every change of the credentials. An operation that waits remembers the generation of its beginning. The
+/// `generation` increases with every change of the credentials. An operation that waits stores the generation of its beginning. The
 /// operation has an effect only if the generation has not changed. A response that arrives after a sign-out therefore changes nothing.
 struct SessionState {
     /// Credentials with the generation that identifies them.
@@ -301,14 +304,15 @@ struct SessionState {
         var sessionID: String? { credentials.sessionID }
     }
 
-    /// The number of successful renewals within ``renewalWindow`` after which no other renewal begins.
+    /// The number of successful renewals within ``renewalWindow`` after which no further renewal begins.
     static let mostRenewals = 5
     static let renewalWindow: Duration = .seconds(30)
 
-    /// Whether the store need not be read. `true` after the store was read, and after a sign-in or a sign-out.
+    /// Whether the session no longer has to read the store. `true` after the store was read, and after a sign-in or a sign-out.
     private(set) var isLoaded = false
     private(set) var credentials: Credentials?
-    /// The number of the present state. It grows with every change, so that a write or a response of an earlier state is recognized.
+    /// The number of the present state. It increases with every change, so the session recognizes a write or a response of an earlier
+    /// state.
     private(set) var generation: UInt64 = 0
     /// The latest generation in the store, as far as this process knows.
     private(set) var stored: UInt64 = 0
@@ -316,18 +320,18 @@ struct SessionState {
     private(set) var attempted: UInt64 = 0
     /// The times of the last successful renewals, oldest first.
     private var renewals: [Duration] = []
-    /// After a sign-in at the client's prompt: the session that ended, and the session with which its calls continue.
+    /// The session that ended, and the session with which its calls continue. Set after a sign-in at the client's prompt.
     private var continuation: (from: String, to: String)?
     /// The credentials to be revoked, and whether a revocation is running.
     private var revocations: (waiting: [Credentials], isRunning: Bool) = ([], false)
     /// The number of consecutive failed refreshes.
     private(set) var failures = 0
-    /// The instant before which no refresh begins, and the failure that caused the pause.
+    /// The instant before which no refresh begins, and the failure that caused this pause.
     private var pause: (until: Duration, failure: APIError)?
 
     var held: Held? { credentials.map { Held(credentials: $0, generation: generation) } }
 
-    /// Whether the store has the present credentials, as far as this process knows.
+    /// Whether the store contains the present credentials, as far as this process knows.
     var isStored: Bool { stored == generation }
 
     /// Uses the credentials from the store, unless a session began before the store was read.
@@ -347,7 +351,7 @@ struct SessionState {
         return generation
     }
 
-    /// Replaces the tokens of the session, unless the session changed since a generation.
+    /// Replaces the tokens of the session, unless the session has changed since a generation.
     /// - Parameter now: The time of the renewal, which counts toward ``mostRenewals``.
     /// - Returns: The new credentials; `nil` if the session changed.
     mutating func renew(_ new: Credentials, basedOn known: UInt64, at now: Duration?) -> Held? {
@@ -360,7 +364,7 @@ struct SessionState {
         return held
     }
 
-    /// Ends the session, unless it changed since a generation.
+    /// Ends the session, unless it has changed since a generation.
     /// - Returns: The new generation; `nil` if the session changed.
     mutating func end(basedOn known: UInt64) -> UInt64? { generation == known ? replace(with: nil) : nil }
 
@@ -406,7 +410,7 @@ struct SessionState {
         return (credentials, generation)
     }
 
-    /// Records that the store has the credentials of a generation.
+    /// Records that the store contains the credentials of a generation.
     mutating func endWrite(of written: UInt64) { stored = max(stored, written) }
 
     /// Records a failed attempt, unless the session changed meanwhile.
@@ -419,8 +423,7 @@ struct SessionState {
         pause = (instant, error)
     }
 
-    /// Returns the next step of a caller whose credentials were refused. The caller uses the present credentials, waits for a renewal, or
-    /// fails.
+    /// Returns the next step of a caller whose credentials were refused: use the present credentials, wait for a renewal, or fail.
     func entrance(after stale: Held?, at now: Duration) -> SingleFlight<Held>.Entrance {
         if let stale, stale.generation != generation {
             // The refused credentials have already been replaced.
@@ -428,7 +431,7 @@ struct SessionState {
             return mayContinue(stale.sessionID) ? .ready(held) : .hopeless(SessionFailure.replaced)
         }
         if stale == nil, let held { return .ready(held) }
-        // The server refused several fresh tokens in a row, so the server would also refuse the next token.
+        // Several renewals succeeded recently, but the server refused the new tokens. It would also refuse the next one.
         let isExcessive = renewals.count >= Self.mostRenewals && now - renewals[0] < Self.renewalWindow
         if isExcessive { return .hopeless(SessionFailure.excessive) }
         if let pause, pause.until > now { return .hopeless(SessionFailure.paused(pause.failure, until: pause.until)) }
@@ -438,7 +441,7 @@ struct SessionState {
 
 /// The reason why a caller got no credentials.
 enum SessionFailure: Error {
-    /// The session has ended. The error is the server's refusal, if the server refused.
+    /// The session has ended. The error is the server's refusal; `nil` if the server did not refuse.
     case ended(APIError?)
     /// Another session has begun.
     case replaced
@@ -446,8 +449,9 @@ enum SessionFailure: Error {
     case superseded
     /// Too many renewals succeeded in a short time.
     case excessive
-    /// The user must sign in, but the caller may not prompt the user. The error is the server's refusal, if the server refused.
+    /// The user must sign in, but the caller may not prompt the user. The error is the server's refusal; `nil` if the server did not
+    /// refuse.
     case promptNeeded(APIError?)
-    /// A refresh failed for a temporary reason. The next refresh begins at the instant.
+    /// A refresh failed for a temporary reason. No refresh begins before the instant.
     case paused(APIError, until: Duration)
 }

@@ -9,9 +9,9 @@ import Timekeeping
 extension APIClient {
     /// Downloads a response into a file, and resumes an interrupted download.
     ///
-    /// The method writes the bytes to a partial file beside the target (`NAME.partial`). The complete partial file replaces the target.
-    /// After a lost connection, the download resumes automatically. The retry policy of the endpoint limits the number of consecutive
-    /// retries without a new byte.
+    /// The method writes the bytes to a partial file beside the target (`NAME.partial`). When this file is complete, it replaces the
+    /// target. After a lost connection, the method resumes the download automatically. The retry policy of the endpoint limits the number
+    /// of consecutive retries that receive no new byte.
     ///
     /// After an error or a restart of the process, call the method again with the same path and target. If the server sent a strong `ETag`
     /// or a `Last-Modified` (RFC 9110 §13.1.5), the download then continues at the end of the partial file. If the resource has changed
@@ -24,11 +24,11 @@ extension APIClient {
     ///   - path: The path, optionally with a query. It is percent-encoded and has no fragment.
     ///   - query: Items that are percent-encoded and appended to the query of the path.
     ///   - target: The file. Its folder must exist. Concurrent downloads must not have the same target.
-    ///   - headers: Further headers. The default of `Accept` is any content.
-    ///   - options: The differences of the call from the policy of its endpoint.
+    ///   - headers: Further headers. If they contain no `Accept`, the client accepts any content.
+    ///   - options: The settings of this call, such as a timeout.
     ///   - idleTimeout: The maximum time without a byte.
-    ///   - context: The operation of the app.
-    ///   - progress: Called after each chunk is written. If the download starts again, the progress starts again at 0.
+    ///   - context: A name for the operation, which errors contain.
+    ///   - progress: Receives the progress after each written chunk. If the download starts again, the progress starts again at 0.
     /// - Returns: The head of the last response.
     /// - Throws: ``APIError`` of the last attempt. If the file system failed, the `underlying` error is the error of the file system. The
     ///   partial file remains.
@@ -65,7 +65,7 @@ extension APIClient {
             do throws(APIError) {
                 return try await download.run(into: file, progress: progress)
             } catch {
-                // The attempt made progress if the connection transferred bytes that can be resumed.
+                // The attempt made progress if it received new bytes, and the download can be resumed after them.
                 failures = file.length > begin && file.validator != nil ? 0 : failures
                 guard [.network, .timeout, .noInternet].contains(error.kind), error.retry != .never, file.hasBegun,
                     failures < policy.maximumRetries
@@ -81,7 +81,7 @@ extension APIClient {
         }
     }
 
-    /// Returns the retry policy of the options. If the options have none, the method returns the policy of the download's endpoint.
+    /// Returns the retry policy of the options. If the options contain none, returns the policy of the download's endpoint.
     private func retryPolicy(for path: String, options: CallOptions) -> RetryPolicy {
         let request = HTTPRequest(method: .get, scheme: nil, authority: nil, path: baseURL.path(percentEncoded: true) + path)
         return options.retry ?? policies[routes.endpoint(of: request)].retry ?? RetryPolicy()
@@ -99,8 +99,8 @@ private struct Download: Sendable {
 
     /// Sends one request and writes its body.
     ///
-    /// A 206 continues the partial file if the range begins at the end of the file and the validator is unchanged. A validator, such as an
-    /// `ETag`, identifies a version. Any other success contains the whole resource, and the file starts again.
+    /// A validator, such as an `ETag`, identifies a version of the resource. A 206 continues the partial file if its range begins at the
+    /// end of the file and the validator is unchanged. Any other success contains the whole resource, so the file starts again.
     /// - Returns: The head of the response.
     /// - Throws: ``APIError`` of the attempt. The received bytes remain in the file.
     func run(
@@ -109,9 +109,9 @@ private struct Download: Sendable {
     ) async throws(APIError) -> HTTPResponse {
         file.hasBegun = false
         var headers = headers.accepting("*/*")
-        // The download itself determines the range.
+        // The client determines the range itself.
         (headers[.range], headers[.ifRange]) = (nil, nil)
-        // The range of a compressed body differs from the range of the file.
+        // A range of a compressed body doesn't correspond to a range of the file.
         headers[.acceptEncoding] = "identity"
         if file.length > 0, let validator = file.validator {
             headers[.range] = "bytes=\(file.length)-"
@@ -136,7 +136,7 @@ private struct Download: Sendable {
             guard let range = ContentRange(stream.response), range.first == file.length,
                 stream.response.headerFields[file.isTagged ? .eTag : .lastModified].map({ $0 == file.validator }) ?? true
             else {
-                // The server sent another range than the requested one.
+                // The server sent another range, or a range of another version.
                 try await local { try await file.startAnew(validator: nil) }
                 return try await run(into: file, progress: progress)
             }
@@ -164,15 +164,15 @@ private struct Download: Sendable {
         return stream.response
     }
 
-    /// The error of a body that ends without an error before its announced length.
+    /// The error of a body whose length differs from the announced length.
     private static let broken = TransportError(
         .connectionLost,
         message: "the body has another length than announced",
         wasSent: true
     )
 
-    /// Handles a 416: the requested range begins after the end of the resource. Either the partial file is complete, or it belongs to
-    /// another version.
+    /// Handles a 416: the requested range begins after the end of the resource. Either the partial file is complete, or the file contains
+    /// bytes of another version.
     private func outOfRange(
         _ file: PartialFile,
         _ error: APIError,
@@ -217,8 +217,8 @@ struct ContentRange: Hashable {
 
 extension HTTPResponse {
     /// Returns the strong validator of this version of the resource, for `If-Range` (RFC 9110 §8.8). The validator is a strong `ETag`, or a
-    /// `Last-Modified` at least a second before the `Date`. A compressed body has no validator, because its ranges differ from the ranges
-    /// of the file.
+    /// `Last-Modified` that is at least one second earlier than `Date`. A compressed body has no validator, because a range of the body
+    /// doesn't correspond to a range of the file.
     func strongValidator(now: Date) -> String? {
         guard headerFields[.contentEncoding].map({ $0 == "identity" }) ?? true else { return nil }
         if let tag = headerFields[.eTag] { return tag.hasPrefix("\"") && tag.hasSuffix("\"") && tag.count > 1 ? tag : nil }
@@ -232,11 +232,12 @@ extension HTTPResponse {
 /// The partial file of a download, in the folder of its target. Only one task uses it.
 ///
 /// A download uses three files: the target, `NAME.partial` with the received bytes, and `NAME.partial.origin`. The origin file contains the
-/// address of the resource, and the validator (such as the `ETag`) of the downloaded version. Before bytes of another version are written,
-/// the origin file is removed, the partial file is emptied, and the new origin file is stored. If the process ends at any moment, the
-/// partial file therefore matches its origin file, or has no origin file and is not used.
+/// address of the resource, and the validator (such as the `ETag`) of the downloaded version. Before the download writes bytes of another
+/// version, it removes the origin file, empties the partial file, and stores the new origin file. If the process ends at any moment, the
+/// partial file therefore matches its origin file, or it has no origin file. The next download ignores a partial file without an origin
+/// file.
 ///
-/// Files are read and written on a separate queue, because reading and writing block.
+/// The type reads and writes files on a separate queue, because reading and writing block the thread.
 final class PartialFile: Sendable {
     /// The data that a later process needs to resume.
     private struct Origin: Codable, Hashable {
@@ -259,7 +260,7 @@ final class PartialFile: Sendable {
     private let (target, partial, origin): (URL, URL, URL)
     private let source: String
 
-    /// Opens the partial file of a target if the file has the same source and can be resumed.
+    /// Opens the partial file of a target if the file has the same source and the download can be resumed.
     init(_ target: URL, source: String) async throws {
         self.target = target
         self.source = source
@@ -284,11 +285,11 @@ final class PartialFile: Sendable {
         set { state.withLock { $0.hasBegun = newValue } }
     }
 
-    /// Empties the file, for another version.
+    /// Empties the file, so that the download of another version can begin.
     /// - Parameter validator: The strong validator of the new version; `nil` if the new download can't be resumed.
     func startAnew(validator: String?) async throws {
         try await perform { file, state in
-            // The origin on disk must never belong to bytes of another version.
+            // The origin file must never exist beside bytes of another version.
             try? FileManager.default.removeItem(at: file.origin)
             state.validator = nil
             let handle = try file.handle(&state)
@@ -301,8 +302,8 @@ final class PartialFile: Sendable {
         }
     }
 
-    /// Appends bytes to the file. The bytes are not flushed to the disk. After a power failure, the length of the file shows how many bytes
-    /// were stored.
+    /// Appends bytes to the file. The method doesn't flush the bytes to the disk. After a power failure, the length of the file shows how
+    /// many bytes were stored.
     func append(_ chunk: [UInt8]) async throws {
         try await perform { file, state in
             try file.handle(&state).write(contentsOf: chunk)
@@ -310,7 +311,7 @@ final class PartialFile: Sendable {
         }
     }
 
-    /// Flushes the file to the disk. The file then replaces the target atomically.
+    /// Flushes the file to the disk, and then replaces the target with the file atomically.
     func finish() async throws {
         try await perform { file, state in
             let handle = try file.handle(&state)
@@ -323,7 +324,7 @@ final class PartialFile: Sendable {
         }
     }
 
-    /// Opens an earlier partial file, if its origin has the same address.
+    /// Opens an earlier partial file if its origin file contains the same address.
     private func open(_ state: inout State) throws {
         guard let bytes = try? PrivateFile.read(origin.path(percentEncoded: false), upTo: Self.longestOrigin),
             let known = try? JSONDecoder().decode(Origin.self, from: Data(bytes)), known.source == source,

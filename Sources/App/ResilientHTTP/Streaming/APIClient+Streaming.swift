@@ -3,13 +3,14 @@ public import Foundation
 public import HTTPTypes
 
 extension APIClient {
-    /// Sends a request and returns the response when its head has arrived. The body may have any size, and is read as it arrives.
+    /// Sends a request and returns the response when its head has arrived. The body can have any size, and the reader reads it as it
+    /// arrives.
     ///
     /// Use this method for responses that are large, slow or endless. To read the whole body at once, use
-    /// ``send(_:_:query:body:headers:options:context:)``. Before the first byte of the body, the call uses the session, the gate, the
+    /// ``send(_:_:query:body:headers:options:context:)``. Until the head of the response arrives, the call uses the session, the gate, the
     /// breaker and retries like any other call. The deadline of the call applies until the head of a success. Afterwards, `idleTimeout`
-    /// applies. A slow reader slows the server down. The connection closes if the stream is released before its end, or if the reading task
-    /// is canceled.
+    /// applies. A slow reader slows the server down. If the stream is released before its end, or if the reading task is canceled, the
+    /// connection closes.
     ///
     /// ```swift
     /// let export = try await api.stream(.get, "/exports/7")
@@ -20,12 +21,12 @@ extension APIClient {
     ///   - path: The path, optionally with a query. It is percent-encoded and has no fragment.
     ///   - query: Items that are percent-encoded and appended to the query of the path.
     ///   - body: The body.
-    ///   - headers: Further headers. The default of `Accept` is any content.
-    ///   - options: The differences of the call from the policy of its endpoint.
-    ///   - idleTimeout: The maximum time without a byte in either direction. The time in which the reader takes no bytes doesn't count.
-    ///   - context: The operation of the app.
-    /// - Throws: ``APIError`` for any status that isn't a success, or if no response is received. Errors within the body are thrown by the
-    ///   stream.
+    ///   - headers: Further headers. If they contain no `Accept`, the client accepts any content.
+    ///   - options: The settings of this call, such as a timeout.
+    ///   - idleTimeout: The maximum time without a byte in either direction. While the reader requests no bytes, this time doesn't run.
+    ///   - context: A name for the operation, which errors contain.
+    /// - Throws: ``APIError`` for any status that isn't a success, or if no response is received. If an error occurs within the body, the
+    ///   stream throws it.
     public func stream(
         _ method: HTTPRequest.Method,
         _ path: String,
@@ -55,11 +56,11 @@ extension APIClient {
     ///   - path: The path, optionally with a query. It is percent-encoded and has no fragment.
     ///   - query: Items that are percent-encoded and appended to the query of the path.
     ///   - headers: Further headers.
-    ///   - options: The differences of the call from the policy of its endpoint.
+    ///   - options: The settings of this call, such as a timeout.
     ///   - idleTimeout: The maximum time without a byte.
-    ///   - context: The operation of the app.
-    /// - Throws: ``APIError`` for any status that isn't a success, or if no response is received. Errors within the body are thrown by the
-    ///   sequence.
+    ///   - context: A name for the operation, which errors contain.
+    /// - Throws: ``APIError`` for any status that isn't a success, or if no response is received. If an error occurs within the body, the
+    ///   sequence throws it.
     public func lines(
         _ path: String,
         query: [URLQueryItem] = [],
@@ -84,25 +85,26 @@ extension APIClient {
     /// Sends a large body, such as a file, a stream or a form, and returns the value of the response.
     ///
     /// Unlike `post(_:_:query:headers:options:context:)`, an upload has no deadline of 30 s. An upload fails when no byte was sent or
-    /// received for `idleTimeout`. If the call is retried, a file or a stream is sent again from its beginning, and the progress starts
-    /// again at 0. A stream that can only be read once is never retried.
+    /// received for `idleTimeout`. If the client retries the call, it sends a file or a stream again from its beginning, and the progress
+    /// starts again at 0. The client never retries a stream that can be read only once.
     ///
     /// ```swift
     /// let photo = RequestBody(file: url, contentType: "image/jpeg")
     /// let value: Photo = try await api.upload(.put, "/photos/7", photo) { print($0.fraction ?? 0) }
     /// ```
     /// - Parameters:
-    ///   - method: The method. A POST is only retried with an idempotency key.
+    ///   - method: The method. The client retries a POST only with an idempotency key.
     ///   - path: The path, optionally with a query. It is percent-encoded and has no fragment.
     ///   - body: The body.
     ///   - query: Items that are percent-encoded and appended to the query of the path.
     ///   - headers: Further headers.
-    ///   - options: The differences of the call from the policy of its endpoint.
+    ///   - options: The settings of this call, such as a timeout.
     ///   - timeout: The maximum duration of all attempts together, instead of the timeout of the client.
     ///   - idleTimeout: The maximum time without a byte in either direction.
-    ///   - context: The operation of the app.
-    ///   - progress: Called as the transport sends the body, on any thread.
-    /// - Returns: The value of the response, wrapped or flat, like the value of a verb.
+    ///   - context: A name for the operation, which errors contain.
+    ///   - progress: Receives the progress as the transport sends the body, on any thread.
+    /// - Returns: The value of the response. The body of the response can be wrapped or flat, as for
+    ///   ``get(_:query:headers:options:context:)``.
     /// - Throws: ``APIError`` for any status that isn't a success, or if no response is received. The kind is `invalidRequest` if the body
     ///   can't be read, and `decoding` if the body of the response doesn't have the type of the value.
     public func upload<Value: Decodable>(
@@ -123,19 +125,19 @@ extension APIClient {
         return try await patient(timeout).call(outgoing, read: decoded)
     }
 
-    /// Sends a large body, such as a file, a stream or a form, and ignores the content of the response. Apart from the result, the method
-    /// behaves like the method that returns a value.
+    /// Sends a large body, such as a file, a stream or a form, and ignores the content of the response. Otherwise, the method behaves like
+    /// the `upload` method that returns a value.
     /// - Parameters:
-    ///   - method: The method. A POST is only retried with an idempotency key.
+    ///   - method: The method. The client retries a POST only with an idempotency key.
     ///   - path: The path, optionally with a query. It is percent-encoded and has no fragment.
     ///   - body: The body.
     ///   - query: Items that are percent-encoded and appended to the query of the path.
     ///   - headers: Further headers.
-    ///   - options: The differences of the call from the policy of its endpoint.
+    ///   - options: The settings of this call, such as a timeout.
     ///   - timeout: The maximum duration of all attempts together, instead of the timeout of the client.
     ///   - idleTimeout: The maximum time without a byte in either direction.
-    ///   - context: The operation of the app.
-    ///   - progress: Called as the transport sends the body, on any thread.
+    ///   - context: A name for the operation, which errors contain.
+    ///   - progress: Receives the progress as the transport sends the body, on any thread.
     /// - Returns: The head of the response.
     /// - Throws: ``APIError`` for any status that isn't a success, or if no response is received. The kind is `invalidRequest` if the body
     ///   can't be read.
@@ -167,7 +169,7 @@ extension APIClient {
 }
 
 extension HTTPFields {
-    /// Returns the fields, with an `Accept` if the fields contain none.
+    /// Returns the fields. If they contain no `Accept`, adds one with the given types.
     func accepting(_ types: String) -> HTTPFields {
         guard !contains(.accept) else { return self }
         var fields = self

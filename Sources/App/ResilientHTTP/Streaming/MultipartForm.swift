@@ -1,9 +1,9 @@
 public import Foundation
 
-/// A form with files: `multipart/form-data` (RFC 7578). Names are escaped as in browsers (WHATWG HTML §4.10.21.8).
+/// A form with files: `multipart/form-data` (RFC 7578). The form escapes names as browsers do (WHATWG HTML §4.10.21.8).
 ///
-/// Files are read while the form is sent, so large files don't need more memory. The request has a `Content-Length`, unless the size of a
-/// file can't be read. A form can be sent several times, and an upload of a form can be retried.
+/// The transport reads files while it sends the form, so large files don't need more memory. The request has a `Content-Length`, unless the
+/// size of a file can't be read. A form can be sent several times, so the client can retry an upload of a form.
 ///
 /// ```swift
 /// var form = MultipartForm()
@@ -12,8 +12,8 @@ public import Foundation
 /// let value: Profile = try await api.upload(.post, "/profile", form.body)
 /// ```
 ///
-/// A form is a value type, so appending a part to a copy doesn't change the original. Parts are sent in the order in which they were
-/// appended.
+/// A form is a value type, so appending a part to a copy doesn't change the original. The parts are sent in the order in which you append
+/// them.
 public struct MultipartForm: Sendable {
     /// The content of a part.
     private enum Content: Sendable {
@@ -37,7 +37,7 @@ public struct MultipartForm: Sendable {
         self.boundary = boundary
     }
 
-    /// Appends a text field. Line ends in the name and the value become CRLF.
+    /// Appends a text field. The method converts line ends in the name and the value to CRLF.
     /// - Parameters:
     ///   - value: The value.
     ///   - name: The name of the field. Several parts may have the same name.
@@ -60,7 +60,7 @@ public struct MultipartForm: Sendable {
         append(bytes, disposition: Self.disposition(name, filename: filename), contentType: contentType)
     }
 
-    /// Appends a file. The file is read while the form is sent, and must not change before the end.
+    /// Appends a file. The transport reads the file while it sends the form, so the file must not change before the call has ended.
     /// - Parameters:
     ///   - file: The file.
     ///   - name: The name of the field.
@@ -89,7 +89,7 @@ public struct MultipartForm: Sendable {
             length = length.flatMap { sum in size.map { sum + Int64(part.head.count) + $0 + 2 } }
         }
         let write: RequestBody.Writer = { write in
-            // Small parts are combined into one chunk.
+            // Combine small parts into one chunk.
             var chunk: [UInt8] = []
             for part in parts {
                 chunk += part.head
@@ -118,7 +118,7 @@ public struct MultipartForm: Sendable {
         parts.append(Part(head: head(disposition, contentType: contentType), content: .bytes(bytes)))
     }
 
-    /// Returns the delimiter and the header of a part. Line ends are removed from the content type.
+    /// Returns the delimiter and the header of a part. The method removes line ends from the content type.
     private func head(_ disposition: String, contentType: String?) -> [UInt8] {
         let type = contentType.map { "Content-Type: \($0.filter { !$0.isNewline })\r\n" } ?? ""
         return Array("--\(boundary)\r\nContent-Disposition: form-data; \(disposition)\r\n\(type)\r\n".utf8)

@@ -8,9 +8,10 @@ public import HTTPTypes
 /// for try await chunk in stream { try file.write(contentsOf: chunk) }
 /// ```
 ///
-/// Only one reader can read the stream, and only once. The connection closes if the stream is released before its end, or if its reader is
-/// canceled. A slow reader slows the server down, so the memory use is limited. To read single bytes or lines instead of chunks, use
-/// ``bytes`` or ``lines``. To store a file, use ``APIClient/download(_:query:to:headers:options:idleTimeout:context:progress:)``.
+/// Only one reader can read the stream, and only once. If the stream is released before its end, or if its reader is canceled, the
+/// connection closes. A slow reader slows the server down, so the memory use is limited. To read single bytes or lines instead of chunks,
+/// use ``bytes`` or ``lines``. To store a file, use
+/// ``APIClient/download(_:query:to:headers:options:idleTimeout:context:progress:)``.
 public struct ResponseStream: AsyncSequence, Sendable {
     /// The type of the elements: a chunk of the body.
     public typealias Element = [UInt8]
@@ -33,18 +34,18 @@ public struct ResponseStream: AsyncSequence, Sendable {
             ? response.headerFields[.contentLength].flatMap { Int64($0) } : nil
     }
 
-    /// The body as single bytes. Single bytes are easier to parse than chunks, but slower to read. The bytes are those of this stream, so
-    /// read either the bytes or the stream.
+    /// The body as single bytes. Single bytes are easier to parse than chunks, but slower to read. The bytes come from this stream, so read
+    /// either the bytes or the stream.
     public var bytes: Bytes { Bytes(stream: self) }
 
-    /// The body as lines of text, as they arrive. The lines are those of this stream, so read either the lines or the stream.
+    /// The body as lines of text, as they arrive. The lines come from this stream, so read either the lines or the stream.
     public var lines: Lines { Lines(stream: self) }
 
     /// Reads the whole body.
     ///
     /// - Parameter limit: The maximum number of bytes.
     /// - Returns: The bytes.
-    /// - Throws: ``APIError`` of the kind `decoding` if the body is larger than the limit, or of another kind if the body ends early.
+    /// - Throws: ``APIError``. Its kind is `decoding` if the body is larger than the limit. If the body ends early, it has another kind.
     public func collect(upTo limit: Int) async throws(APIError) -> [UInt8] {
         var bytes: [UInt8] = []
         var chunks = makeAsyncIterator()
@@ -55,7 +56,7 @@ public struct ResponseStream: AsyncSequence, Sendable {
         return bytes
     }
 
-    /// Reads the chunks.
+    /// Creates an iterator that reads the chunks.
     public func makeAsyncIterator() -> Iterator { Iterator(chunks: body.makeAsyncIterator(), stream: self) }
 
     /// Returns the chunks of one body.
@@ -79,7 +80,7 @@ public struct ResponseStream: AsyncSequence, Sendable {
         }
     }
 
-    /// Converts an error of the body. A body is not retried, so the error never has the kind `unknownOutcome`.
+    /// Converts an error of the body. The client doesn't retry a body, so the error never has the kind `unknownOutcome`.
     func failure(_ error: any Error) -> APIError {
         var failure = APIError(error, isSafeToRepeat: true, context: context.name)
         failure.attempts = context.record.attempts
@@ -107,7 +108,7 @@ extension ResponseStream {
 
         let stream: ResponseStream
 
-        /// Reads the bytes.
+        /// Creates an iterator that reads the bytes.
         public func makeAsyncIterator() -> Iterator { Iterator(chunks: stream.makeAsyncIterator()) }
 
         /// Returns the bytes of one body.
@@ -132,8 +133,8 @@ extension ResponseStream {
     /// The body of a response as lines of UTF-8 text, without their line ends.
     ///
     /// A line ends with LF, CR, CRLF, VT, FF, or one of the Unicode separators U+0085, U+2028 and U+2029, as in
-    /// `URLSession.AsyncBytes.lines`. Unlike `URLSession`, this type returns an empty line as an empty string. Invalid UTF-8 is replaced by
-    /// U+FFFD. If a line exceeds 16 MiB, the sequence throws an error of the kind `decoding`.
+    /// `URLSession.AsyncBytes.lines`. Unlike `URLSession`, this type returns an empty line as an empty string. The type replaces invalid
+    /// UTF-8 with U+FFFD. If a line exceeds 16 MiB, the sequence throws an error of the kind `decoding`.
     public struct Lines: AsyncSequence, Sendable {
         /// The type of the elements: a line.
         public typealias Element = String
@@ -145,7 +146,7 @@ extension ResponseStream {
         /// The head of the response.
         public var response: HTTPResponse { stream.response }
 
-        /// Reads the lines.
+        /// Creates an iterator that reads the lines.
         public func makeAsyncIterator() -> Iterator { Iterator(chunks: stream.makeAsyncIterator(), stream: stream) }
 
         /// Returns the lines of one body.
@@ -176,8 +177,9 @@ extension ResponseStream {
 
 /// Splits a stream of bytes into lines. The type is a value. O(1) per byte.
 ///
-/// The bytes of `buffer` from `start` on were not returned yet. The bytes before `position` were already searched, so a long line is not
-/// searched again with each chunk. A CR ends a line at once. The next byte shows whether an LF belongs to the CR.
+/// `buffer` contains the bytes that the splitter has not returned yet, from the index `start` on. The splitter has already searched the
+/// bytes before `position`, so it doesn't search a long line again with each chunk. A CR ends a line at once. The next byte shows whether
+/// an LF belongs to the CR.
 struct LineSplitter {
     /// The bytes that end a line.
     enum Separators {
@@ -194,7 +196,7 @@ struct LineSplitter {
     private var buffer: [UInt8] = []
     /// The index at which the current line begins.
     private var start = 0
-    /// The index of the first byte that was not searched.
+    /// The index of the first byte that the splitter has not searched yet.
     private var position = 0
     /// Whether the last line ended with CR. A following LF then belongs to the same line end.
     private var skipsLineFeed = false

@@ -5,9 +5,10 @@ import Timekeeping
 
 /// The events of an endpoint that sends `text/event-stream`, over several connections.
 ///
-/// The first read connects. The connection may end, break, or have no bytes for too long. The next read then waits and connects again with
-/// the id of the last event in `Last-Event-ID`. The sequence ends when the server responds with 204. If the server refuses permanently,
-/// such as with 404, the sequence throws. Each connection is a call of the client, with the session, the gate, the breaker and retries.
+/// The first read connects. If the connection ends, breaks, or has no bytes for too long, the next read waits and connects again. The new
+/// request contains the id of the last event in `Last-Event-ID`. The sequence ends when the server responds with 204. If the server refuses
+/// permanently, such as with 404, the sequence throws. Each connection is a call of the client, with the session, the gate, the breaker and
+/// retries.
 ///
 /// ```swift
 /// for try await event in api.events("/notifications") where event.type == "order" {
@@ -15,8 +16,8 @@ import Timekeeping
 /// }
 /// ```
 ///
-/// Each iterator has its own connections. If the server doesn't support `Last-Event-ID`, events may be lost or repeated between two
-/// connections. To continue after a restart of the app, store ``ServerSentEvent/id``. To close the connection, cancel the task that reads.
+/// Each iterator has its own connections. If the server doesn't support `Last-Event-ID`, events can be lost or repeated between two
+/// connections. To continue after a restart of the app, store ``ServerSentEvent/id``. To close the connection, cancel the reading task.
 public struct ServerSentEvents: AsyncSequence, Sendable {
     /// The type of the elements: an event.
     public typealias Element = ServerSentEvent
@@ -25,10 +26,11 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
 
     /// The rules for reconnections.
     public struct Reconnection: Hashable, Sendable {
-        /// The delay before a reconnection if the server sends no delay as `retry:`. A random part of up to a quarter extends the delay.
+        /// The delay before a reconnection if the server sends no delay as `retry:`. The sequence extends the delay by a random part of up
+        /// to a quarter.
         public var delay: Duration
-        /// The maximum delay after failed connections. The delay doubles with each failure. A random part of up to a half is then
-        /// subtracted. If the server requests a longer delay with `retry:` or `Retry-After`, the server's delay applies.
+        /// The maximum delay after failed connections. The delay doubles with each failure. The sequence then shortens the delay by a
+        /// random part of up to a half. If the server requests a longer delay with `retry:` or `Retry-After`, the server's delay applies.
         public var cap: Duration
         /// The number of consecutive failed connections after which the sequence throws; `nil` for no limit.
         public var maximumFailures: Int?
@@ -42,7 +44,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             (self.delay, self.cap, self.maximumFailures) = (delay, cap, maximumFailures)
         }
 
-        /// Returns the delay before a connection. The function is pure.
+        /// Returns the delay before a reconnection. The function is pure.
         ///
         /// - Parameters:
         ///   - failures: The number of consecutive failed connections.
@@ -91,7 +93,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         private var parser: EventStreamParser
         private var chunks: ResponseStream.Iterator?
         private var failures = 0
-        /// The delay that the server requested before the next connection.
+        /// The delay that the last error requested (`Retry-After`); `nil` if it requested none.
         private var retryAfter: Duration?
         private var isFirst = true
         private var hasEnded = false
@@ -100,9 +102,9 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             (self.events, self.parser) = (events, parser)
         }
 
-        /// Returns the next event, or `nil` if the server has ended the sequence. The method may connect several times before it returns.
-        /// - Throws: ``APIError`` if the server refuses permanently, after too many failed connections, or if the task is canceled. After
-        ///   the error, the sequence has ended.
+        /// Returns the next event, or `nil` if the server has ended the sequence. The method can connect several times before it returns.
+        /// - Throws: ``APIError`` if the server refuses permanently, if too many connections failed, or if the task is canceled. After the
+        ///   error, the sequence has ended.
         public mutating func next() async throws(APIError) -> ServerSentEvent? {
             while !hasEnded {
                 if let event = parser.next() { return event }
@@ -133,14 +135,14 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             return true
         }
 
-        /// Ends the connection. An incomplete event is dropped, as the standard requires. The id of the last complete event remains.
+        /// Ends the connection and drops an incomplete event, as the standard requires. The sequence preserves the last id.
         private mutating func disconnect() {
             chunks = nil
             parser = EventStreamParser(lastEventID: parser.lastEventID, retry: parser.retry)
         }
 
-        /// Waits before a reconnection, for the longer of two delays: the delay of the rules and the delay of the server. The first
-        /// connection isn't delayed.
+        /// Waits before a reconnection. The wait is the longer of two delays: the delay of the rules, and the delay that the last error
+        /// requested. The method doesn't delay the first connection.
         private mutating func pause() async throws(APIError) {
             defer { (isFirst, retryAfter) = (false, nil) }
             guard !isFirst else { return }
@@ -187,7 +189,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
 
         /// Determines whether the sequence connects again after an error.
         ///
-        /// - Throws: The error, if the sequence doesn't connect again.
+        /// - Throws: The given error if the sequence doesn't connect again.
         private mutating func handle(_ error: APIError) throws(APIError) {
             let (wasConnected, error) = (chunks != nil, events.api.localized(error))
             disconnect()
@@ -215,18 +217,18 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
 extension APIClient {
     /// Receives the events of an endpoint that sends `text/event-stream`, and reconnects when a connection ends.
     ///
-    /// Nothing is sent before the first read of the sequence.
+    /// The client sends no request before the first read of the sequence.
     /// - Parameters:
     ///   - path: The path, optionally with a query. It is percent-encoded and has no fragment.
     ///   - query: Items that are percent-encoded and appended to the query of the path.
     ///   - headers: Further headers.
-    ///   - options: The differences of the calls from the policy of their endpoint.
-    ///   - lastEventID: The id after which the events begin, such as an id that an earlier run of the app stored; empty for none.
+    ///   - options: The settings of these calls, such as a timeout.
+    ///   - lastEventID: The id after which the events begin, such as an id that the app stored before a restart; empty for none.
     ///   - reconnection: The rules for reconnections.
-    ///   - idleTimeout: The maximum time without a byte. After this time, the sequence reconnects. The server should send comments more
-    ///     often.
-    ///   - context: The operation of the app.
-    /// - Returns: The events. The sequence throws ``APIError`` when it doesn't connect again.
+    ///   - idleTimeout: The maximum time without a byte. After this time, the sequence reconnects. The server must send comments more often
+    ///     than this.
+    ///   - context: A name for the operation, which errors contain.
+    /// - Returns: The events. When the sequence doesn't connect again because of an error, it throws this ``APIError``.
     public func events(
         _ path: String,
         query: [URLQueryItem] = [],
@@ -278,7 +280,7 @@ struct EventStreamParser {
     private var lines = LineSplitter(separators: .ascii)
     private var (type, data, id): (String, String, String)
     private var hasData = false
-    /// The number of bytes of a byte order mark that were found at the start of the stream; `nil` after the start.
+    /// The number of bytes of a byte order mark that the parser has found at the start of the stream; `nil` after the start.
     private var mark: Int? = 0
 
     /// - Parameters:
@@ -292,7 +294,7 @@ struct EventStreamParser {
     /// Whether a line or the data of an event exceeds the maximum length.
     var isTooLong: Bool { lines.isTooLong || data.utf8.count > LineSplitter.longestLine }
 
-    /// Adds the bytes of a chunk. A byte order mark at the start of the stream is dropped, even if two chunks share it.
+    /// Adds the bytes of a chunk. Drops a byte order mark at the start of the stream, even if the mark is split between two chunks.
     mutating func append(_ chunk: [UInt8]) {
         guard var seen = mark else { return lines.append(chunk) }
         let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
@@ -332,7 +334,7 @@ struct EventStreamParser {
         return nil
     }
 
-    /// Stores the value of a field. Unknown fields, ids with a zero character, and delays that are not numbers are ignored.
+    /// Stores the value of a field. Ignores unknown fields, ids with a zero character, and delays that are not numbers.
     private mutating func set(_ field: ArraySlice<UInt8>, to value: String) {
         switch String(decoding: field, as: UTF8.self) {
         case "event": type = value
@@ -348,7 +350,7 @@ struct EventStreamParser {
         }
     }
 
-    /// Ends an event. Returns `nil` for an event without data, whose id counts nevertheless.
+    /// Ends an event. Returns `nil` if the event has no data. Its id is then still the last id.
     private mutating func dispatch() -> ServerSentEvent? {
         lastEventID = id
         defer { (type, data, hasData) = ("", "", false) }

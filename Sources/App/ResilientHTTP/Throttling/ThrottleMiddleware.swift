@@ -7,15 +7,15 @@ import Timekeeping
 /// Limits the rate of calls. A ``Throttler`` decides when each call may be sent, and the middleware reports the result of each call to the
 /// throttler.
 ///
-/// If a call exceeds a quota, the call waits if it can be sent within the permitted waiting time and before its deadline. Otherwise, the
-/// call fails at once with an `APIError` of the kind `throttled`. The `retryAfter` of this error is the delay.
+/// A call that exceeds a quota waits, if the quota admits it within the permitted waiting time and before the deadline of the call.
+/// Otherwise, the call fails at once with an `APIError` of the kind `throttled`. The `retryAfter` of this error is the delay.
 ///
 /// ```swift
 /// let middleware = ClientPipeline.standard(throttle: ThrottleMiddleware(throttler, waitingUpTo: .seconds(2)))
 /// ```
 ///
 /// In the standard order, the middleware is inside the retries, so each attempt counts against the quotas, as on the server. If the quotas
-/// need not survive a restart and no call should wait, use the parameter `throttle` of `APIClient` instead.
+/// don't have to survive a restart, and no call should wait, use the parameter `throttle` of `APIClient` instead.
 public struct ThrottleMiddleware: ClientMiddleware {
     /// The throttler, which admits or refuses calls and learns limits from responses.
     private let throttler: Throttler
@@ -26,7 +26,7 @@ public struct ThrottleMiddleware: ClientMiddleware {
     /// - Parameters:
     ///   - throttler: The throttler that decides. Several clients can share a throttler.
     ///   - longestWait: The maximum time that a call waits before it is sent; zero by default.
-    ///   - user: Returns the user whose quotas a call uses. The name must stay the same after a restart.
+    ///   - user: Returns the user whose quotas a call uses. The name must stay the same when the app starts again.
     public init(
         _ throttler: Throttler,
         waitingUpTo longestWait: Duration = .zero,
@@ -37,8 +37,9 @@ public struct ThrottleMiddleware: ClientMiddleware {
         self.user = user
     }
 
-    /// Waits until a call may be sent, sends the call, and reports its result. If the server refuses the call or requests a delay, the
-    /// count is saved before this method ends, so that the delay survives a restart. Any other result is saved with the next call.
+    /// Waits until a call may be sent, sends the call, and reports its result to the throttler. If the server refuses the call or requests
+    /// a delay, the throttler saves its counts before this method ends, so that the delay survives a restart. The throttler saves any other
+    /// result with the next call.
     /// - Parameters:
     ///   - request: The request without its body.
     ///   - body: The body, if there is one.
@@ -69,7 +70,7 @@ public struct ThrottleMiddleware: ClientMiddleware {
         do {
             response = try await next(request, body)
         } catch {
-            // The client's pipeline also throws refusals of the server.
+            // If the server refuses the call, the client's pipeline also throws an error.
             await throttler.finish(call, with: CallEnd(error, now: now()), savingFor: user)
             throw error
         }
@@ -79,19 +80,19 @@ public struct ThrottleMiddleware: ClientMiddleware {
 }
 
 extension Throttler {
-    /// Ends a call. If the server requests a delay, the delay is saved before another call is admitted.
+    /// Ends a call. If the server requests a delay, the throttler saves the delay before this method returns.
     fileprivate func finish(_ call: Call, with end: CallEnd, savingFor user: String?) async {
         finish(call, with: end)
         changed(user)
-        // The response is already available. If the task is canceled now, only the save is lost. The next call repeats the save.
+        // The response is already available. If the task is canceled now, only this save is lost. The next call saves the delay again.
         if end.asksToWait { try? await save(user) }
     }
 }
 
 extension CallEnd {
-    /// Creates the end of a call from a response. The end contains the delay that the server requests, and the server's limits in all
-    /// drafts and vendor formats of the headers.
-    /// - Parameter now: The local wall clock, for a response without `Date`.
+    /// Creates the end of a call from a response. The end contains the delay that the server requests and the limits that the server
+    /// reports. The initializer reads the headers of all drafts and vendor formats.
+    /// - Parameter now: The time of the local wall clock, for a response without `Date`.
     init(_ response: HTTPResponse, now: Date) {
         let (status, headers) = (response.status.code, response.headerFields)
         // A response from a cache contains an old count (draft-ietf-httpapi-ratelimit-headers-10 §5).
@@ -102,15 +103,15 @@ extension CallEnd {
             return
         }
         let retryAfter = RetryAfter.delay(status: status, headers: headers, now: now)
-        // A 403 only counts as a refusal by a limit if it contains a delay.
+        // A 403 counts as a refusal by a rate limit only if it contains a delay.
         let isRefusal = status == 429 || status == 403 && retryAfter != nil
         self =
             isRefusal
             ? .refused(limits: limits, retryAfter: retryAfter) : .responded(limits: limits, retryAfter: retryAfter)
     }
 
-    /// Creates the end of a failed call. If the request never left the client, the call doesn't count. If the request may have reached the
-    /// server, the call counts.
+    /// Creates the end of a failed call. The call counts if the request may have reached the server. It doesn't count if the request never
+    /// left the client.
     init(_ error: any Error, now: Date) {
         switch error {
         case let error as APIError where error.status != nil:
@@ -138,7 +139,7 @@ extension CallEnd {
         }
     }
 
-    /// Returns the server's limits from the headers of a response. Times are computed from its `Date`.
+    /// Returns the limits that the headers of a response report. The method computes times from the `Date` of the response.
     private static func limits(in headers: HTTPFields, now: Date) -> [ServerLimit] {
         var fields: [String: [String]] = [:]
         for field in headers {
@@ -151,6 +152,6 @@ extension CallEnd {
         return ServerLimit.decode(now: Int64(date.timeIntervalSince1970)) { fields[$0] ?? [] }
     }
 
-    /// The prefixes of the names of headers with limits.
+    /// The prefixes of the names of headers that report limits.
     private static let prefixes = ["ratelimit", "x-ratelimit-", "x-rate-limit-", "anthropic-ratelimit-"]
 }

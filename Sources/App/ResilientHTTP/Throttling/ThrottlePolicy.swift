@@ -15,8 +15,8 @@ public struct ThrottlePolicy: Hashable, Sendable {
     public private(set) var others: [RateLimitPolicy]
     /// The additional delay for callers that are refused repeatedly; `nil` for no additional delay.
     public var penalty: RefusalPenalty?
-    /// The number of consecutive refusals at one endpoint after which the app should inform the user. Each series of refusals is reported
-    /// once.
+    /// The number of consecutive refusals at one endpoint after which the app should inform the user. ``ThrottleRefusal/isWorthReporting``
+    /// is `true` once per series of refusals.
     public var refusalsWorthReporting = 5
     /// The maximum number of callers that wait at one endpoint.
     public var maximumWaiters = 100
@@ -45,7 +45,7 @@ public struct ThrottlePolicy: Hashable, Sendable {
         self.others = others
     }
 
-    /// Sets the quotas of a route and replaces its earlier quotas. The route need not be registered elsewhere.
+    /// Sets the quotas of a route and replaces its earlier quotas. You don't have to register the route elsewhere.
     /// - Parameters:
     ///   - route: The template of the route.
     ///   - method: The method; `nil` for every method. Each method then has separate quotas.
@@ -59,7 +59,7 @@ public struct ThrottlePolicy: Hashable, Sendable {
     /// The routes that have rules.
     var routes: [RouteTemplate] { byRoute.keys + byEndpoint.keys.map(\.route) }
 
-    /// Returns the policy of the limit for an endpoint.
+    /// Returns the settings of the limit of an endpoint.
     func adaptive(for endpoint: Endpoint) -> AdaptivePolicy {
         var adaptive = AdaptivePolicy(byEndpoint[endpoint] ?? byRoute[endpoint.route] ?? others, penalty: penalty)
         adaptive.longestBlock = longestBlock
@@ -71,7 +71,7 @@ public struct ThrottlePolicy: Hashable, Sendable {
 /// A throttler's decision about one call.
 public enum ThrottleDecision: Hashable, Sendable {
     /// The call may be made, and the throttler has counted it.
-    /// - remaining: The number of further calls that would be admitted now.
+    /// - remaining: The number of further calls that the throttler would admit now.
     case allowed(remaining: Int)
     /// The call must not be made now, and the throttler has not counted it.
     case held(Hold)
@@ -91,20 +91,21 @@ public enum ThrottleDecision: Hashable, Sendable {
 public struct ThrottleStatus: Hashable, Sendable {
     /// The endpoint.
     public var endpoint: Endpoint
-    /// The number of counted calls of the quota with the fewest calls left.
+    /// The number of calls that the tightest quota counts. The tightest quota is the one with the fewest calls left.
     public var count: Int
-    /// The maximum number of calls of that quota.
+    /// The maximum number of calls of the tightest quota.
     public var limit: Int
-    /// The number of further calls that would be admitted now. Limits learned from the server are included.
+    /// The number of further calls that the throttler would admit now. It includes the limits that the throttler has learned from the
+    /// server.
     public var remaining: Int
-    /// The time until the next call is admitted; zero if it would be admitted now.
+    /// The time until the throttler would admit the next call; zero if it would admit the call now.
     public var nextAdmission: Duration
     /// The number of callers that wait.
     public var waiting: Int
     /// All quotas, and the calls in flight.
     public var details: AdaptiveStatus
 
-    /// Creates a status from the status of the limit. The count and the maximum are those of the quota with the fewest calls left.
+    /// Creates a status from the status of the limit. The count and the maximum are those of the tightest quota.
     init(_ endpoint: Endpoint, _ details: AdaptiveStatus, waiting: Int) {
         let tightest = details.quotas.min { $0.remaining < $1.remaining }
         self.endpoint = endpoint
@@ -117,15 +118,15 @@ public struct ThrottleStatus: Hashable, Sendable {
     }
 }
 
-/// A call that the throttler refused, for analytics. It doesn't contain the user.
+/// A call that the throttler refused, for analytics. The value doesn't contain the user.
 public struct ThrottleRefusal: Hashable, Sendable {
     /// The endpoint.
     public var endpoint: Endpoint
     /// The reason and the delay.
     public var hold: Hold
-    /// The number of counted calls of the quota with the fewest calls left.
+    /// The number of calls that the tightest quota counts. The tightest quota is the one with the fewest calls left.
     public var count: Int
-    /// The maximum number of calls of that quota.
+    /// The maximum number of calls of the tightest quota.
     public var limit: Int
     /// The number of consecutive refusals at this endpoint, including this one.
     public var inARow: Int

@@ -4,7 +4,7 @@ import HTTPTypes
 import PrivateFiles
 import RateLimiting
 
-/// A store for a throttler's counts, which then survive a restart.
+/// Stores the counts of a throttler, so that they survive a restart of the app.
 ///
 /// A throttler loads the snapshot of a user once, before that user's first call. The throttler saves a snapshot before each call is sent. A
 /// later snapshot replaces the earlier one. Only one save runs at a time, and concurrent calls share a save.
@@ -12,8 +12,8 @@ public protocol ThrottleStore: Sendable {
     /// Returns the saved snapshot of a user; `nil` if no snapshot is saved.
     ///
     /// - Parameter user: The user; `nil` for calls without a user.
-    /// - Throws: Any error if a snapshot exists and can't be read. For each endpoint of the user, the throttler then counts the quota with
-    ///   the shortest window as used up.
+    /// - Throws: Any error if a snapshot exists and can't be read. The throttler then treats the shortest quota of each endpoint of the
+    ///   user as used up. The shortest quota is the one with the shortest window.
     func load(user: String?) async throws -> ThrottleSnapshot?
     /// Saves a snapshot and replaces the earlier one.
     ///
@@ -40,7 +40,7 @@ public struct ThrottleSnapshot: Hashable, Sendable, Codable {
         }
     }
 
-    /// The version of the format. Later versions may not be readable.
+    /// The version of the format. A throttler can't read a snapshot with a later version.
     var version = 1
     var entries: [Entry]
 }
@@ -58,9 +58,9 @@ extension ThrottleTable {
 
 /// Stores a throttler's counts in a folder. Each user has one small file, which only its owner can read.
 ///
-/// A file is replaced atomically: if the process is killed, either the old or the new file remains. The file isn't flushed to the disk, so
-/// a power failure can lose the latest changes. Only one process at a time may use a folder. The names of the files are digests of the
-/// users' names.
+/// The store replaces a file atomically: if the process is killed, either the old or the new file remains. The store doesn't flush the file
+/// to the disk, so a power failure can lose the latest changes. Only one process at a time may use a folder. The name of a file is a digest
+/// of the user's name.
 ///
 /// ```swift
 /// let throttler = Throttler(policy: policy, store: ThrottleFile(folder: folder))
@@ -70,12 +70,12 @@ public final class ThrottleFile: ThrottleStore {
     static let maximumSize = 4 * 1024 * 1024
 
     private let folder: URL
-    /// The queue on which files are read and written, because reading and writing block.
+    /// The queue on which the store reads and writes files, because reading and writing block the thread.
     private let queue = DispatchQueue(label: "holdfast.throttle-file")
 
     /// Creates a store.
-    /// - Parameter folder: A folder of the app, such as one in Application Support. A missing folder is created with access for its owner
-    ///   only.
+    /// - Parameter folder: A folder of the app, such as one in Application Support. The store creates a missing folder with access for its
+    ///   owner only.
     public init(folder: URL) {
         self.folder = folder
     }

@@ -2,31 +2,33 @@ import HTTPTypes
 import RateLimiting
 import Timekeeping
 
-/// The user and the endpoint whose calls are counted together.
+/// A user and an endpoint. The throttler counts their calls together.
 struct ThrottleKey: Hashable, Sendable {
     var user: String?
     var endpoint: Endpoint
 }
 
-/// The limits of all users and endpoints. Each pair of user and endpoint has a slot. The number of slots is limited. Each insertion checks
-/// two other slots and removes expired ones, so no operation scans the whole table.
+/// The limits of all users and endpoints. Each pair of user and endpoint has a slot. The number of slots is limited. Each insertion of a
+/// slot checks two other slots, and removes them if they have expired. Therefore, no operation scans the whole table.
 ///
-/// The table is a value, guarded by the mutex of the throttler. Invariants: `rotation` contains each key of `slots` once. A slot with
-/// waiting callers is never removed. When the table is full, all new keys share the slot ``overflow``, so their calls are counted together.
+/// The table is a value, guarded by the mutex of the throttler. Invariants: `rotation` contains each key of `slots` once. The table never
+/// removes a slot with waiting callers. If the table is full, all new keys share the slot ``overflow``, so the throttler counts their calls
+/// together.
 struct ThrottleTable: Sendable {
-    /// The key that new keys share when the table is full. The key is not saved.
+    /// The key that new keys share when the table is full. The throttler doesn't save the counts of this key.
     static let overflow = ThrottleKey(user: nil, endpoint: Endpoint(.init("ANY") ?? .get, "/{any}"))
 
     /// The quotas by endpoint.
     let policy: ThrottlePolicy
-    /// The users whose saved counts could not be read, with the time at which their quotas count as used up.
+    /// The users whose saved counts could not be read, each with the time of the failed load. Their shortest quotas count as used up at
+    /// this time.
     var spent: [String?: Int64] = [:]
     /// The number of slots at which the table is full.
     private let capacity: Int
     private var slots: [ThrottleKey: Slot] = [:]
-    /// The keys in the order in which they are checked for expiry.
+    /// The keys in the order in which the table checks them for expiry.
     private var rotation: [ThrottleKey] = []
-    /// The index of the key in `rotation` that is checked next.
+    /// The index in `rotation` of the key that the table checks next.
     private var cursor = 0
 
     init(policy: ThrottlePolicy, capacity: Int) {
@@ -37,11 +39,11 @@ struct ThrottleTable: Sendable {
     var count: Int { slots.count }
     var keys: some Collection<ThrottleKey> { slots.keys }
 
-    /// Returns the slot of a key. If the key has no slot, a new slot is returned, but not stored.
+    /// Returns the slot of a key. If the key has no slot, returns a new slot without storing it.
     func slot(of key: ThrottleKey) -> Slot { slots[key] ?? newcomer(key) }
 
-    /// Returns the key under which a key's calls are counted, and creates its slot. The result is the key itself. If the table is full, the
-    /// result is the shared key.
+    /// Returns the key under which the throttler counts the calls of a key, and creates its slot. The result is usually the key itself. If
+    /// the table is full, the result is the shared key.
     mutating func admitKey(_ key: ThrottleKey, at now: Int64) -> ThrottleKey {
         if slots[key] != nil { return key }
         dropFresh(at: now)
@@ -53,7 +55,7 @@ struct ThrottleTable: Sendable {
         return known
     }
 
-    /// Changes a slot. A key without a slot is ignored.
+    /// Changes the slot of a key. Does nothing if the key has no slot.
     mutating func update<Result>(_ key: ThrottleKey, _ body: (inout Slot) -> Result) -> Result? {
         guard let index = slots.index(forKey: key) else { return nil }
         return body(&slots.values[index])
@@ -66,7 +68,7 @@ struct ThrottleTable: Sendable {
         return Slot(limit: limit)
     }
 
-    /// Checks two keys and removes those without usage.
+    /// Checks the next two keys, and removes each key without usage.
     private mutating func dropFresh(at now: Int64) {
         for _ in 0..<min(2, rotation.count) {
             if cursor >= rotation.count { cursor = 0 }
@@ -84,8 +86,8 @@ struct ThrottleTable: Sendable {
 extension ThrottleTable {
     /// The state of one user and endpoint: the limit, and the callers that wait until they may send.
     ///
-    /// Callers are admitted in the order of their arrival. Only the first waiter sleeps until an instant. The other waiters sleep until
-    /// another call resumes them. Call ``wakeChanged(at:)`` after each change of the limit, because a change may admit waiters earlier or
+    /// The slot admits callers in the order of their arrival. Only the first waiter sleeps until an instant. The other waiters sleep until
+    /// another call resumes them. Call ``wakeChanged(at:)`` after each change of the limit, because the change can admit waiters earlier or
     /// later.
     struct Slot: Sendable {
         var limit: AdaptiveLimit
@@ -102,13 +104,13 @@ extension ThrottleTable {
             case admitted(Throttler.Call)
             /// The call would be admitted too late.
             case refused(ThrottleRefusal)
-            /// The caller sleeps until an instant, or until it is woken. Only the first waiter has an instant.
+            /// The caller sleeps until the instant, or until another call resumes it. Only the first waiter has an instant.
             case sleep(until: Int64?)
         }
 
-        /// Admits or refuses a new call, or adds it to the line after the other callers.
+        /// Admits or refuses a new call, or appends the call to the waiting calls.
         /// - Parameters:
-        ///   - key: The key under which the call is counted.
+        ///   - key: The key under which the throttler counts the call.
         ///   - latest: The latest instant for the admission of the call, in nanoseconds since the start of the throttler.
         ///   - now: The current instant, in nanoseconds since the start of the throttler.
         ///   - policy: The policy, which contains the maximum number of waiting callers.
@@ -128,9 +130,10 @@ extension ThrottleTable {
             return .inLine(key, id: line.enter(latest), latest: latest)
         }
 
-        /// Admits or refuses a waiting call, or lets it wait further. The caller must resume the second value outside the lock.
+        /// Admits or refuses a waiting call, or lets it wait further. The caller must resume the second value of the result outside the
+        /// lock.
         /// - Parameters:
-        ///   - key: The key under which the call is counted.
+        ///   - key: The key under which the throttler counts the call.
         ///   - id: The number of the waiting call.
         ///   - latest: The latest instant for the admission of the call, in nanoseconds since the start of the throttler.
         ///   - now: The current instant, in nanoseconds since the start of the throttler.
@@ -157,8 +160,8 @@ extension ThrottleTable {
             return (.sleep(until: place == 0 ? turn : nil), nil)
         }
 
-        /// Resumes the waiters whose decision must be repeated. If the first waiter may proceed earlier, only this waiter is resumed, in
-        /// O(1). Otherwise, the waiters that would now be admitted too late are also resumed, in O(waiters).
+        /// Resumes the waiters that must check their admission again. If the first waiter may proceed earlier, resumes only this waiter, in
+        /// O(1). Otherwise, also resumes the waiters that would now be admitted too late, in O(waiters).
         mutating func wakeChanged(at now: Int64) -> [WaiterLine<Int64>.Wake] {
             guard !line.isEmpty else { return [] }
             let turn = now + (limit.hold(at: now)?.wait.wholeNanoseconds ?? 0)
@@ -179,7 +182,7 @@ extension ThrottleTable {
             return line.wakeAll { place, _ in place == 0 }.first
         }
 
-        /// Returns the delays of the next callers, if each caller is sent as early as possible.
+        /// Returns the delays of the next callers, on the condition that each caller sends as early as possible.
         private func turns(of count: Int, at now: Int64) -> [Hold] { limit.forecast(callers: count, at: now) }
 
         /// Counts a call.
@@ -187,7 +190,7 @@ extension ThrottleTable {
             Throttler.Call(key: key, admitted: limit.begin(at: now))
         }
 
-        /// Counts a refusal. The delay may increase for a caller that ignores its delays.
+        /// Counts a refusal. If a caller repeatedly ignores its delays, the penalty can increase the delay.
         private mutating func refuse(_ key: ThrottleKey, _ hold: Hold, at now: Int64, policy: ThrottlePolicy) -> ThrottleRefusal {
             var hold = hold
             // The penalty may increase the delay.

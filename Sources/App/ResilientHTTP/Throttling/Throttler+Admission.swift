@@ -4,24 +4,24 @@ import Synchronization
 import Timekeeping
 
 extension Throttler {
-    /// The decision about a new call.
+    /// The throttler's decision about a new call.
     enum Entrance: Sendable {
-        /// The call is counted and may be sent.
+        /// The throttler has counted the call, and the call may be sent.
         case admitted(Call)
         /// The call must not be sent.
         case refused(ThrottleRefusal)
-        /// The call waits. It has a number, and a latest instant for its admission.
+        /// The call waits. The values are the number of the waiting call and the latest instant for its admission.
         case inLine(ThrottleKey, id: UInt64, latest: Int64)
     }
 
-    /// Waits until a call may be sent, and admits the call. The count is saved before the function returns.
+    /// Waits until a call may be sent, and admits the call. The function saves the count before it returns.
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint of the call.
     ///   - user: The user whose quotas the call uses; `nil` for none.
-    ///   - longest: The maximum waiting time. A call that would wait for longer is refused at once.
-    /// - Throws: ``APIError`` of the kind `throttled` with the delay. `CancellationError` if the task is canceled before the call is
-    ///   admitted. In both cases, the call is not counted.
+    ///   - longest: The maximum waiting time. If a call would wait for longer, the throttler refuses it at once.
+    /// - Throws: ``APIError`` of the kind `throttled` with the delay if the throttler refuses the call. `CancellationError` if the task is
+    ///   canceled before the throttler admits the call. In both cases, the throttler doesn't count the call.
     func admit(_ endpoint: Endpoint, user: String?, waitingUpTo longest: Duration) async throws -> Call {
         switch try await enter(ThrottleKey(user: user, endpoint: endpoint), waitingUpTo: longest) {
         case .admitted(let call): return try await saved(call)
@@ -47,7 +47,7 @@ extension Throttler {
         for wake in woken ?? [] { wake.resume() }
     }
 
-    /// Admits or refuses a new call, or lets it wait. The user's counts are loaded first.
+    /// Admits or refuses a new call, or lets it wait. Loads the user's counts first.
     /// - Parameters:
     ///   - key: The user and the endpoint of the call.
     ///   - longest: The maximum waiting time.
@@ -74,8 +74,8 @@ extension Throttler {
         }
     }
 
-    /// Waits until the call is admitted, or until the admission would be too late. Each time the caller is resumed, the decision is
-    /// repeated under the lock. A canceled caller leaves the line, and the next caller is resumed.
+    /// Waits until the throttler admits the call, or until the admission would be too late. Each time another call resumes this caller, the
+    /// method repeats the decision under the lock. If the caller is canceled, it leaves the line, and the method resumes the next caller.
     private func turn(of id: UInt64, at key: ThrottleKey, latest: Int64) async throws -> Call {
         while true {
             let (step, next) = state.withLock { state in
@@ -104,7 +104,8 @@ extension Throttler {
         }
     }
 
-    /// Sleeps until an instant, if there is one, or until another call resumes the caller.
+    /// Sleeps until an instant or until another call resumes the caller, whichever is first. Without an instant, only another call ends the
+    /// sleep.
     private func sleep(_ id: UInt64, at key: ThrottleKey, until instant: Int64?) async throws {
         let park: @Sendable (WaiterLine<Int64>.Wake) -> Bool = { [self] wake in
             state.withLock { state in state.table.update(key) { $0.line.park(id, wake) } ?? false }

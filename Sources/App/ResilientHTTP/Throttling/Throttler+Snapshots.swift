@@ -4,25 +4,26 @@ import Synchronization
 import Timekeeping
 
 extension Throttler {
-    /// The state of a user's saves. A save is due if `saved` is less than `changes`.
+    /// The state of a user's saves. The throttler must save if `saved` is less than `changes`.
     struct SavedUser: Sendable {
         /// The number of changes so far.
         var changes: UInt64 = 0
-        /// The number of changes at the beginning of the last successful save.
+        /// The number of changes that the last successful save includes.
         var saved: UInt64 = 0
-        /// Whether the last save failed. If so, the next failure is not logged.
+        /// Whether the last save failed. If so, the throttler doesn't log the next failure.
         var isFailing = false
     }
 
-    /// Returns the usage and the learned limits of a user, for an app that saves them with other data. O(endpoints).
+    /// Returns the usage and the learned limits of a user. Use this method if the app saves them with its other data. O(endpoints).
     /// - Parameter user: The user; `nil` for calls without a user.
     public func snapshot(user: String? = nil) -> ThrottleSnapshot {
         state.withLock { $0.table.snapshot(of: user, at: nanoseconds, time: snapshotTime()) }
     }
 
-    /// Adds saved usage to the current usage of a user. The calls since the start of the process stay counted. O(endpoints).
+    /// Adds saved usage to the current usage of a user. The throttler still counts the calls since the start of the process. O(endpoints).
     /// - Parameters:
-    ///   - snapshot: The saved usage. A snapshot of another version is ignored. Usage that is older than its quota's window is not counted.
+    ///   - snapshot: The saved usage. The method ignores a snapshot of another version. Usage that is older than its quota's window doesn't
+    ///     count.
     ///   - user: The user; `nil` for calls without a user.
     public func restore(_ snapshot: ThrottleSnapshot, user: String? = nil) {
         guard snapshot.version == 1 else { return }
@@ -55,7 +56,8 @@ extension Throttler {
         try await reset(user) { _ in true }
     }
 
-    /// Removes the state of the keys that a closure selects, resumes their waiters, and saves the rest.
+    /// Removes the state of the user's keys that a closure selects, resumes the calls that wait for these keys, and saves the remaining
+    /// state.
     private func reset(_ user: String?, where isMeant: (ThrottleKey) -> Bool) async throws {
         try await load(user: user)
         let woken = state.withLock { state in
@@ -74,9 +76,9 @@ extension Throttler {
 }
 
 extension Throttler {
-    /// Loads a user's saved counts once. The first call of the user loads them automatically. Call this method earlier if the app shows the
-    /// counts before the first call. Concurrent calls share one load. If the counts can't be read, a warning is logged, and the quotas with
-    /// the shortest window count as used up.
+    /// Loads a user's saved counts once. The first call of the user loads the counts automatically. Call this method earlier if the app
+    /// shows the counts before the first call. Concurrent calls share one load. If the counts can't be read, the throttler logs a warning
+    /// and treats the shortest quota of each endpoint as used up.
     ///
     /// - Parameter user: The user; `nil` for calls without a user.
     /// - Throws: `CancellationError` if the task is canceled before the end.
@@ -108,8 +110,8 @@ extension Throttler {
         state.withLock { $0.saved[user]?.changes += 1 }
     }
 
-    /// Saves a user's state. Does nothing if a save that began after the last change has already succeeded. Of several consecutive errors,
-    /// only the first error is logged.
+    /// Saves a user's state. Does nothing if the last successful save began after the last change. The throttler logs only the first of
+    /// several consecutive errors.
     ///
     /// - Throws: `CancellationError` if the task is canceled before the end.
     func save(_ user: String?) async throws {

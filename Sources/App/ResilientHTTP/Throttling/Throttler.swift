@@ -5,8 +5,8 @@ public import RateLimiting
 import Synchronization
 import Timekeeping
 
-/// Limits the rate of an app's calls by the app's own quotas and by the limits of the server. Calls are counted exactly, per user and
-/// endpoint. The counts can survive a restart.
+/// Limits the rate of an app's calls. A throttler applies the app's own quotas and the limits that the server reports. It counts calls
+/// exactly, per user and endpoint. The counts can survive a restart.
 ///
 /// Add a ``ThrottleMiddleware`` with this throttler to the client. Use the other members to show the usage in the app, and for calls that
 /// the client doesn't make. A decision takes O(log n), where n is the number of calls that still count.
@@ -45,15 +45,16 @@ public final class Throttler: Sendable {
     /// Creates a throttler.
     /// - Parameters:
     ///   - policy: The quotas by endpoint.
-    ///   - routes: Further routes of the app. The template of a route is the endpoint of all requests to the route.
+    ///   - routes: Further routes of the app. For all requests to such a route, the endpoint contains the template of the route.
     ///   - basePath: The path of the client's base URL, such as `/v2`. Templates are relative to this path.
     ///   - capacity: The maximum number of endpoints with separate quotas, for all users together. All further endpoints share one quota.
     ///   - store: The store in which the counts survive a restart; `nil` for none.
-    ///   - logger: Logs every decision at debug level: the endpoint, the count and the limit, or the delay.
+    ///   - logger: Logs every decision at debug level. The metadata contains the endpoint, the count and the limit. For a refused call, it
+    ///     also contains the reason and the delay.
     ///   - clock: A monotonic clock.
     ///   - randomness: The source of the jitter.
-    ///   - snapshotTime: Returns the time on the wall clock and on the clock of the boot. Both clocks continue after a restart of the
-    ///     process.
+    ///   - snapshotTime: Returns two times: the time on the wall clock, and the time since the device started. Both continue after a
+    ///     restart of the process.
     /// - Precondition: `capacity` is positive.
     public init(
         policy: ThrottlePolicy = .appsInTheField,
@@ -79,18 +80,18 @@ public final class Throttler: Sendable {
     /// The nanoseconds since the throttler was created.
     var nanoseconds: Int64 { clock.now.wholeNanoseconds }
 
-    /// Returns the endpoint of a request, as it is counted. Routes with a quota and the routes of the initializer have their templates. In
-    /// other paths, the segments that are probably ids become `{id}`.
+    /// Returns the endpoint under which the throttler counts a request. For a route with a quota and for a route of the initializer, the
+    /// endpoint contains the template of the route. In other paths, the throttler replaces the segments that are probably ids with `{id}`.
     /// - Parameter request: A request whose path includes the base path.
     public func endpoint(of request: HTTPRequest) -> Endpoint { routes.endpoint(of: request) }
 
-    /// Admits or refuses a call that is not sent through `APIClient`. An admitted call is counted at once, even if the app then doesn't
-    /// make the call. The method doesn't wait until a quota admits the call.
+    /// Admits or refuses a call that the app doesn't send through `APIClient`. The throttler counts an admitted call at once, even if the
+    /// app then doesn't make the call. The method doesn't wait until a quota admits the call.
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint of the call.
     ///   - user: The user whose quotas the call uses; `nil` for none.
-    /// - Returns: Whether the call may be made, and otherwise the reason and the delay.
+    /// - Returns: Whether the call may be made. If not, the result contains the reason and the delay.
     /// - Throws: `CancellationError` if the task is canceled before the decision.
     public func decide(_ endpoint: Endpoint, user: String? = nil) async throws -> ThrottleDecision {
         switch try await enter(ThrottleKey(user: user, endpoint: endpoint), waitingUpTo: .zero) {
@@ -104,10 +105,10 @@ public final class Throttler: Sendable {
         }
     }
 
-    /// Returns the usage of an endpoint's quotas. The method doesn't change the usage, and reads only memory. Usage of an earlier run of
-    /// the app is included after ``load(user:)`` or the first call of the user.
+    /// Returns the usage of an endpoint's quotas. The method doesn't change the usage, and reads only memory. The result includes the usage
+    /// of an earlier run of the app after ``load(user:)`` or after the first call of the user.
     /// - Parameters:
-    ///   - endpoint: The endpoint. If it was not called yet, its quotas are unused.
+    ///   - endpoint: The endpoint. If no call was made to it yet, its quotas are unused.
     ///   - user: The user; `nil` for calls without a user.
     public func status(of endpoint: Endpoint, user: String? = nil) -> ThrottleStatus {
         status(at: ThrottleKey(user: user, endpoint: endpoint))
@@ -128,7 +129,7 @@ public final class Throttler: Sendable {
     /// Returns a stream of all future refusals, for all users and endpoints. A slow consumer loses the oldest refusals. Each call returns a
     /// new stream. The stream ends when the throttler is released.
     ///
-    /// - Parameter size: The number of refusals that are buffered for a slow consumer; at least 1.
+    /// - Parameter size: The number of refusals that the stream buffers for a slow consumer; at least 1.
     public func refusals(buffering size: Int = 100) -> AsyncStream<ThrottleRefusal> {
         streams.listen(buffering: max(1, size))
     }
@@ -140,7 +141,7 @@ public final class Throttler: Sendable {
         }
     }
 
-    /// Logs that a call is admitted.
+    /// Logs that the throttler admitted a call.
     func announce(_ key: ThrottleKey) {
         guard logger.logLevel <= .debug else { return }
         let status = status(at: key)
@@ -150,7 +151,7 @@ public final class Throttler: Sendable {
         )
     }
 
-    /// Logs that a call is refused, and sends the refusal to the listeners.
+    /// Logs that the throttler refused a call, and sends the refusal to the streams.
     func announce(_ refusal: ThrottleRefusal) {
         logger.debug(
             "Call throttled",
@@ -163,7 +164,7 @@ public final class Throttler: Sendable {
     }
 }
 
-/// Passes refusals to all listeners. A slow listener loses the oldest refusals.
+/// Passes refusals to all streams. A slow reader of a stream loses the oldest refusals.
 final class RefusalStreams: Sendable {
     private typealias Listener = AsyncStream<ThrottleRefusal>.Continuation
     private let listeners = Mutex<(next: UInt64, all: [UInt64: Listener])>((0, [:]))
@@ -174,7 +175,7 @@ final class RefusalStreams: Sendable {
 
     var count: Int { listeners.withLock { $0.all.count } }
 
-    /// Creates a stream of all future refusals. When its reader ends, the stream is removed.
+    /// Creates a stream of all future refusals. The object removes the stream when its reader ends.
     func listen(buffering size: Int) -> AsyncStream<ThrottleRefusal> {
         let (stream, listener) = AsyncStream<ThrottleRefusal>.makeStream(bufferingPolicy: .bufferingNewest(size))
         let id = listeners.withLock { listeners in

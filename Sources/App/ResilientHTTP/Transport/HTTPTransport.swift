@@ -18,16 +18,16 @@ public import HTTPTypes
 /// }
 /// ```
 ///
-/// A transport must be safe to use from several tasks at the same time. When the task of a call is canceled, the transport ends the
-/// exchange with a ``TransportError`` whose code reports the cancellation. `TransportCheck` of `HoldfastTesting` checks the rules of
-/// transports.
+/// A transport must be safe to use from several tasks at the same time. When the task of a call is canceled, the transport ends the request
+/// with a ``TransportError`` whose code reports the cancellation. `TransportCheck` of `HoldfastTesting` tests whether a transport follows
+/// these rules.
 public protocol HTTPTransport: Sendable {
     /// Sends a request once. A transport never retries a request itself.
     /// - Parameters:
     ///   - request: The request without its body, with scheme, authority and path.
     ///   - body: The body, if there is one.
-    ///   - timeout: The maximum duration of the exchange, from the call to the last byte of the response's body. After this time, the
-    ///     transport ends the exchange, and this function or the body throws the code ``TransportError/Code/timeout``.
+    ///   - timeout: The maximum time from the call to the last byte of the response's body. After this time, the transport ends the
+    ///     request, and this function or the body throws the code ``TransportError/Code/timeout``.
     /// - Returns: The head of the response with any status, and the body as it arrives.
     /// - Throws: ``TransportError`` if no head of a response is received.
     func send(
@@ -42,11 +42,11 @@ public protocol HTTPTransport: Sendable {
     /// its end, the connection closes. The default implementation calls ``send(_:body:timeout:)``, and `timeout` then also limits the body.
     /// - Parameters:
     ///   - request: The request without its body, with scheme, authority and path.
-    ///   - body: The body, if there is one. The response is returned after the whole body was sent. If the server refuses the request
-    ///     earlier, the response is returned at once.
+    ///   - body: The body, if there is one. The method returns the response after it has sent the whole body. If the server refuses the
+    ///     request earlier, the method returns the response at once.
     ///   - timeout: The maximum time until the head of a success, or until the last byte of any other response.
-    ///   - idleTimeout: The maximum time without a byte in either direction. The time in which the reader of the response takes no bytes
-    ///     doesn't count.
+    ///   - idleTimeout: The maximum time without a byte in either direction. While the reader of the response requests no bytes, this time
+    ///     doesn't run.
     /// - Returns: The head of the response with any status, and the body.
     /// - Throws: ``TransportError`` if no head of a response is received.
     func stream(
@@ -77,10 +77,11 @@ extension HTTPTransport {
 
 /// The rules for redirects, which all transports follow.
 ///
-/// Only GET and HEAD requests are redirected. For any other request, the caller must decide whether the request may be sent twice.
-/// `Authorization` and `Cookie` are only sent to the same origin (RFC 9110 §15.4).
+/// A transport follows redirects only for GET and HEAD requests. For any other request, the caller must decide whether the request may be
+/// sent twice. If a redirect leads to another origin, the transport removes `Authorization` and `Cookie` (RFC 9110 §15.4).
 public enum Redirection {
-    /// The maximum number of redirects that a transport follows for one request. The transport returns the next redirect as the response.
+    /// The maximum number of redirects that a transport follows for one request. If another redirect arrives, the transport returns it as
+    /// the response.
     public static let most = 10
 
     /// Returns the request that follows a redirect. A transport whose engine doesn't follow redirects itself calls this function after each

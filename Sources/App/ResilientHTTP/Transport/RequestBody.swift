@@ -13,9 +13,9 @@ import Synchronization
 public struct RequestBody: Sendable {
     /// Writes a body chunk by chunk.
     ///
-    /// `write` returns when the transport accepts the next chunk. If `write` throws, the transport accepts no more chunks, and the function
-    /// must rethrow the error. If the body can't be produced, the function throws another error. The function must end when its task is
-    /// canceled, because the call waits for the function.
+    /// `write` returns when the transport accepts the next chunk. If `write` throws, the transport accepts no more chunks, and the writer
+    /// must rethrow the error. If the writer can't produce the body, it throws another error. The writer must end when its task is
+    /// canceled, because the call waits for the writer.
     public typealias Writer = @Sendable (_ write: @Sendable ([UInt8]) async throws -> Void) async throws -> Void
 
     /// The source of the bytes.
@@ -36,7 +36,7 @@ public struct RequestBody: Sendable {
     /// Whether the body may be sent only once. Examples are a one-time code, and a stream that can be read only once. A call with such a
     /// body is never retried.
     public var isOneShot: Bool
-    /// A closure that is called as the transport takes the bytes, on any thread. If the body is sent again, the progress starts again at 0.
+    /// A closure that the transport calls as it sends the body, on any thread. If the body is sent again, the progress starts again at 0.
     public var progress: (@Sendable (TransferProgress) -> Void)?
 
     /// Creates a body from bytes in memory.
@@ -57,11 +57,11 @@ public struct RequestBody: Sendable {
         self.init(.file(file), contentType: contentType)
     }
 
-    /// Creates a body from a sequence that can be created again for each attempt.
+    /// Creates a body from a sequence. The client creates the sequence again for each attempt.
     /// - Parameters:
     ///   - length: The number of bytes of the whole sequence; `nil` if it is unknown.
     ///   - contentType: The value of `Content-Type`.
-    ///   - chunks: Returns a new sequence from its beginning.
+    ///   - chunks: Returns a new sequence that starts at the beginning of the body.
     public init<Chunks: AsyncSequence & SendableMetatype>(
         length: Int64? = nil,
         contentType: String,
@@ -90,7 +90,7 @@ public struct RequestBody: Sendable {
     /// - Parameters:
     ///   - content: The source of the bytes.
     ///   - contentType: The value of `Content-Type`.
-    ///   - isOneShot: Whether the body must not be sent twice, or can't be sent twice.
+    ///   - isOneShot: Whether the body must not be sent twice, or can't be sent twice. With `true`, the call is never retried.
     public init(_ content: Content, contentType: String, isOneShot: Bool = false) {
         self.content = content
         self.contentType = contentType
@@ -100,7 +100,7 @@ public struct RequestBody: Sendable {
     /// The bytes of a body in memory; `nil` for a file or a stream.
     public var bytes: [UInt8]? { if case .bytes(let bytes) = content { bytes } else { nil } }
 
-    /// Whether the bytes are in memory and no progress is reported.
+    /// Whether the bytes are in memory and the body has no progress closure.
     var isInMemory: Bool { if case .bytes = content { progress == nil } else { false } }
 
     /// The number of bytes, if the number is known before the body is sent. The length of a file is read from the file system.
@@ -112,7 +112,7 @@ public struct RequestBody: Sendable {
         }
     }
 
-    /// Returns the same body with a progress closure. The closure is called as the transport takes the bytes of the body.
+    /// Returns the same body with a progress closure. The transport calls the closure as it sends the body.
     /// - Parameter progress: Receives the progress on any thread. The closure must return quickly. It replaces an earlier closure.
     public func reportingProgress(_ progress: @escaping @Sendable (TransferProgress) -> Void) -> RequestBody {
         var body = self
@@ -145,16 +145,16 @@ extension RequestBody {
     /// The size of the chunks of bytes in memory and of files.
     public static let chunkSize = 65_536
 
-    /// Writes the body for one attempt, for a transport whose engine accepts chunks. The method doesn't report progress, because the
-    /// transport knows more exactly which bytes its engine has sent.
+    /// Writes the body for one attempt. Use this method in a transport whose engine accepts chunks. The method doesn't report progress,
+    /// because only the transport knows which bytes its engine has sent.
     ///
-    /// - Parameter write: Passes a chunk to the engine, and returns when the engine accepts the next chunk. Bytes in memory and files are
-    ///   written in chunks of at most ``chunkSize`` bytes. A stream determines the size of its chunks.
-    /// - Throws: ``TransportError`` with the code ``TransportError/Code/invalidRequest`` if the body can't be read or has another length
-    ///   than specified. Otherwise, the error of `write`.
+    /// - Parameter write: Passes a chunk to the engine, and returns when the engine accepts the next chunk. The method splits bytes in
+    ///   memory and files into chunks of at most ``chunkSize`` bytes. For a stream, its writer determines the size of the chunks.
+    /// - Throws: ``TransportError`` with the code ``TransportError/Code/invalidRequest`` if the body can't be read, or if its length
+    ///   differs from the specified length. Otherwise, the error of `write`.
     public func write(to write: @escaping @Sendable ([UInt8]) async throws -> Void) async throws {
         let written = Atomic<Int64>(0)
-        // This state separates the engine's errors from the body's errors.
+        // This state distinguishes an error of the engine from an error of the body.
         let refusal = Mutex<(any Error)?>(nil)
         let length = length
         let count: @Sendable ([UInt8]) async throws -> Void = { chunk in
@@ -212,7 +212,7 @@ public final class FileChunks: Sendable {
 
     /// Returns the next chunk, or `nil` at the end of the file.
     /// - Returns: At most ``RequestBody/chunkSize`` bytes.
-    /// - Throws: The error of the file system. The cancellation of the task doesn't end a read.
+    /// - Throws: The error of the file system. If the task is canceled, a read that has begun continues to its end.
     public func next() async throws -> [UInt8]? {
         try await withCheckedThrowingContinuation { reader in
             queue.async { [self] in reader.resume(with: Result { try read() }) }

@@ -76,7 +76,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
     /// Reads the whole body.
     ///
     /// - Parameter limit: The maximum number of bytes that are read.
-    /// - Returns: The bytes, and whether there were more than the limit.
+    /// - Returns: The bytes, and whether the body is longer than the limit.
     /// - Throws: The stream's error; `CancellationError` if the task is canceled before the body is complete.
     public func collect(upTo limit: Int) async throws -> (bytes: [UInt8], isTruncated: Bool) {
         if case .whole(let bytes) = source {

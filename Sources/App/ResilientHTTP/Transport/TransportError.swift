@@ -28,7 +28,7 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
         public static let cancelled = Self(rawValue: "cancelled")
         /// The server's certificate was refused.
         public static let untrusted = Self(rawValue: "untrusted")
-        /// The request could not be built.
+        /// The request could not be built, or its body could not be read.
         public static let invalidRequest = Self(rawValue: "invalidRequest")
         /// Any other reason.
         public static let other = Self(rawValue: "other")
@@ -68,7 +68,7 @@ extension APIError {
     ///   - error: The transport's error.
     ///   - isSafeToRepeat: Whether the request can be sent again without side effects. If `false`, and a byte of the request may have been
     ///     sent, the outcome of the request is unknown.
-    ///   - context: The operation of the app.
+    ///   - context: A name for the operation, which errors contain.
     public init(_ error: TransportError, isSafeToRepeat: Bool, context: String? = nil) {
         let kind: Kind =
             switch error.code {
@@ -99,13 +99,14 @@ extension APIError {
         return isHeldLocally
     }
 
-    /// Whether a server responded or may have been reached.
+    /// Whether a server responded, or may have received a part of the request.
     var reachedServer: Bool { !surelyNeverLeft && kind != .cancelled }
 }
 
 extension TransportError: APIErrorConvertible {
-    /// Returns the error of a request whose outcome doesn't matter. The error describes the failure of the transport.
-    /// - Parameter context: The operation of the app. The error contains it.
+    /// Converts this error to an `APIError` for a request that can be sent again without side effects. The result describes the failure of
+    /// the transport, such as a timeout.
+    /// - Parameter context: A name for the operation, which errors contain.
     public func apiError(context: String?) -> APIError {
         APIError(self, isSafeToRepeat: true, context: context)
     }

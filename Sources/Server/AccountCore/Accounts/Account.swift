@@ -6,11 +6,11 @@ public import Foundation
 public struct Account: Hashable, Sendable, Identifiable {
     /// The id of an account.
     public struct ID: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-        /// The UUID, which stores and access tokens contain.
+        /// The UUID that identifies the account in stores and in access tokens.
         public let rawValue: UUID
 
         /// Creates an id.
-        /// - Parameter rawValue: A random UUID, which no other account has.
+        /// - Parameter rawValue: A random UUID that no other account has.
         public init(rawValue: UUID) {
             self.rawValue = rawValue
         }
@@ -25,14 +25,15 @@ public struct Account: Hashable, Sendable, Identifiable {
         case active
         /// The account is no longer in use. The user can't sign in, and can't reset the password.
         case inactive
-        /// Disabled by the operator. Only the operator can activate it again.
+        /// The operator has disabled the account. Only the operator can activate it again.
         case suspended
         /// The user has locked the account with the link "this was not me", after a password change that the user had not made. A password
         /// reset unlocks the account.
         case locked = "frozen"
     }
 
-    /// The value that is stored instead of a hash if the account has no password. No password matches it, and a password reset replaces it.
+    /// The value that a store contains instead of a hash if the account has no password. No password matches this value. A password reset
+    /// replaces it by a hash.
     public static let unusablePassword = "!"
 
     /// Identifies the account; never reused.
@@ -50,17 +51,17 @@ public struct Account: Hashable, Sendable, Identifiable {
     /// A number that a store increases to make all earlier access tokens invalid. It increases with each password reset and each change of
     /// the state. An access token contains the epoch that the account had when the token was issued.
     ///
-    /// A store increases the epoch in the transaction of the change. A session is opened only if the epoch is still the same as when the
-    /// password was checked.
+    /// A store increases the epoch in the transaction of the change. At a sign-in, the store opens a session only if the epoch is still the
+    /// same as when the server checked the password.
     public var epoch: Int
     /// The time of the registration or import.
     public var createdAt: Date
 
-    /// Whether the password may be reset. This is the case if the account is active or locked, and not deleted. A suspended or inactive
+    /// Whether a password reset is allowed. This is the case if the account is active or locked, and not deleted. A suspended or inactive
     /// account can't be reset, because a reset must not undo a decision of the operator.
     public var isRecoverable: Bool { (state == .active || state == .locked) && purgeAt == nil }
 
-    /// Whether the user has proven access to the mailbox of ``email``: the claim `email_verified` of access tokens.
+    /// Whether the user has proven access to the mailbox of ``email``. Access tokens contain this value as the claim `email_verified`.
     public var isEmailVerified: Bool
     /// The time at which a deleted account and its data are removed; `nil` if the account is not deleted.
     public var purgeAt: Date?

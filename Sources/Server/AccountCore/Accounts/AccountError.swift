@@ -6,7 +6,7 @@ public import ErrorContract
 public struct AccountError: Error, Hashable, Sendable {
     /// The code of the refusal in responses.
     public let code: ErrorCode
-    /// The reasons for which a password was refused, with the code `AUTH_WEAK_PASSWORD`.
+    /// The reasons for which a password was refused. The list is empty unless the code is `AUTH_WEAK_PASSWORD`.
     public var weaknesses: [PasswordPolicy.Weakness] = []
     /// A text for the user that is more specific than the standard text of the code; `nil` to show the standard text.
     public var message: LocalizedText?
@@ -61,13 +61,13 @@ public struct AccountError: Error, Hashable, Sendable {
     /// The reset token is unknown, expired or used.
     public static let resetTokenInvalid = AccountError(code: .authResetTokenInvalid)
 
-    /// The password is too weak.
+    /// Returns the refusal of a password that is too weak.
     /// - Parameter weaknesses: The reasons, in the order of the policy. The text for the user describes the first reason.
     static func weakPassword(_ weaknesses: [PasswordPolicy.Weakness]) -> AccountError {
         AccountError(code: .authWeakPassword, weaknesses: weaknesses)
     }
 
-    /// Too many passwords are being hashed, so the request is refused.
+    /// Returns the refusal of a request because too many passwords are being hashed.
     /// - Parameter retryAfter: The delay after which there will be capacity for the caller.
     static func busy(retryAfter: Duration) -> AccountError {
         AccountError(code: .serverServiceUnavailable, retryAfter: retryAfter)

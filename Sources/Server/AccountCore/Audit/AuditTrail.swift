@@ -7,13 +7,13 @@ import Synchronization
 
 /// Records events of accounts in memory and stores them twice a second.
 ///
-/// Recording does no I/O, so a failed sign-in takes the same time whether or not there is an account whose event is recorded. If the
-/// process is killed, up to half a second of events is lost.
+/// Recording does no I/O. So a failed sign-in takes the same time for an existing account, for which an event is recorded, and for an
+/// unknown address. If the process is killed, up to half a second of events is lost.
 ///
 /// Services record events through ``AuditNoting``; run this service in the service group, so that the last events are stored when the
 /// server ends. To store events without a delay, for example in a command, call ``AuditStore/append(_:)`` instead.
 public final class AuditTrail<C: Clock>: AuditNoting, Service where C.Duration == Duration {
-    /// The largest number of pending events. Further events are discarded; the log reports their number.
+    /// The largest number of pending events. The trail discards further events and logs their number.
     public static var capacity: Int { 10_000 }
 
     /// The pending events, and the number of discarded events.
@@ -53,7 +53,7 @@ public final class AuditTrail<C: Clock>: AuditNoting, Service where C.Duration =
 
     /// Records an event with the current time. Takes a lock and does no I/O.
     ///
-    /// If ``capacity`` events are pending, the event is discarded and counted.
+    /// If ``capacity`` events are pending, the method discards the event and counts it.
     /// - Parameters:
     ///   - kind: The kind of the event.
     ///   - account: The account.
@@ -89,7 +89,8 @@ public final class AuditTrail<C: Clock>: AuditNoting, Service where C.Duration =
                 "Audit events not stored",
                 metadata: .failure(error, ["count": "\(events.count)"])
             )
-            // The failed events come first, and events that were recorded meanwhile follow. Events above the capacity are discarded.
+            // The failed events come first. Then follow the events that were recorded during the write. Events above the capacity are
+            // discarded.
             state.withLock { state in
                 let room = max(Self.capacity - state.events.count, 0)
                 state.events.insert(contentsOf: events.prefix(room), at: 0)

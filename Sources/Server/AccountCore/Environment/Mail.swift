@@ -2,7 +2,7 @@ public import AccountContract
 public import ErrorContract
 public import Foundation
 
-/// A rendered email, without its encoding: a ``MailDelivery`` writes it as MIME.
+/// A rendered email. Its texts are not encoded yet; a ``MailDelivery`` encodes them as MIME.
 public struct Mail: Hashable, Sendable {
     /// The sender, as `Name <address>` or an address.
     public var sender: String
@@ -62,7 +62,7 @@ public enum MailKind: String, Hashable, Sendable, CaseIterable {
     case accountDeleted = "account_deleted"
     /// The notice to a former address that its account was deleted, with the link that restores the address and the account.
     case formerAccountDeleted = "former_account_deleted"
-    /// The notice that a device of a new family has signed in, with the link "this was not me".
+    /// The notice that a device of a new family, such as `Firefox on Linux`, has signed in. It contains the link "this was not me".
     case newDevice = "new_device"
 
     /// The purpose of the link in the email; `nil` for the link "this was not me".
@@ -128,7 +128,8 @@ public protocol MailRendering: Sendable {
 /// Delivers emails, for example to an SMTP server.
 ///
 /// `Email` has two implementations: `SMTPDelivery` for production, and `MailboxFolder` for development. ``MailWorker`` calls a delivery
-/// with a deadline and retries it according to the kind of a ``MailDeliveryError``, so an implementation needs no retries.
+/// with a deadline. If the delivery fails, the worker decides by the kind of the ``MailDeliveryError`` whether to retry. So an
+/// implementation needs no retries.
 public protocol MailDelivery: Sendable {
     /// Delivers an email. When this method returns, the receiving system is responsible for the email.
     /// - Throws: ``MailDeliveryError``.
@@ -153,8 +154,8 @@ public struct MailDeliveryError: Error, Hashable, Sendable {
     public let kind: Kind
     /// A description without addresses and secrets.
     public let message: String
-    /// Whether the email may have been delivered in spite of the error. For example, the connection broke after the email was sent and
-    /// before the server replied.
+    /// Whether the email may have been delivered in spite of the error. This is the case, for example, if the connection broke after the
+    /// email was sent and before the server replied.
     public let mayHaveArrived: Bool
 
     /// Creates an error.

@@ -5,16 +5,15 @@
 public protocol PasswordHashing: Sendable {
     /// Returns the hash of a password, with a new salt.
     /// - Parameter password: The password in Unicode's composed form (NFC), to which ``HashingGate`` normalizes it.
-    /// - Throws: An error of the implementation, for example if there is no memory.
+    /// - Throws: An error of the implementation, for example if there is not enough memory.
     func hash(_ password: String) throws -> String
     /// Returns whether a password matches a hash. The comparison takes constant time.
     /// - Parameters:
     ///   - password: The password.
     ///   - hash: The stored hash. An unknown format never matches.
     func verify(_ password: String, against hash: String) -> Bool
-    /// Returns whether a hash has weaker parameters than new hashes.
-    /// If so, ``Authentication`` replaces the hash at the next sign-in with the right password, which is the only time at which the server
-    /// knows the password.
+    /// Returns whether a hash has weaker parameters than new hashes. If so, ``Authentication`` replaces the hash at the next sign-in with
+    /// the right password, because this is the only moment at which the server knows the password.
     func needsRehash(_ hash: String) -> Bool
     /// Returns a decoy: a hash that no password matches, and whose verification takes as long as that of the given hash. Returns `nil` if
     /// the given hash has the parameters of new hashes, or if it is not a hash.

@@ -15,10 +15,10 @@ public struct DecoyMaintenance<C: Clock>: Service where C.Duration == Duration {
 
     /// Creates the service.
     /// - Parameters:
-    ///   - accounts: The store of accounts, whose hashes are counted.
-    ///   - decoys: The store of the spans of ``DecoyMix``.
+    ///   - accounts: The store of accounts. The service counts their hashes by cost.
+    ///   - decoys: The store of the spans of ``DecoyMix``. A span decides which addresses have a certain decoy.
     ///   - gate: The gate whose decoys are replaced.
-    ///   - interval: The time between two renewals.
+    ///   - interval: The time between two adaptations.
     ///   - clock: The clock of the interval.
     ///   - logger: Reports failures.
     public init(

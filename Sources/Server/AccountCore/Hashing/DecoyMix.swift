@@ -1,15 +1,15 @@
 import Crypto
 import Foundation
 
-/// Chooses the hash that is verified for an address without an account, so that the time of a sign-in doesn't disclose whether an account
-/// exists. Such a hash is a decoy: no password matches it.
+/// Chooses the hash that the server verifies for an address without an account. So the time of a sign-in doesn't disclose whether an
+/// account exists. Such a hash is a decoy: no password matches it.
 ///
 /// Imported accounts may have hashes that take ten times as long to verify as the server's own. If all addresses without an account had the
 /// same decoy, a slow response would disclose an imported account. So the decoys have different costs. For example, if a tenth of the
-/// accounts have hashes of a cost, a tenth of the addresses without an account have a decoy of this cost.
+/// accounts have hashes of a certain cost, a tenth of the addresses without an account have a decoy of this cost.
 ///
-/// A keyed hash maps each address to a fixed point in `0..<1`. A span is a part of this range with one cost. A cost can have several spans.
-/// Points outside all spans have the server's own cost.
+/// A keyed hash maps each address to a fixed point in `0..<1`. A span is a part of this range. All addresses in a span have decoys of the
+/// same cost. A cost can have several spans. Addresses whose points are outside all spans have decoys of the server's own cost.
 ///
 /// When a user with an imported hash signs in, the server replaces the hash by one with its own cost. Decoys must imitate this. So the
 /// spans of the other costs shrink, and the addresses in the freed parts get the server's own cost. Apart from this change, an address
@@ -19,7 +19,7 @@ public struct DecoyMix: Hashable, Sendable {
     /// Disjoint parts of `0..<1`. The rest belongs to the server's own cost.
     public private(set) var spans: [DecoySpan]
 
-    /// The mix if all accounts have hashes of the server's own cost.
+    /// The mix for a server on which all accounts have hashes of the server's own cost.
     public static let ownAlone = DecoyMix(spans: [])
 
     /// Creates a mix from stored spans.
@@ -29,7 +29,7 @@ public struct DecoyMix: Hashable, Sendable {
 
     /// Adapts the spans to the share of the accounts that each cost has.
     /// - Parameters:
-    ///   - counts: The number of accounts with each cost, by a decoy of that cost.
+    ///   - counts: The number of accounts whose hashes have a certain cost. The key is the decoy of this cost.
     ///   - total: The number of all accounts.
     public mutating func follow(_ counts: [String: Int], of total: Int) {
         let total = Double(max(total, counts.values.reduce(0, +), 1))
@@ -57,7 +57,7 @@ public struct DecoyMix: Hashable, Sendable {
         spans.first { $0.start <= point && point < $0.start + $0.width }?.decoy
     }
 
-    /// Less than the share of one account.
+    /// The smallest width that counts. It is less than the share of one account, and absorbs rounding errors.
     private static let leastWidth = 1e-12
 
     /// Returns the width of all spans of a decoy.
@@ -73,7 +73,7 @@ public struct DecoyMix: Hashable, Sendable {
         }
     }
 
-    /// Assigns width that no span has covered.
+    /// Adds spans for a decoy in parts of the range that no span has ever covered.
     /// - Returns: The width that is still missing.
     private mutating func take(_ width: Double, for decoy: String) -> Double {
         var rest = width
@@ -85,7 +85,7 @@ public struct DecoyMix: Hashable, Sendable {
         return rest
     }
 
-    /// The parts that no span has ever covered.
+    /// The parts of the range that no span has ever covered.
     private var gaps: [Range<Double>] {
         var gaps: [Range<Double>] = []
         var end = 0.0

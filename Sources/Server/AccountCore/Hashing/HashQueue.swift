@@ -2,7 +2,7 @@ import Scheduling
 
 /// The reason for hashing a password. It decides the order of the callers.
 public enum HashingPurpose: Hashable, Sendable {
-    /// The client has not proven any right yet, as in a sign-in or a registration. The queue serves the networks of these clients in turn.
+    /// The client has not proven any right yet, as in a sign-in or a registration. The queue serves these clients in turn by network.
     case attempt
     /// The client has proven a right with a reset token or the correct password. These callers are served before all attempts.
     case entitled
@@ -11,13 +11,13 @@ public enum HashingPurpose: Hashable, Sendable {
 /// Decides for each password hash whether it is computed now, waits or is refused. The type has no side effects: the caller passes the time
 /// and random numbers.
 ///
-/// The queue serves the networks in turn, one attempt of each. So if one network sends 60 attempts, they delay the first attempt of another
-/// network by one hash. A network can use at most half of the queue. If the queue is full and a network with few pending attempts sends
-/// another attempt, this attempt displaces the last attempt of the network with the most pending attempts. The queue holds as many attempts
-/// as can be computed within ``longestWait``, because clients don't wait longer.
+/// The queue serves the networks of the clients in turn, one attempt of each network. So if one network sends 60 attempts, they delay the
+/// first attempt of another network by one hash. A network can use at most half of the queue. If the queue is full, an attempt of a network
+/// with few pending attempts is still accepted. It displaces the last attempt of the network with the most pending attempts. The queue
+/// holds as many attempts as can be computed within ``longestWait``, because clients don't wait longer.
 ///
-/// A refused caller receives a delay, which corresponds to a place in a ``VirtualLine``. Half of the queue is reserved for callers that
-/// return after their delay.
+/// A refused caller receives a delay, which a ``VirtualLine`` computes. Half of the queue is reserved for callers that return after their
+/// delay.
 struct HashQueue<Job> {
     /// A job that is not computed, and the delay for its caller.
     struct Refusal {
@@ -37,9 +37,9 @@ struct HashQueue<Job> {
         case cancelled(Job)
     }
 
-    /// The number of jobs that are computed at once.
+    /// The number of jobs that are computed at the same time.
     let width: Int
-    /// The longest time that an attempt waits, if the measured rate continues.
+    /// The longest time that an attempt waits, if hashes continue to be computed at the measured rate.
     let longestWait: Duration
     private let limit: Int
 
@@ -55,7 +55,7 @@ struct HashQueue<Job> {
     private var cancelledEarly: Set<UInt64> = []
 
     /// Creates an idle queue.
-    /// - Parameter limit: The largest number of waiting attempts, and of waiting jobs of entitled callers.
+    /// - Parameter limit: The largest number of waiting attempts. It is also the largest number of waiting jobs of entitled callers.
     init(width: Int, limit: Int, longestWait: Duration) {
         precondition(width > 0, "width must be positive (is \(width))")
         precondition(limit >= 0, "queueLimit must not be negative (is \(limit))")
@@ -70,14 +70,14 @@ struct HashQueue<Job> {
     /// Returns the number of jobs per second that are computed while all of ``width`` are busy.
     func rate(at now: Duration) -> Double { rate.perSecond(at: now) }
 
-    /// Returns a number that cancels a job, even before the job is entered.
+    /// Returns a number with which a job can be canceled, even before it is entered.
     mutating func nextTicket() -> UInt64 {
         lastTicket += 1
         pending.insert(lastTicket)
         return lastTicket
     }
 
-    /// Decides whether an attempt that is entered now would be refused. Call this method before other work is done for the attempt.
+    /// Decides whether the queue would refuse an attempt now. Call this method before other work is done for the attempt.
     /// - Returns: The delay after which the caller should return; `nil` if the attempt may be entered.
     mutating func refuseEarly(from network: String?, at now: Duration, chance: Double) -> Duration? {
         let isExpected = line.isDue(for: network, at: now)
@@ -153,7 +153,7 @@ struct HashQueue<Job> {
         }
     }
 
-    /// The place in which an attempt may wait.
+    /// A place in the queue for an attempt.
     private enum Place: Equatable {
         case nowhere, free
         /// The place of another network's last attempt.

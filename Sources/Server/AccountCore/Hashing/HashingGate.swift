@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 import Timekeeping
 
-/// Hashes passwords on its own threads, with a limited number at once and a bounded queue.
+/// Hashes passwords on its own threads. The number of concurrent hashes is limited, and the queue is bounded.
 ///
 /// ```swift
 /// let gate = try HashingGate(hashing: hashing, width: 4)
@@ -14,8 +14,8 @@ import Timekeeping
 ///
 /// A hash takes about 16 ms of a core. Without a gate, a burst of sign-ins would occupy all threads of the process. If the queue had no
 /// bound, all callers would wait too long. If the queue is full, the gate refuses a caller with the delay after which there will be
-/// capacity for it. The gate serves callers that have proven a right first, and then the networks of the other callers in turn; see
-/// ``HashingPurpose``. The gate reads the network of the caller from ``AuditOrigin/current``.
+/// capacity for it. The gate first serves callers that have proven a right, for example with a reset token. Then it serves the other
+/// callers in turn by network; see ``HashingPurpose``. The gate reads the network of the caller from ``AuditOrigin/current``.
 ///
 /// Create one gate per process, with one thread per processor. If a caller is canceled, its job is removed from the queue. If the hash is
 /// already being computed, it is finished and discarded.
@@ -32,10 +32,10 @@ public final class HashingGate: Sendable {
     /// Creates a gate.
     /// - Parameters:
     ///   - hashing: Creates and verifies hashes.
-    ///   - width: The number of hashes that are computed at once.
-    ///   - queueLimit: The number of callers of each purpose that may wait.
-    ///   - longestWait: The longest time that an attempt may wait, by the measured rate.
-    ///   - decoyKey: Maps addresses to decoys. Must be the same after a restart.
+    ///   - width: The number of hashes that are computed at the same time.
+    ///   - queueLimit: The largest number of waiting callers of each purpose.
+    ///   - longestWait: The longest time that an attempt may wait. The gate estimates the wait by the measured rate of hashes.
+    ///   - decoyKey: Maps addresses to decoys. The key must be the same after a restart.
     ///   - clock: Measures the rate.
     ///   - chance: Returns an evenly distributed random number from 0 up to, but not including, 1. It spreads the times at which refused
     ///     callers return.
@@ -115,7 +115,7 @@ public final class HashingGate: Sendable {
     /// The number of hashes per second that are computed while all threads are busy, measured recently.
     public var rate: Double { queue.state.withLock { $0.rate(at: clock.now) } }
 
-    /// Runs work on a hashing thread, when the queue selects it.
+    /// Runs work on a hashing thread when the queue selects the work.
     ///
     /// The ticket is created before the continuation, so that a caller that is canceled between the two steps can identify its job. The
     /// continuation is resumed exactly once: by the computed job, a refusal, a displacement, or the cancellation.
@@ -148,7 +148,7 @@ public final class HashingGate: Sendable {
     }
 }
 
-/// A hash to compute for a caller, which receives the result or an error.
+/// A hash to compute. The caller receives the result or an error.
 private struct Job: Sendable {
     let compute: HashingThreads.Job
     let end: @Sendable (any Error) -> Void

@@ -29,15 +29,15 @@ final class HashingThreads: Sendable {
     private let inbox = Mutex(Inbox())
     private let changed = DispatchSemaphore(value: 0)
 
-    /// Creates the threads, which start when they are needed.
+    /// Creates the threads. They start when they are needed.
     /// - Parameters:
     ///   - width: The largest number of hashing threads.
-    ///   - next: Returns the job that a thread computes after another one; `nil` if there is none.
+    ///   - next: Returns the next job for a thread that has finished a job; `nil` if there is none.
     init(width: Int, next: @escaping @Sendable () -> Job?) {
         (self.width, self.next) = (width, next)
     }
 
-    /// Computes a job on an idle thread. At most `width` jobs may be in progress at once, including those of `next`.
+    /// Computes a job on an idle thread. At most `width` jobs may be in progress at the same time, including the jobs that `next` returns.
     func start(_ job: @escaping Job) {
         let isFirst = inbox.withLock { inbox in
             inbox.jobs.append(job)
@@ -48,7 +48,7 @@ final class HashingThreads: Sendable {
         changed.signal()
     }
 
-    /// Ends the threads, which must be idle.
+    /// Ends the threads. They must be idle.
     func end() {
         inbox.withLock { $0.isEnding = true }
         changed.signal()
@@ -97,7 +97,7 @@ private final class HashingThread: Sendable {
         Thread.named("holdfast-hash") { [self] in run() }
     }
 
-    /// Computes a job; ends the thread if `nil`.
+    /// Computes a job, or ends the thread if the job is `nil`.
     func compute(_ next: HashingThreads.Job?) {
         job.withLock { $0 = next }
         hasJob.signal()

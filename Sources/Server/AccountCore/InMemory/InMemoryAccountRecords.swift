@@ -161,7 +161,7 @@ struct InMemoryAccountRecords: AccountRecordStore {
 }
 
 extension InMemoryState {
-    /// Returns the record of an account, with what has not expired.
+    /// Returns the record of an account, with the links and former addresses that have not expired.
     fileprivate func record(of id: Account.ID, at now: Date) -> AccountRecord? {
         accounts[id].map { account in
             AccountRecord(
@@ -172,7 +172,7 @@ extension InMemoryState {
         }
     }
 
-    /// Returns whether another account has an address now, or had it and can restore it.
+    /// Returns whether another account has an address now, or had it before and can still restore it.
     func isTaken(_ email: EmailAddress, except id: Account.ID?, at now: Date) -> Bool {
         if let owner = addresses[email.normalized], owner != id { return true }
         return formerAddresses.contains { owner, former in
@@ -201,8 +201,8 @@ extension InMemoryState {
     /// Removes an account with everything that is stored about it.
     fileprivate mutating func remove(_ id: Account.ID, at now: Date) {
         guard let account = accounts.removeValue(forKey: id) else { return }
-        // Emails to the present address and to unexpired former addresses are removed. Expired addresses, and addresses to which the
-        // account wanted to change, may belong to other users.
+        // Clients without an account may have requested links and emails for an address. The method removes those for the present address
+        // and for unexpired former addresses. Expired former addresses and unconfirmed new addresses may belong to other users.
         let former = (formerAddresses[id] ?? []).filter { $0.expiresAt > now }.map(\.email)
         let emails = Set([account.email] + former)
         addresses[account.email.normalized] = nil

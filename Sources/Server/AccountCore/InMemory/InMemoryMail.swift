@@ -9,8 +9,8 @@ struct InMemoryIntent: Sendable {
     var dueAt: Date
     var reason: String?
 
-    /// Whether it is a reset email that was never tried. The queue takes these emails in turn by network, and all other emails by their due
-    /// time.
+    /// Whether clients without an account can request the email, and no worker has tried it yet. The queue takes these emails in turn by
+    /// network, and all other emails by their due time.
     fileprivate var isFresh: Bool { intent.subject.isAnonymous && state == .waiting && intent.failures == 0 }
     fileprivate var network: String { intent.origin.client ?? "" }
 }
@@ -106,13 +106,13 @@ struct InMemoryMailIntents: MailIntentQueue, MailQueueInspection {
 }
 
 extension InMemoryState {
-    /// Adds an intent, due at once.
+    /// Adds an intent, due immediately.
     mutating func enqueue(_ intent: MailIntent) throws {
         guard intents[intent.id] == nil else { throw StoreFailure(isBusy: false, message: "the id of an intent is taken") }
         intents[intent.id] = InMemoryIntent(intent: intent, dueAt: intent.createdAt)
     }
 
-    /// Adds intents, due at once. If an id is taken, none is added.
+    /// Adds intents, due immediately. If the id of one of them is taken, no intent is added.
     mutating func enqueue(_ intents: [MailIntent]) throws {
         let unchanged = self.intents
         do {

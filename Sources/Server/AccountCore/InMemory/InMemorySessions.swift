@@ -125,7 +125,8 @@ extension InMemorySession {
     fileprivate mutating func use(_ digest: TokenDigest, parent: TokenDigest?, at now: Date, _ rules: SessionRules) {
         tokens[digest]?.usedAt = now
         guard let parent else { return }
-        // This time is before the repeat window, so that no sibling is accepted again.
+        // A used token is accepted again within the repeat window after its use. The siblings get a time of use before this window, so none
+        // of them is accepted again.
         let killed = now.addingTimeInterval(-(rules.repeatWindow / .seconds(1)) - 1)
         for (sibling, token) in tokens where token.parent == parent && sibling != digest { tokens[sibling]?.usedAt = killed }
     }

@@ -1,9 +1,9 @@
 import AccountContract
 import Foundation
 
-/// The result of preparing an intent's email.
+/// The result of preparing the email of an intent. An intent is an entry of the email queue.
 enum MailDraft {
-    /// An email, and the token of its link, which is not stored yet.
+    /// An email and the token of its link. The token is not stored yet.
     case mail(Mail, token: MailedToken)
     /// There is no recipient, because the account doesn't exist or the email no longer applies to it.
     case nobody
@@ -15,13 +15,13 @@ enum MailDraft {
 enum MailedToken {
     /// The token of a reset link.
     case reset(StoredResetToken)
-    /// The token of "this was not me".
+    /// The token of the link "this was not me".
     case lock(TokenDigest, Account.ID, expiresAt: Date)
-    /// The token of another link.
+    /// The token of any other link.
     case link(StoredLink)
 }
 
-/// Prepares emails: looks the account up, creates the token, and renders the email.
+/// Prepares emails: reads the account, creates the token, and renders the email.
 struct MailDrafting: Sendable {
     let accounts: any AccountRepository
     let records: any AccountRecordStore
@@ -30,7 +30,7 @@ struct MailDrafting: Sendable {
     /// The lifetimes of the links.
     let rules: RecoveryRules
     let now: @Sendable () -> Date
-    /// The time of the queue, from which the age of an intent is computed.
+    /// The clock of the queue. The age of an intent is measured with it.
     let steady: @Sendable () -> Date
 
     /// Returns the draft for an intent.
@@ -89,7 +89,7 @@ struct MailDrafting: Sendable {
         if let account = try await accounts.account(email: address) {
             return try reset(.accountExists, for: account.isRecoverable ? account : nil, address, intent)
         }
-        // While the owner of a former address can restore it, no link could create an account with it.
+        // If the address is a former address that another account can still restore, a link couldn't create an account with it.
         let isAvailable = try await records.isAvailable(address, to: nil, at: now())
         let draft = try link(.activate, to: address, account: nil, firstName: name, intent)
         return isAvailable ? draft : .nobody
@@ -157,8 +157,8 @@ struct MailDrafting: Sendable {
         return .mail(mail, token: .link(link))
     }
 
-    /// Renders an email. The email contains the name of the user only if the address is verified. Otherwise, a user could register another
-    /// user's address with any text as the name, and the server would send this text to the other user.
+    /// Renders an email. The email contains the name of the user only if the address is verified. Otherwise, an attacker could register the
+    /// address of another user with any text as the name, and the server would send this text to that user.
     private func render(
         _ kind: MailKind,
         to recipient: EmailAddress,

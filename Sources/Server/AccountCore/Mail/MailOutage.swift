@@ -20,7 +20,7 @@ final class MailOutage: Sendable {
         var restEnd: Date?
     }
 
-    /// Returns the number of emails that may be in flight at once: none during a pause, one to probe the server, otherwise `width`.
+    /// Returns the largest number of emails in flight: 0 during a pause, 1 to probe the server during an outage, otherwise `width`.
     func width(_ width: Int, at now: Date) -> Int {
         state.withLock { state in
             if let end = state.restEnd, now < end { return 0 }
@@ -71,7 +71,7 @@ final class MailOutage: Sendable {
 
 /// The delay before an email is tried again: 5 s, doubling up to 5 min, ±20 %.
 ///
-/// After 1 failure about 5 s, then 10, 20, 40, 80, 160 and, from the seventh on, 300 s.
+/// The delay is about 5 s after the first failure, then 10, 20, 40, 80 and 160 s, and 300 s from the seventh failure on.
 public struct MailBackoff: Hashable, Sendable {
     /// The delay after the first failure.
     public var base: Duration = .seconds(5)
@@ -86,7 +86,7 @@ public struct MailBackoff: Hashable, Sendable {
     ///   - failures: The number of failed deliveries, from 1.
     ///   - chance: A number in `0..<1`.
     public func delay(afterFailures failures: Int, chance: Double) -> Duration {
-        // Capped before the shift: a large exponent would overflow.
+        // The exponent is capped before the shift, because a large exponent would overflow.
         let doubled = base * Int(1 << min(max(failures - 1, 0), 16))
         return min(doubled, cap) * (0.8 + 0.4 * chance)
     }

@@ -1,10 +1,11 @@
-/// Decides which email of the queue a worker claims next. Due emails and new requests alternate. Among the new requests, the worker takes
-/// one request of each network in turn.
+/// Decides which email of the queue a worker claims next. Due emails and new requests alternate. A new request is an email that a client
+/// without an account has requested, such as a reset email, and that no worker has tried yet. Among the new requests, the worker takes one
+/// request of each network in turn.
 ///
 /// Each process has its own turns in memory. So with several servers, a network with many requests delays another network by at most one
 /// email per turn and server.
 package struct MailTurns: Sendable {
-    /// The network of the last claimed request. The next request is from the network after it in the order of the index.
+    /// The network of the last claimed request. The next request is from the network that follows it in the order of the database index.
     package var last = ""
     /// The networks whose intents were returned, in the order in which they were returned.
     package var returned: ArraySlice<String> = []

@@ -6,15 +6,16 @@ import Scheduling
 public import ServiceLifecycle
 import Synchronization
 
-/// Sends the emails of a queue: looks the account up, creates the token, renders the email and delivers it.
+/// Sends the emails of a queue. For each email, the worker reads the account, creates the token, renders the email and delivers it.
 ///
-/// For an unknown address, the worker does the same work except for the delivery. It takes intents in batches at random intervals, so that
-/// the time of an email doesn't disclose which request caused it. Each email in flight has its own lease, and is delivered at most once
-/// during this lease. If the worker is killed, no email is lost, but the emails in flight may be sent twice.
+/// For an unknown address, the worker does the same work except for the delivery. The worker takes the entries of the queue, the intents,
+/// in batches at random intervals. So the time of an email doesn't disclose which request caused it. Each email in flight has its own
+/// lease, and is delivered at most once during this lease. If the worker is killed, no email is lost, but the emails in flight may be sent
+/// twice.
 ///
-/// If a delivery fails, the worker retries the email with a backoff (``MailBackoff``). When the link of the email would have expired, the
-/// worker abandons the email, and the queue stores it for an operator. While the email server is unreachable, the worker tries only one
-/// email at a time, and the others stay due. Run one worker per server: workers of several servers share the queue.
+/// If a delivery fails, the worker retries the email with a backoff (``MailBackoff``). It retries until the link of the email would have
+/// expired. Then it abandons the email, and the queue stores the email for an operator. While the email server is unreachable, the worker
+/// tries only one email at a time, and the others stay due. Run one worker per server: workers of several servers share the queue.
 public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     /// The intervals and limits of a worker.
     public struct Schedule: Hashable, Sendable {
@@ -76,7 +77,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     ///   - quota: Limits the number of reset emails; `nil` for no limit.
     ///   - audit: Records the events of accounts; `nil` records none.
     ///   - metrics: Counts outcomes.
-    ///   - isServerBusy: Whether the server handles so many requests that emails should wait.
+    ///   - isServerBusy: Returns whether the server handles so many requests that emails must wait.
     ///   - logger: Reports failures.
     public init(
         intents: any MailIntentQueue,
@@ -143,11 +144,12 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     private func pause() async {
         let span = schedule.pause.upperBound - schedule.pause.lowerBound
         let pause = schedule.pause.lowerBound + span * Double.random(in: 0...1)
-        // A shutdown ends only the pause: a canceled write would repeat an email.
+        // A shutdown ends only this pause. If it also canceled the write after a delivery, the email would be sent again.
         await clock.pauseUntilShutdown(for: pause)
     }
 
-    /// Processes at most one batch of due intents, several of them concurrently. Each intent is claimed directly before it is processed.
+    /// Processes at most one batch of due intents, several of them concurrently. The worker claims each intent directly before it processes
+    /// this intent.
     /// - Returns: The number of claimed intents.
     @discardableResult
     public func processDue() async throws -> Int {
@@ -175,7 +177,8 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         }
     }
 
-    /// Claims one intent. While the limit of reset emails is exhausted, only confirmations are claimed.
+    /// Claims one intent. While the limit for emails that clients without an account request is exhausted, the worker claims only emails to
+    /// accounts.
     private func claim(until leaseEnd: Date) async throws -> MailIntent? {
         let now = steady()
         let includesResets = quota?.isPaused(at: now) != true
@@ -223,7 +226,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         }
     }
 
-    /// Abandons an email, which is stored for an operator.
+    /// Abandons an email. The queue stores it for an operator.
     private func abandon(_ intent: MailIntent, _ leaseEnd: Date, reason: String) async throws {
         let end = steady().addingTimeInterval(schedule.failedRetention / .seconds(1))
         try await intents.abandon(intent, leaseEnd: leaseEnd, until: end, reason: reason)
@@ -263,7 +266,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         logger.info("Email delivered", metadata: ["mail.intent": "\(intent.name)"])
     }
 
-    /// Ends an intent without an email, because the account has received too many. The client has received the same response as for an
+    /// Records that an email was not sent, because the account has received too many. The client has received the same response as for an
     /// unknown address.
     private func noteLimited(_ intent: MailIntent, _ token: MailedToken) {
         guard case .reset(let token) = token else { return }
@@ -312,7 +315,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     /// Delivers an email while its lease lasts, so that no other worker delivers the same email.
     private func deliver(_ mail: Mail, before leaseEnd: Date) async throws {
         let left = leaseEnd.timeIntervalSince(steady())
-        // The lookup and the rendering took the whole lease, or the machine was asleep.
+        // The lease can end before the delivery if the lookup and the rendering were slow, or if the machine was asleep.
         guard left > 0 else { throw MailDeliveryError(.deferred, message: "its lease ended before delivery") }
         try await withThrowingTaskGroup { tasks in
             tasks.addTask { try await delivery.deliver(mail) }
@@ -356,7 +359,7 @@ extension MailIntent {
     }
 }
 
-/// The number of intents that may be claimed between two pauses, shared by concurrent tasks.
+/// Limits the number of intents that the tasks of a worker claim between two pauses.
 final class MailBatch: Sendable {
     /// The largest number of intents.
     private let size: Int

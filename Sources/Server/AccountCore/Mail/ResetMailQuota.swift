@@ -1,15 +1,17 @@
 import Foundation
 import Synchronization
 
-/// Limits the number of emails that clients without an account can cause. One limit applies to the reset emails of each account. Another
+/// Limits the number of emails that clients can request without signing in. One limit applies to the reset emails of each account. Another
 /// limit applies to all emails of resets, registrations and verifications together.
 ///
-/// The rate limits of requests alone are not sufficient, because they are in memory. In three cases they admit more requests than emails
-/// may be sent: while their table is full, after it was lost, and when a network gets its fair share beyond a global limit.
+/// The rate limits of requests alone are not sufficient, because the rate limiter counts requests in a table in memory. In three cases, it
+/// admits more requests than emails may be sent: while its table is full, after the table was lost, and when it admits the fair share of a
+/// network beyond a global limit.
 public final class ResetMailQuota: Sendable {
     private let store: any SentResetStore
     private let bounds: @Sendable () -> ResetMailBounds
-    /// The time at which the next of these emails may be sent; `nil` if one may be sent now, as far as this process knows.
+    /// The time at which the next email under the limit for all accounts may be sent; `nil` if, as far as this process knows, an email may
+    /// be sent now.
     private let pauseEnd = Mutex<Date?>(nil)
 
     /// Creates a quota.
@@ -29,7 +31,8 @@ public final class ResetMailQuota: Sendable {
         }
     }
 
-    /// Decides whether an email may be sent. Emails about changes of an account are not limited: their number is limited by the changes.
+    /// Decides whether an email may be sent. Emails about changes of an account are not limited here, because the requests that change
+    /// accounts are limited.
     func reserve(_ token: MailedToken, for intent: MailIntent, at now: Date) async throws -> ResetMailDecision {
         guard intent.subject.isAnonymous else { return .reserved }
         var account: Account.ID?

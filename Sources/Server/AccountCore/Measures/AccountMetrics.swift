@@ -1,25 +1,26 @@
 public import CoreMetrics
 import ErrorContract
 
-/// The metrics of the account domain, for swift-metrics. No label identifies a user, an address or an account.
+/// The metrics of the account domain, for swift-metrics. In this list, "by" names the label of a counter. No label identifies a user, an
+/// address or an account.
 ///
 /// - `password_resets`, by `step`: `requested`, `handed_over`, `validated`, `confirmed`.
 /// - `password_reset_failures`, by `step` (`validate`, `confirm`) and `reason`.
 /// - `reset_mails_limited`: reset emails that were not sent because their account had received too many.
 /// - `logins`, by `outcome`.
-/// - `mails_handed_over` and `mails_given_up`, by `mail`; `mail_failures`, by `kind`: counts each try.
-/// - The timer `mail_intent_age`: from the request to the delivery.
+/// - `mails_handed_over` and `mails_given_up`, by `mail`: delivered and abandoned emails.
+/// - The timer `mail_intent_age`: the time from the request of an email to its delivery.
 ///
 /// Only operators may read these metrics: a client that can read them while it sends a request learns the request's outcome.
 public struct AccountMetrics: Sendable {
-    /// A step of a reset that succeeded.
+    /// A step of a password reset. It is counted when it succeeds.
     enum Step: String, CaseIterable {
         case requested
         case delivered = "handed_over"
         case validated, confirmed
     }
 
-    /// A step of a reset that can fail.
+    /// A step of a password reset whose failures are counted.
     enum FailedStep: String, CaseIterable { case validate, confirm }
 
     /// The reason of a failed step.

@@ -4,13 +4,14 @@ import Foundation
 /// The most common passwords, which attackers guess first.
 ///
 /// Contains the merged lists of Django and zxcvbn, as a Golomb-coded set of hashes (Putze, Sanders, Singler: Cache-, Hash- and
-/// Space-Efficient Bloom Filters, 2009). The lookup finds every common password. It also finds one of 2^18 other passwords by mistake. It
-/// ignores case, and it treats digits and signs that often replace letters, such as `0` for `o`, like these letters.
+/// Space-Efficient Bloom Filters, 2009). The lookup finds every common password. By mistake, it also finds about one of 2^18 other
+/// passwords. The lookup ignores case. Some digits and signs often replace letters, such as `0` for `o`; the lookup treats them like these
+/// letters.
 enum CommonPasswords {
     /// Returns whether a password is on the list. O(m + log n) for m characters and n listed passwords; the first call also decodes the
     /// list.
     static func contains(_ password: String) -> Bool {
-        // No password on the list is longer.
+        // No password on the list is longer than 128 bytes.
         guard password.utf8.count <= 128 else { return false }
         let folded = password.precomposedStringWithCompatibilityMapping.lowercased()
         let plain = spellings(of: folded)
@@ -60,7 +61,7 @@ enum CommonPasswords {
 }
 
 extension Range<Int> {
-    /// The index in the middle; `nil` if the range is empty.
+    /// The index in the middle of the range; `nil` if the range is empty.
     fileprivate var middle: Int? { isEmpty ? nil : lowerBound + count / 2 }
 }
 

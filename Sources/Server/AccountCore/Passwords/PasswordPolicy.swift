@@ -3,7 +3,7 @@ public import ErrorContract
 
 /// The requirements for new passwords.
 ///
-/// A policy reports all weaknesses of a password at once:
+/// A policy reports all weaknesses of a password together:
 ///
 /// ```swift
 /// let policy = PasswordPolicy(minimumLength: 10)
@@ -50,7 +50,7 @@ public struct PasswordPolicy: Hashable, Sendable {
         }
     }
 
-    /// The shortest password, in characters as users count them (grapheme clusters): 6–64.
+    /// The shortest password, in characters as users count them (grapheme clusters). Values from 6 to 64 are valid.
     public let minimumLength: Int
     /// The longest password, in characters.
     public let maximumLength = 256

@@ -3,7 +3,7 @@ public import Foundation
 
 /// Locks an account with the link "this was not me" of a confirmation email. The account stays locked until its user resets the password.
 ///
-/// It changes only the account and its tokens. ``PasswordRecovery`` unlocks the account.
+/// The service locks accounts only. ``PasswordRecovery`` unlocks an account.
 public struct AccountLock: Sendable {
     private let tokens: any AccountLockTokenStore
     private let audit: (any AuditNoting)?

@@ -23,7 +23,7 @@ public struct PasswordRecovery: Sendable {
     ///   - tokens: The store of reset tokens.
     ///   - gate: Hashes new passwords.
     ///   - devices: Recognizes devices that signed in before.
-    ///   - policy: The passwords that are accepted.
+    ///   - policy: Decides which passwords are accepted.
     ///   - audit: Records the events of accounts; `nil` records none.
     ///   - metrics: Counts resets.
     ///   - now: The wall clock.
@@ -50,12 +50,12 @@ public struct PasswordRecovery: Sendable {
         self.steady = steady ?? now
     }
 
-    /// Queues a reset email for an address. The method doesn't look the account up. So its time is the same for known and unknown
-    /// addresses, and doesn't depend on the email server.
+    /// Queues a reset email for an address. The method doesn't look up the account, so it takes the same time for known and unknown
+    /// addresses. It doesn't wait for the email server either.
     /// - Parameters:
     ///   - email: The address.
     ///   - language: The language of the email.
-    /// - Throws: ``StoreFailure``. When this returns, the request survives a crash.
+    /// - Throws: ``StoreFailure``. After the method has returned, the request survives a crash.
     public func request(email: EmailAddress, language: Language) async throws {
         let intent = MailIntent(subject: .passwordReset(email), language: language, createdAt: steady())
         try await intents.enqueue(intent)
@@ -87,8 +87,8 @@ public struct PasswordRecovery: Sendable {
     ///     confirmation. The first argument is the device token that this method returns. With it, a caller can create the response before
     ///     the write, and store both in one transaction.
     /// - Returns: The device token of the caller. All earlier device tokens of the account are invalid.
-    /// - Throws: ``AccountError`` with the code `AUTH_WEAK_PASSWORD`, which leaves the token usable, `AUTH_RESET_TOKEN_INVALID` or
-    ///   `SERVER_SERVICE_UNAVAILABLE`; ``StoreFailure``.
+    /// - Throws: ``AccountError`` with the code `AUTH_WEAK_PASSWORD`, `AUTH_RESET_TOKEN_INVALID` or `SERVER_SERVICE_UNAVAILABLE`;
+    ///   ``StoreFailure``. After `AUTH_WEAK_PASSWORD`, the token can be used again.
     @discardableResult
     public func confirm(
         _ token: ResetToken,
@@ -107,9 +107,9 @@ public struct PasswordRecovery: Sendable {
 
     /// Checks the password and the token, and sets the new password.
     ///
-    /// The password is checked twice. The first check is before the lookup, so that a weak password is refused even with an invalid token.
-    /// The second check is after the lookup, and compares the password with the address and the name of the account. The password is hashed
-    /// only if the token is valid.
+    /// The method checks the password twice. It makes the first check before it reads the token, so it refuses a weak password even with an
+    /// invalid token. It makes the second check after it has read the token, and compares the password with the address and the name of the
+    /// account. It hashes the password only if the token is valid.
     private func consume(
         _ token: ResetToken,
         email: EmailAddress?,
@@ -156,7 +156,7 @@ public struct PasswordRecovery: Sendable {
 public struct RecoveryRules: Hashable, Sendable {
     /// The lifetime of a link.
     public let linkLifetime: Duration
-    /// The number of links of one account that are valid at once; 1 means only the newest.
+    /// The largest number of valid links of one account; 1 means that only the newest link is valid.
     public let liveLinks: Int
 
     /// The lifetime of a link that verifies an address, creates an account or confirms a new address.
@@ -167,7 +167,7 @@ public struct RecoveryRules: Hashable, Sendable {
     /// Creates rules.
     /// - Parameters:
     ///   - linkLifetime: The lifetime of a link.
-    ///   - liveLinks: The number of links of one account that are valid at once.
+    ///   - liveLinks: The largest number of valid links of one account.
     /// - Precondition: Both values are positive.
     public init(linkLifetime: Duration = .seconds(3_600), liveLinks: Int = 3) {
         precondition(linkLifetime > .zero, "linkLifetime must be positive (is \(linkLifetime))")

@@ -4,7 +4,7 @@ public import RateLimiting
 
 /// The server's keys, each derived for one purpose from one secret (HKDF-SHA256, RFC 5869).
 public struct ServerKeys: Sendable {
-    /// Signed the access tokens of earlier versions.
+    /// The key with which earlier versions signed access tokens. It only verifies tokens.
     public let accessTokens: SymmetricKey
     /// Encrypts the keys that sign access tokens.
     public let signingKeys: SymmetricKey
@@ -14,7 +14,7 @@ public struct ServerKeys: Sendable {
     public let limitKeys: KeySecret
     /// Hashes idempotency keys, and the requests that they were used for.
     public let idempotencyKeys: SymmetricKey
-    /// Hashes the addresses of accounts where their uniqueness is checked by a hash.
+    /// Hashes the addresses of accounts, for stores that find accounts by the hash of their address, such as those of PostgreSQL.
     public let emailKeys: SymmetricKey
     /// Decides which decoy is checked for an address without an account.
     public let decoys: SymmetricKey

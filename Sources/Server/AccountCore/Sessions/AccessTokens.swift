@@ -19,7 +19,7 @@ public struct AccessTokens: Sendable {
         public let epoch: Int
     }
 
-    /// The time after the upgrade in which tokens of earlier versions are accepted: their lifetime.
+    /// The lifetime of tokens of earlier versions. The server accepts them for this time after its upgrade.
     static let legacyTime = Duration.seconds(15 * 60)
 
     private let keys: SigningKeys
@@ -32,7 +32,8 @@ public struct AccessTokens: Sendable {
     /// - Parameters:
     ///   - keys: The keys that tokens are signed with.
     ///   - audience: The `aud` of tokens.
-    ///   - secrets: The keys of the server's secret, and of the secret that it replaces, which signed the tokens of earlier versions.
+    ///   - secrets: The keys of the server's secret and, while it is being replaced, of the previous secret. Earlier versions signed tokens
+    ///     with these keys.
     ///   - issuer: The `iss` of tokens.
     public init(
         keys: SigningKeys,
@@ -81,7 +82,7 @@ public struct AccessTokens: Sendable {
         guard text.utf8.count <= SignedToken.maximumSize else { throw AccountError.tokenInvalid }
         let digest = TokenDigest(of: text)
         let known = verified[digest]
-        // Nothing is read for a text that is no token.
+        // If the text is not a token, the method throws without reading the keys.
         let token = known == nil ? SignedToken(text) : nil
         guard known != nil || token != nil else { throw AccountError.tokenInvalid }
         let loaded = try await keys.current()
@@ -99,7 +100,7 @@ public struct AccessTokens: Sendable {
 
     /// Returns the contents of a token whose signature is valid.
     ///
-    /// Only keys of this server are used; a key in the header of the token is ignored.
+    /// The method uses only keys of this server. It ignores a key in the header of the token.
     private func verify(_ token: SignedToken, _ loaded: LoadedKeys, at now: Date) -> VerifiedTokens.Entry? {
         switch (token.algorithm, token.keyID) {
         case ("ES256", let id?):

@@ -54,7 +54,7 @@ public struct Authentication: Sendable {
     ///   - sessions: The store of sessions.
     ///   - records: The store of the devices of accounts.
     ///   - intents: The queue of emails.
-    ///   - gate: Hashes passwords, a bounded number at once.
+    ///   - gate: Hashes passwords, a bounded number at the same time.
     ///   - tokens: Signs access tokens.
     ///   - devices: Recognizes devices that signed in before.
     ///   - signInRules: The accounts that may sign in, and the emails about sign-ins.
@@ -95,8 +95,9 @@ public struct Authentication: Sendable {
 
     /// Finds the device that one of several device tokens proves for an address.
     ///
-    /// A token that belongs to another account, or that is expired, void or forged, is ignored. The method only reads the account that a
-    /// token of this server names, and never the account of the address. So its time doesn't disclose whether the address has an account.
+    /// The method ignores a token that belongs to another account, or that is expired, invalid or forged. It reads only accounts whose ids
+    /// are in tokens of this server. It never reads the account of the address, so its time doesn't disclose whether the address has an
+    /// account.
     /// - Returns: The id of the device, or `nil` if no token is valid for the account of the address.
     public func device(provenBy candidates: [DeviceToken], for email: EmailAddress) async throws -> UUID? {
         for candidate in candidates {
@@ -140,7 +141,7 @@ public struct Authentication: Sendable {
         try await metrics.watchingLogin { try await openSession(email: email, password: password, on: device, report) }
     }
 
-    /// Checks the password of an account that is identified already, by a session or a link.
+    /// Checks the password of an account that a session or a link has identified already.
     /// - Throws: ``AccountError`` with the code `AUTH_INVALID_CREDENTIALS` or `SERVER_SERVICE_UNAVAILABLE`.
     func requirePassword(_ password: Password, of account: Account) async throws {
         guard try await gate.verify(password, against: account.passwordHash, of: account.email.normalized) else {
@@ -149,7 +150,7 @@ public struct Authentication: Sendable {
         }
     }
 
-    /// Looks up the account of an address and checks the password.
+    /// Reads the account of an address and checks the password.
     private func check(
         _ password: Password,
         of email: EmailAddress,
@@ -158,7 +159,7 @@ public struct Authentication: Sendable {
         let result: (account: Account?, isRight: Bool)
         do {
             let account = try await accounts.account(email: email)
-            // Throws only if the password was not checked.
+            // This throws only if the password was not checked.
             result = (account, try await gate.verify(password, against: account?.passwordHash, of: email.normalized))
         } catch {
             await report(.notMade)
@@ -242,7 +243,7 @@ public struct Authentication: Sendable {
     /// - Throws: ``AccountError`` with the code `AUTH_TOKEN_INVALID`, `AUTH_TOKEN_EXPIRED` or `AUTH_SESSION_EXPIRED`.
     public func account(accessToken: String) async throws -> Account { try await signedIn(accessToken: accessToken).account }
 
-    /// Returns the account and the session of an access token, like ``account(accessToken:)``.
+    /// Returns the account and the session of an access token. Otherwise, the method is like ``account(accessToken:)``.
     public func signedIn(accessToken: String) async throws -> SignedIn {
         let claims = try await tokens.read(accessToken, at: now())
         guard let account = try await accounts.account(id: claims.accountID), account.epoch == claims.epoch,
@@ -286,8 +287,8 @@ public struct Authentication: Sendable {
     /// Issues the tokens of a session.
     private func opened(_ account: Account, session: StoredSession.ID, refresh: SecretToken) async throws -> Opened {
         let access = try await tokens.issue(for: account, session: session, at: now(), lifetime: rules.accessTokenLifetime)
-        // All device tokens of a session have the id of the session as the id of the device. So a device can't get a new quota of failures
-        // by refreshing.
+        // All device tokens of a session have the id of the session as the id of the device. So a device doesn't get a new quota of failed
+        // sign-ins when it refreshes its session.
         let device = devices.issue(for: account, device: session.rawValue, at: now())
         return Opened(account: account, accessToken: access, refreshToken: refresh, deviceToken: device)
     }

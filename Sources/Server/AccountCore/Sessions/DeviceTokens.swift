@@ -8,9 +8,9 @@ public import Foundation
 /// A device token never authenticates a user. If a sign-in has a valid device token, its failures count for the limit `login-device`
 /// instead of `login-failures`. So failed attempts of other clients can't lock the owner out.
 ///
-/// A token is the base64url text of 72 bytes: the account's id (16), the device's id (16), the account's epoch (4), the expiry in
-/// seconds since 1970 (4), and the HMAC-SHA256 of these (32). The epoch rises when an account is locked and when its password is
-/// reset, which voids the tokens that were issued before.
+/// A token is the base64url text of 72 bytes: the account's id (16), the device's id (16), the account's epoch (4), the expiry in seconds
+/// since 1970 (4), and the HMAC-SHA256 of these (32). The epoch increases when an account is locked and when its password is reset. All
+/// tokens that were issued before are then invalid.
 public struct DeviceTokens: Sendable {
     /// The contents of a valid token.
     public struct Claims: Hashable, Sendable {
@@ -35,7 +35,8 @@ public struct DeviceTokens: Sendable {
     /// Creates an issuer.
     /// - Parameters:
     ///   - keys: The keys that tokens are signed with.
-    ///   - previous: Keys whose tokens are accepted as well, while a secret is replaced.
+    ///   - previous: The keys of the previous secret, while a secret is being replaced. Tokens that were signed with these keys are also
+    ///     accepted.
     public init(keys: ServerKeys, previous: ServerKeys? = nil) {
         (key, self.previous) = (keys.deviceTokens, previous?.deviceTokens)
     }

@@ -9,7 +9,7 @@ public struct SigningKeySecrets: Sendable {
     /// Creates the secrets.
     /// - Parameters:
     ///   - keys: The keys of the server's secret, under which new private keys are encrypted.
-    ///   - previous: The keys of the secret that it replaces.
+    ///   - previous: The keys of the earlier secret, while a new secret replaces it.
     public init(_ keys: ServerKeys, previous: ServerKeys? = nil) {
         (present, self.previous) = (keys.signingKeys, previous?.signingKeys)
     }

@@ -10,14 +10,14 @@ import TokenVerifier
 
 /// Provides the keys that sign and verify access tokens in this process. It reads them from their store at most once per second.
 ///
-/// The first use creates the first key. A key that another process retires with ``retire(_:isLeaked:)`` is refused here within
-/// ``maximumAge``.
+/// The first use creates the first key. If another process retires a key with ``retire(_:isLeaked:)``, this process refuses the key at most
+/// ``maximumAge`` later.
 ///
 /// **Secret.** Private keys are encrypted under the server's secret. While the secret is being replaced, keys that are encrypted under the
-/// previous secret still sign, and a key under the new secret is published to replace them. If no key can be decrypted, a new key signs
-/// immediately.
+/// previous secret still sign tokens. This type also publishes a key under the new secret, which replaces the earlier keys. If no key can
+/// be decrypted, a new key signs immediately.
 public final class SigningKeys: Sendable {
-    /// The age from which keys are read again before they are used.
+    /// The age at which keys are too old to be used, and are read again.
     public static let maximumAge = Duration.seconds(1)
 
     /// The keys of the last read, and its time.
@@ -65,7 +65,7 @@ public final class SigningKeys: Sendable {
         return (keys.document, keys.tag)
     }
 
-    /// Publishes a new key, which replaces the one that signs. See ``SigningKeySet/rotate(to:at:)``.
+    /// Publishes a new key that will replace the key that signs. See ``SigningKeySet/rotate(to:at:)``.
     /// - Returns: The new keys.
     /// - Throws: ``SigningKeyRefusal``, or an error of the store.
     @discardableResult
@@ -77,7 +77,7 @@ public final class SigningKeys: Sendable {
     /// Retires a key.
     /// - Parameters:
     ///   - id: The id of the key.
-    ///   - isLeaked: Whether its tokens are refused at once. Otherwise they are accepted until they have expired.
+    ///   - isLeaked: Whether its tokens are refused immediately. Otherwise, they are accepted until they expire.
     /// - Returns: The new keys.
     /// - Throws: ``SigningKeyRefusal``, or an error of the store.
     @discardableResult
@@ -102,7 +102,7 @@ public final class SigningKeys: Sendable {
             try body(&keys, now())
             return keys
         }
-        // The change is used at once by this process.
+        // This process uses the change immediately, because it reads the keys again.
         held.withLock { $0 = nil }
         return new
     }
@@ -113,7 +113,7 @@ public final class SigningKeys: Sendable {
         return try await reading.run { [self] in
             fresh.map { .ready($0) } ?? .join
         } _: { [self] in
-            // The age counts from before the read.
+            // The age begins before the read, because the keys may change during the read.
             let readAt = clock.now
             let last = held.withLock { $0?.keys }
             let keys = try await load(last)

@@ -6,7 +6,7 @@ import Synchronization
 /// cache, the signature of a token is verified only once.
 ///
 /// The cache has two halves. When the newer half is full, it replaces the older half, so the number of tokens is bounded. Expired tokens
-/// and tokens of retired keys stay until their half is replaced. So the reader must compare the time and the key.
+/// and tokens of retired keys stay until their half is replaced. So a caller that finds a token must still check its expiry and its key.
 ///
 /// - Complexity: O(1).
 final class VerifiedTokens: Sendable {
@@ -27,7 +27,7 @@ final class VerifiedTokens: Sendable {
     private let limit: Int
     private let state = Mutex(State())
 
-    /// Creates an empty table.
+    /// Creates an empty cache.
     /// - Parameter limit: The largest number of tokens.
     init(limit: Int = 32_768) {
         self.limit = limit

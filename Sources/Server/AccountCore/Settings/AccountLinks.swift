@@ -47,19 +47,19 @@ public struct AccountLinks: Sendable {
         self.steady = steady ?? now
     }
 
-    /// Queues an email with a link that verifies an address. The method doesn't look an account up, so its time is the same for every
+    /// Queues an email with a link that verifies an address. The method doesn't look up an account, so it takes the same time for every
     /// address.
     /// - Parameters:
     ///   - email: The address to verify. If it has no account, or if it is already verified, no email is sent.
     ///   - language: The language of the email.
-    /// - Throws: ``StoreFailure``. When this returns, the request survives a crash.
+    /// - Throws: ``StoreFailure``. After the method has returned, the request survives a crash.
     public func requestVerification(of email: EmailAddress, language: Language) async throws {
         try await intents.enqueue(MailIntent(subject: .verification(email), language: language, createdAt: steady()))
     }
 
     /// Returns the account that a link changes, and the link. Changes nothing.
     ///
-    /// Use it to show a page or to charge a limit of the account before the link is used.
+    /// Use it to show a page, or to count an attempt for a rate limit of the account before the link is used.
     /// - Parameters:
     ///   - token: The token of the link.
     ///   - purpose: The purpose of the page or route. A link of another purpose is refused.
@@ -101,7 +101,7 @@ public struct AccountLinks: Sendable {
     /// - Parameters:
     ///   - token: The token of the link. It is consumed if the call succeeds.
     ///   - proof: The session or the password of the account. With a session, this session continues.
-    /// - Throws: ``AccountError`` like ``verify(_:by:)``. If another account has the address by now, the link is invalid.
+    /// - Throws: ``AccountError`` like ``verify(_:by:)``. If another account has the address now, the link is invalid.
     public func confirmEmail(_ token: ResetToken, by proof: AccountProof) async throws {
         let (link, account) = try await find(token, for: .confirmEmail)
         let session = try await require(proof, of: account)
@@ -115,8 +115,8 @@ public struct AccountLinks: Sendable {
         audit?.note(.emailChanged, of: account.id)
     }
 
-    /// Restores the former address that a link was sent to. All changes after the replacement of this address are undone, all sessions end,
-    /// and the next sign-in needs a password reset.
+    /// Restores the former address that a link was sent to. The method undoes all changes that were made since another address replaced
+    /// this address. It ends all sessions, and the next sign-in needs a password reset.
     ///
     /// No proof is needed besides the link. The owner of the former address must be able to recover the account even if an intruder has
     /// changed the password and the address.
@@ -167,7 +167,7 @@ public enum AccountProof: Sendable {
     case session(accessToken: String)
     /// The current password of the account.
     case password(Password)
-    /// No proof. The recipient chooses a new password instead, which ends all sessions: a reset. Only ``AccountLinks/verify(_:by:)``
-    /// accepts it.
+    /// No proof. Instead, the recipient chooses a new password, and all sessions end, as with a password reset. Only
+    /// ``AccountLinks/verify(_:by:)`` accepts it.
     case newPassword(Password)
 }

@@ -5,7 +5,8 @@ import Observability
 import Scheduling
 public import ServiceLifecycle
 
-/// Periodically removes deleted accounts whose grace time has ended, and accounts that were never verified and not used.
+/// Periodically removes two kinds of accounts: deleted accounts whose grace time has ended, and accounts that were not verified and have
+/// not been used for a number of days.
 ///
 /// The ids of removed accounts are added to a list outside the database, so that ``reapply(_:)`` can remove the accounts again after a
 /// backup was restored.
@@ -61,11 +62,11 @@ public struct AccountPurge<C: Clock>: Service where C.Duration == Duration {
         }.run()
     }
 
-    /// Removes all accounts whose removal is due, and completes the list.
+    /// Removes all accounts whose removal is due, and adds them to the list of removed accounts.
     /// - Returns: The number of removed accounts.
     @discardableResult
     public func purge() async throws -> Int {
-        // The store may omit the last hour of the use of an account.
+        // The store records the use of an account at most once an hour, so the recorded time can be up to an hour too early.
         let cutoff = unverifiedDays > 0 ? now().addingTimeInterval(-86_400 * Double(unverifiedDays) - 3_600) : nil
         var count = 0
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
@@ -79,7 +80,7 @@ public struct AccountPurge<C: Clock>: Service where C.Duration == Duration {
         return count
     }
 
-    /// Removes accounts that exist again after a backup was restored. Pass the ids from the list of earlier purges.
+    /// Removes accounts again that a restored backup contains. Pass the ids from the list of earlier purges.
     /// - Returns: The number of removed accounts.
     public func reapply(_ ids: [Account.ID]) async throws -> Int {
         var count = 0
@@ -101,7 +102,8 @@ public struct AccountPurge<C: Clock>: Service where C.Duration == Duration {
         return found
     }
 
-    /// Removes accounts. The stored emails are removed first: if the process is killed, the next run finds the account again.
+    /// Removes accounts. The method removes the stored emails first. If the process is then killed, the next run still finds the account
+    /// and repeats the removal.
     private func remove(_ accounts: [PurgeCandidate], unverifiedSince: Date?, isForced: Bool) async throws -> Int {
         for address in Set(accounts.flatMap(\.addresses)) { try await emails?.removeMails(to: address) }
         let removed = try await records.purge(accounts.map(\.id), at: now(), unverifiedSince: unverifiedSince, isForced: isForced)
@@ -109,8 +111,8 @@ public struct AccountPurge<C: Clock>: Service where C.Duration == Duration {
         return removed.count
     }
 
-    /// Adds removed accounts to the list, and overwrites the bytes of their rows. After a failure, or if the process is killed in between,
-    /// the next run does both again.
+    /// Adds removed accounts to the list, and overwrites the bytes of their rows. After a failure, or if the process is killed between the
+    /// two steps, the next run does both again.
     private func complete() async throws {
         while true {
             let unlisted = try await records.unlistedPurges(limit: Self.batch)
@@ -124,7 +126,7 @@ public struct AccountPurge<C: Clock>: Service where C.Duration == Duration {
 
 /// The list of removed accounts outside the database. It only grows.
 public protocol PurgeList: Sendable {
-    /// Adds accounts. When this method returns, the lines survive a crash.
+    /// Adds accounts. After this method has returned, the entries survive a crash.
     func append(_ purges: [ListedPurge]) async throws
 }
 

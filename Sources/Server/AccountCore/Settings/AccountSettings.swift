@@ -4,7 +4,7 @@ public import Foundation
 
 /// Makes the changes that a signed-in user requests: password, address, name, sessions and deletion. It also exports the account's data.
 ///
-/// Changes with which an intruder could take over the account need the password, because an access token may be stolen.
+/// If an intruder could take over the account with a change, the change needs the password, because the access token may be stolen.
 public struct AccountSettings: Sendable {
     private let authentication: Authentication
     private let stores: any AccountStores
@@ -22,7 +22,7 @@ public struct AccountSettings: Sendable {
     ///   - stores: The stores of accounts.
     ///   - gate: Hashes passwords.
     ///   - policy: Decides which passwords are accepted.
-    ///   - deletionGrace: The time between the deletion of an account and its removal; 0 removes it at once.
+    ///   - deletionGrace: The time between the deletion of an account and its removal; 0 removes it immediately.
     ///   - audit: Records the events of accounts; `nil` records none.
     ///   - now: The wall clock.
     ///   - steady: The clock of the email queue, which doesn't jump when the wall clock is set; `nil` uses `now`.
@@ -124,15 +124,15 @@ public struct AccountSettings: Sendable {
         if try await stores.sessions.end(id, of: caller.account.id) { audit?.note(.sessionsEnded, of: caller.account.id) }
     }
 
-    /// Ends all sessions of the account except the caller's.
-    /// Refresh tokens of the ended sessions become invalid, and so do their access tokens on servers that read the store.
+    /// Ends all sessions of the account except the caller's. The refresh tokens of the ended sessions become invalid. Servers that read the
+    /// store also refuse their access tokens.
     /// - Throws: ``StoreFailure``.
     public func endOtherSessions(of caller: SignedIn) async throws {
         try await stores.sessions.endAll(of: caller.account.id, except: caller.session)
         audit?.note(.sessionsEnded, of: caller.account.id)
     }
 
-    /// Deletes the account. All sessions end at once, and an email has a link that restores the account.
+    /// Deletes the account. All sessions end immediately. The user receives an email with a link that restores the account.
     ///
     /// Until the account is removed, it can't be used, and its address stays taken. ``AccountPurge`` removes it after the grace time.
     /// - Parameters:
@@ -176,7 +176,7 @@ public struct AccountSettings: Sendable {
         return export
     }
 
-    /// Changes the record of the caller's account, unless the session ended meanwhile.
+    /// Changes the record of the caller's account, unless the session has ended since the access token was checked.
     private func change<Value: Sendable>(
         _ caller: SignedIn,
         _ body: @escaping @Sendable (inout AccountRecord) throws -> Value

@@ -4,14 +4,14 @@ public import Foundation
 
 /// Creates accounts.
 ///
-/// With ``Mode/open``, ``register(email:password:firstName:language:on:)`` creates an account at once. Its response reveals whether an
+/// With ``Mode/open``, ``register(email:password:firstName:language:on:)`` creates an account immediately. Its response reveals whether an
 /// address is taken. With ``Mode/blind``, ``request(email:firstName:language:)`` only queues an email, and the owner of the mailbox creates
 /// the account with ``activate(_:password:on:)``. So the response doesn't reveal whether an address has an account, and no user can
 /// register the address of another user.
 public struct Registration: Sendable {
     /// The way in which clients can register.
     public enum Mode: String, Hashable, Sendable, CaseIterable {
-        /// A registration creates an account at once.
+        /// A registration creates an account immediately.
         case open
         /// A registration sends an email with a link, which creates the account.
         case blind
@@ -71,7 +71,7 @@ public struct Registration: Sendable {
     /// - Parameters:
     ///   - email: The address.
     ///   - password: The password, which the policy checks.
-    ///   - firstName: The name with which emails address the user.
+    ///   - firstName: The name of the user, for the greeting in emails.
     ///   - language: The language of emails.
     ///   - device: The device of the user.
     /// - Throws: ``AccountError`` with the code `AUTH_WEAK_PASSWORD`, `AUTH_EMAIL_EXISTS` or `SERVER_SERVICE_UNAVAILABLE`;
@@ -115,12 +115,12 @@ public struct Registration: Sendable {
         return account
     }
 
-    /// Queues the email of a blind registration. The method doesn't look an account up, so its time is the same for every address.
+    /// Queues the email of a blind registration. The method doesn't look up an account, so it takes the same time for every address.
     /// - Parameters:
     ///   - email: The address. If it already has an account, the email contains a reset link instead of a link that creates an account.
     ///   - firstName: The name of the account.
     ///   - language: The language of the email and of the account.
-    /// - Throws: ``StoreFailure``. When this returns, the request survives a crash.
+    /// - Throws: ``StoreFailure``. After the method has returned, the request survives a crash.
     public func request(email: EmailAddress, firstName: FirstName, language: Language) async throws {
         try await intents.enqueue(MailIntent(subject: .registration(email, firstName), language: language, createdAt: steady()))
     }
@@ -138,15 +138,15 @@ public struct Registration: Sendable {
         return link
     }
 
-    /// Creates the account of a link, with a verified address, and signs it in. Use ``create(by:password:)`` for a client that doesn't keep
-    /// the session, such as a page.
+    /// Creates the account of a link, with a verified address, and signs it in. Use ``create(by:password:)`` for a client that doesn't need
+    /// a session, such as a page.
     /// - Parameters:
     ///   - token: The token of the link. It is consumed if the call succeeds.
     ///   - password: The password, which the policy checks.
     ///   - device: The device of the user, for the list of sessions.
     /// - Returns: The account and the tokens of its first session.
-    /// - Throws: ``AccountError`` with the code `AUTH_WEAK_PASSWORD`, which leaves the link usable, `AUTH_RESET_TOKEN_INVALID` or
-    ///   `SERVER_SERVICE_UNAVAILABLE`; ``StoreFailure``.
+    /// - Throws: ``AccountError`` with the code `AUTH_WEAK_PASSWORD`, `AUTH_RESET_TOKEN_INVALID` or `SERVER_SERVICE_UNAVAILABLE`;
+    ///   ``StoreFailure``. After `AUTH_WEAK_PASSWORD`, the link can be used again.
     public func activate(
         _ token: ResetToken,
         password: Password,
@@ -164,7 +164,7 @@ public struct Registration: Sendable {
         let link = try await find(token)
         guard let firstName = link.firstName else { throw AccountError.resetTokenInvalid }
         try policy.require(password, email: link.recipient, firstName: firstName)
-        // No password is hashed for a link that can't create an account any more.
+        // If the link can no longer create an account, the method throws before it hashes the password.
         guard try await records.isAvailable(link.recipient, to: nil, at: now()) else { throw AccountError.resetTokenInvalid }
         let account = Account(
             id: Account.ID(rawValue: UUID()),

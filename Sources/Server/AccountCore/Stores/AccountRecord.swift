@@ -2,7 +2,8 @@ public import AccountContract
 public import ErrorContract
 public import Foundation
 
-/// The single-use token of an emailed link, as it is stored. Reset links and "this was not me" have separate stores.
+/// The single-use token of an emailed link, as it is stored. The tokens of reset links and of the link "this was not me" are in other
+/// stores.
 public struct StoredLink: Hashable, Sendable {
     /// The digest of the token. The token itself is only in its email.
     public let digest: TokenDigest
@@ -160,8 +161,8 @@ extension AccountRecord {
         setPassword(hash, confirmation: confirmation)
     }
 
-    /// Sets the password. All sessions and all earlier links that need the account end. Reset links and links "this was not me" stay valid.
-    /// Only the owner of the mailbox can read them, and an attacker who knows the password must not be able to invalidate them.
+    /// Sets the password. All sessions end, and the earlier links of the account become invalid. Reset links and links "this was not me"
+    /// stay valid. Only the owner of the mailbox can read them, and an attacker who knows the password must not be able to invalidate them.
     mutating func setPassword(_ hash: String, confirmation: MailIntent) {
         account.passwordHash = hash
         account.epoch += 1
@@ -188,8 +189,8 @@ extension AccountRecord {
         queue(.emailChanged(account.id, from: former), at: queueTime)
     }
 
-    /// Restores the address that a link was sent to, and undoes all later changes: later addresses, links and a pending deletion. The
-    /// password becomes unusable, so the next sign-in needs a password reset.
+    /// Restores the address that a link was sent to. The method also undoes all later changes: it removes later addresses and links, and
+    /// cancels a pending deletion. The password becomes unusable, so the next sign-in needs a password reset.
     mutating func undoEmail(by digest: TokenDigest, at now: Date) throws(AccountError) {
         let link = try consume(digest, .undoEmail, at: now)
         guard let index = formerAddress(of: link, at: now) else { throw .resetTokenInvalid }
@@ -205,7 +206,7 @@ extension AccountRecord {
         effects.removesRecoveryTokens = true
     }
 
-    /// Deletes the account. It is removed after the grace time, and not before its former addresses expire.
+    /// Deletes the account. The account is removed when its grace time has ended and all its former addresses have expired.
     /// - Returns: The time at which the account is removed.
     mutating func delete(grace: Duration, at now: Date, queueTime: Date) -> Date {
         let live = formerAddresses.filter { $0.expiresAt > now }

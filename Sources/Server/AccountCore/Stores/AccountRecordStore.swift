@@ -19,7 +19,7 @@ public protocol AccountRecordStore: Sendable {
     ///   - now: The present time. A link that has expired by then isn't returned.
     /// - Returns: `nil` if the digest is unknown or expired. The record is `nil` for a link that creates an account.
     func find(_ digest: TokenDigest, at now: Date) async throws -> (link: StoredLink, record: AccountRecord?)?
-    /// Returns whether an account can get an address: no other account has the address now, and no other account can restore it.
+    /// Returns whether an account can get an address. It can if no other account has the address now or can restore it.
     /// - Parameters:
     ///   - email: The address.
     ///   - account: The account; `nil` for a new one.
@@ -36,7 +36,8 @@ public protocol AccountRecordStore: Sendable {
     /// - Parameters:
     ///   - id: The account.
     ///   - now: The present time. The record contains only links and former addresses that have not expired by then.
-    ///   - body: Changes the record. It may be called more than once. Its error rolls the transaction back and is thrown.
+    ///   - body: Changes the record. The store may call it more than once. If it throws, the store rolls the transaction back and throws
+    ///     the same error.
     /// - Returns: The result of the closure; `nil` if there is no such account.
     /// - Throws: ``AccountError/emailExists`` if the record has a new address, and another account has this address now, or had it before
     ///   and can still restore it.
@@ -51,8 +52,8 @@ public protocol AccountRecordStore: Sendable {
     func activate(_ digest: TokenDigest, as account: Account, at now: Date) async throws -> Bool
     /// Records that an unverified account was used. See ``purgeCandidates(at:unverifiedSince:limit:)``.
     ///
-    /// Only one time is stored, that of the latest call. A time less than an hour after the stored one is not stored, so that frequent
-    /// refreshes of a session cause few writes. If there is no such account, nothing happens.
+    /// The store contains only one time for each account. If the new time is less than an hour after the stored time, the store doesn't
+    /// write it. So frequent refreshes of a session cause few writes. If there is no such account, nothing happens.
     func noteActivity(of id: Account.ID, at now: Date) async throws
     /// Records the family of a device that has signed in.
     /// - Parameters:
@@ -65,17 +66,19 @@ public protocol AccountRecordStore: Sendable {
     func remainder(of account: Account) async throws -> AccountRemainder
     /// Returns the families of the devices that have signed in, with the time of the first sign-in, in the order of the families.
     func devices(of id: Account.ID) async throws -> [(family: String, firstSeenAt: Date)]
-    /// Returns accounts to remove: deleted accounts whose grace time has ended, and accounts that were never verified and not used.
+    /// Returns accounts to remove: deleted accounts whose grace time has ended, and unverified accounts that have not been used for a long
+    /// time.
     /// - Parameters:
     ///   - now: The time.
-    ///   - unverifiedSince: Unverified accounts are returned if they were created before this time and had no session since; `nil` for
-    ///     none.
+    ///   - unverifiedSince: The method returns unverified accounts that were created before this time and have not been used since. If
+    ///     `nil`, it returns no unverified accounts.
     ///   - limit: The largest number of accounts.
     func purgeCandidates(at now: Date, unverifiedSince: Date?, limit: Int) async throws -> [PurgeCandidate]
-    /// Removes accounts that still are candidates, with everything that is stored about them.
+    /// Removes those of the given accounts that are still candidates, with everything that is stored about them.
     ///
-    /// The emails and links that any client has requested for their present address or an unexpired former one are removed, too. The same
-    /// transaction records the ids as unlisted purges, and an event with a random id.
+    /// The method also removes all emails and links for their present addresses and unexpired former addresses, even if clients without an
+    /// account requested them. The same transaction records the ids as unlisted purges. A database also stores an event for each removal,
+    /// with a random id that doesn't identify the account.
     /// - Parameters:
     ///   - ids: The accounts.
     ///   - now: The time.
@@ -86,14 +89,14 @@ public protocol AccountRecordStore: Sendable {
     func purge(_ ids: [Account.ID], at now: Date, unverifiedSince: Date?, isForced: Bool) async throws -> [Account.ID]
     /// Returns the ids of removed accounts that are not in the list of purges yet, and the time of their removal.
     ///
-    /// ``AccountPurge`` adds them to the list outside the database, and then calls ``markListed(_:)``. If the process is killed in between,
-    /// they are added a second time.
+    /// ``AccountPurge`` adds them to the list outside the database, and then calls ``markListed(_:)``. If the process is killed between the
+    /// two steps, the next run adds the ids to the list a second time.
     /// - Parameter limit: The largest number of ids.
     func unlistedPurges(limit: Int) async throws -> [ListedPurge]
     /// Marks removed accounts as listed.
     /// Call it after the list has been written to the disk.
     func markListed(_ ids: [Account.ID]) async throws
-    /// Overwrites the bytes of removed rows, as far as the database can. A store without files does nothing.
+    /// Overwrites the bytes of removed rows, as far as the database supports it. A store without files does nothing.
     func scrub() async throws
     /// Removes expired links and former addresses. The work per call is bounded.
     /// - Returns: Whether there may be more expired links or addresses. If so, call the method again.
@@ -116,7 +119,7 @@ public struct AccountRemainder: Hashable, Sendable {
         }
     }
 
-    /// The last use while the address was not verified; `nil` if there was none.
+    /// The time of the last use while the address was not verified; `nil` if there was none.
     public let activeAt: Date?
     /// The times at which the links "this was not me" expire, earliest first. Used links are included.
     public let lockLinkExpiries: [Date]
@@ -127,7 +130,7 @@ public struct AccountRemainder: Hashable, Sendable {
 
     /// Creates a description.
     /// - Parameters:
-    ///   - activeAt: The last use while the address was not verified.
+    ///   - activeAt: The time of the last use while the address was not verified.
     ///   - lockLinkExpiries: The times at which the links "this was not me" expire.
     ///   - queuedEmails: The emails in the queue.
     ///   - resetEmailTimes: The times at which reset emails were sent.

@@ -6,8 +6,8 @@ public import AccountContract
 /// ``StoreFailure`` if the store fails. Check an implementation with `AccountStoreCheck` of `AccountStoreTesting`.
 public protocol AccountRepository: Sendable {
     /// Adds an account.
-    /// - Parameter account: The account, with a new random id that the caller has created. If the call is repeated with the same account, a
-    ///   store may return `true` again.
+    /// - Parameter account: The account, with a new random id that the caller has created. If a caller repeats the call with the same
+    ///   account, the store may return `true` again.
     /// - Returns: `false` if its address is taken: another account has it now, or had it before and can still restore it. If several
     ///   callers add the same address at the same time, exactly one of them gets `true`.
     func insert(_ account: Account) async throws -> Bool
@@ -25,9 +25,9 @@ public protocol AccountRepository: Sendable {
     ///   - id: The account.
     /// - Returns: Whether there is such an account.
     func setState(_ state: Account.State, of id: Account.ID) async throws -> Bool
-    /// Counts the foreign hashes by kind, and all accounts. A hash is foreign if it comes from another system or has other costs than new
-    /// hashes. The time is proportional to the number of foreign hashes, and the memory to the number of kinds.
-    /// - Parameter kind: Returns the kind of a hash; `nil` if it is not counted.
+    /// Counts all accounts, and their foreign hashes by kind. A hash is foreign if another system created it or if its cost differs from
+    /// that of new hashes. The time is proportional to the number of foreign hashes, and the memory to the number of kinds.
+    /// - Parameter kind: Returns the kind of a hash; `nil` if the store must not count the hash.
     /// - Returns: The number of foreign hashes of each kind, and the number of all accounts.
     func countForeignHashes(by kind: @escaping @Sendable (String) -> String?) async throws -> (counts: [String: Int], total: Int)
     /// Returns the account of an address. Compares normalized addresses.
@@ -37,10 +37,10 @@ public protocol AccountRepository: Sendable {
     /// Returns the account of an id.
     /// - Returns: The account in any state; `nil` if it doesn't exist or was removed.
     func account(id: Account.ID) async throws -> Account?
-    /// Returns all accounts, oldest first. All of them are in memory at once, so use this method only for exports and tests.
+    /// Returns all accounts, oldest first. The result has all of them in memory, so use this method only for exports and tests.
     func accounts() async throws -> [Account]
-    /// Replaces the hash of a password by another hash of the same password, unless the password was changed meanwhile. The epoch doesn't
-    /// change, so no session ends.
+    /// Replaces the hash of a password by another hash of the same password, unless the password was changed since the caller read the old
+    /// hash. The epoch doesn't change, so no session ends.
     /// - Parameters:
     ///   - id: The account. If it doesn't exist, nothing happens.
     ///   - old: The hash that was verified.

@@ -34,7 +34,7 @@ public protocol AccountStores: Sendable {
 
 /// A failed operation of a store.
 public struct StoreFailure: LogSafeError, Hashable, Sendable {
-    /// Whether the failure is temporary, such as a concurrent writer or a lost connection, so that a retry may succeed.
+    /// Whether the failure is temporary, so that a retry may succeed. Examples are a concurrent writer and a lost connection.
     public let isBusy: Bool
     /// Whether the changes may have been made although the store could not confirm them.
     public let isOutcomeUnknown: Bool
@@ -45,7 +45,7 @@ public struct StoreFailure: LogSafeError, Hashable, Sendable {
     /// - Parameters:
     ///   - isBusy: Whether a retry may succeed.
     ///   - isOutcomeUnknown: Whether the changes may have been made nevertheless.
-    ///   - message: The error, without stored data: it is logged.
+    ///   - message: The error, without stored data, because the server logs it.
     public init(isBusy: Bool, isOutcomeUnknown: Bool = false, message: String) {
         (self.isBusy, self.isOutcomeUnknown) = (isBusy, isOutcomeUnknown)
         self.message = message

@@ -24,7 +24,7 @@ public struct AuditEvent: Hashable, Sendable {
         case passwordReset = "password_reset"
         /// A reset unlocked a locked account.
         case recovered
-        /// The user locked the account with "this was not me".
+        /// The user locked the account with the link "this was not me".
         case locked = "frozen"
         /// A refresh token was used a second time, and its session ended.
         case refreshReused = "refresh_reused"
@@ -77,7 +77,7 @@ public struct AuditEvent: Hashable, Sendable {
     }
 }
 
-/// The origin of a request, as far as the audit stores it. A middleware sets ``current`` for each request.
+/// The parts of a request's origin that are stored with events. A middleware sets ``current`` for each request.
 public struct AuditOrigin: Hashable, Sendable {
     /// The network of the client, such as `198.51.100.0/24`, not its address; `nil` if it is unknown.
     public let client: String?

@@ -2,30 +2,31 @@ public import AccountContract
 public import ErrorContract
 public import Foundation
 
-/// An email to be sent. It contains no token: the worker creates one for the delivery.
+/// An entry of the email queue: an email to be sent. It contains no token, because the worker creates the token of the link directly before
+/// the delivery.
 public struct MailIntent: Hashable, Sendable, Identifiable {
     /// The subject of an email.
     public enum Subject: Hashable, Sendable {
-        /// A reset link was requested for this address. Whether it has an account is unknown.
+        /// A reset link was requested for this address. Whether the address has an account is unknown.
         case passwordReset(EmailAddress)
         /// The password of this account was changed.
         case passwordChanged(Account.ID)
         /// A registration was requested for this address, with this name. Whether the address has an account is unknown.
         case registration(EmailAddress, FirstName)
-        /// A link that verifies this address was requested. Whether it has an account is unknown.
+        /// A link that verifies this address was requested. Whether the address has an account is unknown.
         case verification(EmailAddress)
-        /// The user of this account wants to change its address to this one.
+        /// The user of this account wants to change its address to the address `to`.
         case emailChange(Account.ID, to: EmailAddress)
         /// The address of this account was changed. The email goes to the former address.
         case emailChanged(Account.ID, from: EmailAddress)
         /// The user has deleted this account.
         case accountDeleted(Account.ID)
-        /// The user has deleted this account. The email goes to a former address of it.
+        /// The user has deleted this account. The email goes to a former address of the account.
         case formerAccountDeleted(Account.ID, EmailAddress)
         /// A device of this family has signed in to this account for the first time.
         case newDevice(Account.ID, family: String)
 
-        /// The kind, the address, the account and the text of a subject, as stores and logs name them.
+        /// The parts of a subject as stores write them into columns.
         public struct Columns: Hashable, Sendable {
             /// The name of the kind.
             public var kind: String
@@ -92,13 +93,13 @@ public struct MailIntent: Hashable, Sendable, Identifiable {
         public var recipient: EmailAddress? { columns.email }
     }
 
-    /// Identifies the intent. If a store repeats a write, it recognizes the intent by this id.
+    /// The id of the intent. If a store repeats a write, it recognizes the intent by this id.
     public let id: UUID
     /// The subject and its recipient.
     public let subject: Subject
     /// The language of the email.
     public let language: Language
-    /// The time of the request. The lifetime of the link begins here.
+    /// The time of the request. The lifetime of the link begins at this time.
     public let createdAt: Date
     /// The number of failed deliveries.
     public var failures: Int

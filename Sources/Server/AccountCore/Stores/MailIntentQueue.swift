@@ -1,36 +1,37 @@
 public import AccountContract
 public import Foundation
 
-/// The queue of emails to be sent. Emails stay in it until they are delivered.
+/// The queue of emails to be sent. Each entry is a ``MailIntent``. Emails stay in the queue until they are delivered or abandoned.
 ///
 /// All dates are those of a steady clock, which doesn't jump when the wall clock is set; see the `steady` parameter of ``MailWorker``.
 ///
 /// Any number of workers, in any number of processes, may share a queue. A worker claims an intent for a limited time, the lease. If the
 /// lease has ended and another worker has claimed the intent, calls of the first worker change nothing.
 public protocol MailIntentQueue: Sendable {
-    /// Adds an intent, due immediately. When this method returns, the intent survives a crash.
+    /// Adds an intent, due immediately. After this method has returned, the intent survives a crash.
     ///
-    /// If the store is in the same database as the rate limits, it also commits the usage of the request that adds the intent; see
-    /// `CommittedUsage`.
+    /// If the rate limits are in the same database, the store also writes the usage that the limiter counted for the current request, in
+    /// the same transaction; see `CommittedUsage`.
     /// - Parameter intent: The intent, with a new random id.
     /// - Throws: ``StoreFailure``. If its `isOutcomeUnknown` is `true`, the intent may have been added.
     func enqueue(_ intent: MailIntent) async throws
-    /// Claims intents and hides them from other workers until `leaseEnd`. If the worker stops, its intents become due at this time, or
-    /// earlier if ``releaseAbandoned(at:)`` releases them.
+    /// Claims intents and hides them from other workers until `leaseEnd`. If the worker stops without finishing its intents, they become
+    /// due at this time, or earlier if ``releaseAbandoned(at:)`` releases them.
     ///
-    /// The store takes new requests of clients without an account in turn by network, and within a network the oldest request first. So a
-    /// network with many requests delays another network by only one email per turn. All other intents (retries, emails to accounts,
-    /// intents of stopped workers) are claimed when they are due, oldest first. The store alternates between the two groups.
+    /// The store alternates between two groups of intents. The first group has the new requests of clients without an account. The store
+    /// takes them in turn by network, and the oldest request of a network first. So a network with many requests delays another network by
+    /// only one email per turn. The second group has all other intents: retries, emails to accounts, and intents of stopped workers. The
+    /// store takes them when they are due, oldest first.
     /// - Parameters:
     ///   - limit: The largest number of intents.
     ///   - now: The time of the queue.
     ///   - leaseEnd: The time until which the intents are hidden.
-    ///   - includesResets: Whether emails that clients without an account requested, such as reset emails, may be sent now. If not, only
-    ///     emails to accounts are claimed.
+    ///   - includesResets: Whether to claim emails that clients without an account requested, such as reset emails. If `false`, the store
+    ///     claims only emails to accounts.
     /// - Complexity: O(`limit` · log n) of n intents.
     func claim(limit: Int, at now: Date, leaseEnd: Date, includesResets: Bool) async throws -> [MailIntent]
-    /// Returns a claimed intent to the queue, without counting a failure. The intent becomes the next one of its network. If the lease has
-    /// ended and another worker has the intent, nothing happens.
+    /// Returns a claimed intent to the queue, without counting a failure. The intent becomes the next intent of its network. If the lease
+    /// has ended and another worker has the intent, nothing happens.
     ///
     /// A worker calls it for an intent that it has claimed but may not send now, because the limit for all reset emails is exhausted.
     /// - Parameters:
@@ -44,23 +45,25 @@ public protocol MailIntentQueue: Sendable {
     func releaseAbandoned(at now: Date) async throws -> Int
     /// Removes an intent that was delivered or is obsolete.
     ///
-    /// It doesn't check the lease, because a delivered email must not be sent again.
+    /// The method doesn't check the lease, because a delivered email must not be sent again.
     func settle(_ intent: MailIntent) async throws
-    /// Counts a failure and makes the intent due at a later time, if it is still held under the lease that ends at `leaseEnd`.
+    /// Counts a failure and makes the intent due at a later time. If the worker no longer has the lease that ends at `leaseEnd`, nothing
+    /// happens.
     /// - Parameters:
     ///   - intent: The intent, as it was claimed.
     ///   - leaseEnd: The end of the lease.
-    ///   - due: The time at which it is due again.
+    ///   - due: The time at which the intent is due again.
     ///   - reason: The failure, without addresses.
     func postpone(_ intent: MailIntent, leaseEnd: Date, until due: Date, reason: String) async throws
-    /// Abandons an intent that is still held under the lease: it is not tried again and is stored for an operator.
+    /// Abandons an intent: the store no longer returns it to workers, and stores it for an operator. If the worker no longer has the lease,
+    /// nothing happens.
     /// - Parameters:
     ///   - intent: The intent, as it was claimed.
     ///   - leaseEnd: The end of the lease.
-    ///   - end: The time at which it is removed.
+    ///   - end: The time at which the intent is removed.
     ///   - reason: The failure, without addresses.
     func abandon(_ intent: MailIntent, leaseEnd: Date, until end: Date, reason: String) async throws
-    /// Removes abandoned intents when the time that ``abandon(_:leaseEnd:until:reason:)`` has set for their removal has passed.
+    /// Removes abandoned intents whose removal is due. ``abandon(_:leaseEnd:until:reason:)`` sets the time of the removal.
     func sweep(at now: Date) async throws
     /// Returns the time at which an operator last requested a retry of all or some emails; `nil` if this never happened.
     func lastRetry() async throws -> Date?
@@ -68,7 +71,7 @@ public protocol MailIntentQueue: Sendable {
     func count() async throws -> Int
     /// Returns the time at which the oldest due intent was added; `nil` if none is due. O(n) for n intents.
     ///
-    /// Use it for a metric or an alert: the age of this time is the delay of emails.
+    /// Use it for a metric or an alert: the time that has passed since then is the delay of emails.
     func oldest(at now: Date) async throws -> Date?
     /// Returns if intents can be read; otherwise, throws.
     /// Health checks call it.
@@ -82,13 +85,13 @@ extension MailIntentQueue {
     }
 }
 
-/// An email of the queue in the view of an operator.
+/// An email of the queue, as commands show it to an operator.
 public struct QueuedMail: Hashable, Sendable, Identifiable {
     /// The state of an email.
     public enum State: String, Hashable, Sendable, CaseIterable {
         /// It will be tried when it is due.
         case waiting
-        /// It is in flight, or it was in flight when its worker died.
+        /// A worker delivers it now, or has died during the delivery.
         case taken
         /// It was abandoned and is not tried again automatically.
         case failed
@@ -98,7 +101,8 @@ public struct QueuedMail: Hashable, Sendable, Identifiable {
     public let id: MailIntent.ID
     /// The kind of the email, such as `password_reset`, as stores and logs name it.
     public let kind: String
-    /// The recipient: the address that was typed, or the account's; `nil` if the account is gone.
+    /// The address of the recipient: the address that a client entered, or the address of the account. It is `nil` if the account was
+    /// removed.
     public let recipient: EmailAddress?
     /// The state of the email.
     public let state: State
@@ -106,7 +110,8 @@ public struct QueuedMail: Hashable, Sendable, Identifiable {
     public let failures: Int
     /// The time of the request.
     public let createdAt: Date
-    /// The time of the next try, the end of its worker's lease, or the time at which an abandoned email is removed.
+    /// For a pending email, the time of the next try. For an email in flight, the end of the lease. For an abandoned email, the time of its
+    /// removal.
     public let dueAt: Date
     /// The reason for its last failure.
     public let reason: String?
@@ -141,7 +146,7 @@ public struct QueuedMail: Hashable, Sendable, Identifiable {
 
 /// Lists and retries the emails of a queue, for commands of an operator.
 public protocol MailQueueInspection: Sendable {
-    /// Returns the emails, oldest first. Rows that can't be read are left out.
+    /// Returns the emails, oldest first. Entries that can't be read are omitted.
     ///
     /// The result contains addresses, so don't log it. Show ``QueuedMail/maskedRecipient`` unless the operator needs the whole address.
     /// - Parameter limit: The largest number of emails.

@@ -23,18 +23,20 @@ public protocol ResetTokenStore: Sendable {
     ///   - liveLimit: The number of valid tokens that remain, including the given token; at least 1.
     func prune(olderThan token: StoredResetToken, liveLimit: Int) async throws
     /// Returns the valid token of a digest, and its account. Changes nothing.
-    /// - Returns: `nil` if the digest is unknown, expired or consumed, if the password of its account may not be reset, or if the account
-    ///   no longer has the address that the token was sent to.
+    /// - Returns: The token and its account. The result is `nil` if the token is unknown, expired or consumed. It is also `nil` if the
+    ///   password of the account may not be reset, or if the account no longer has the address that the token was sent to.
     func find(_ digest: TokenDigest, at now: Date) async throws -> (token: StoredResetToken, account: Account)?
     /// Returns the stored tokens of an account, used or not, newest first. At most 1,000.
     ///
-    /// The export of an account uses it. A store that only has the keys of addresses can't return tokens that were sent to another address
-    /// than the present one, and omits them.
+    /// The export of an account uses it. A store may contain only the hashes of addresses. It can't return the address of a token that was
+    /// sent to an earlier address of the account, so it omits such tokens.
     func tokens(of account: Account.ID) async throws -> [StoredResetToken]
     /// Returns whether an unused token with this digest has expired and is still stored. Use it only for metrics.
     func hasExpired(_ digest: TokenDigest, at now: Date) async throws -> Bool
-    /// Consumes a token and, in the same transaction, sets the password, marks the address as verified, unlocks a locked account, consumes
-    /// the account's other tokens, ends all its sessions, raises its epoch and queues the confirmation email.
+    /// Consumes a token and sets the password of its account, in one transaction.
+    ///
+    /// The same transaction marks the address as verified, unlocks a locked account, and increases the epoch of the account. It also
+    /// consumes the account's other tokens, ends all its sessions, and queues the confirmation email.
     /// - Parameters:
     ///   - digest: The digest of the presented token.
     ///   - passwordHash: The hash of the new password. The caller has computed it before this call, so the transaction is short.
@@ -78,7 +80,7 @@ public struct StoredResetToken: Hashable, Sendable {
     }
 }
 
-/// A store of the single-use tokens of "this was not me", as digests.
+/// A store of the single-use tokens of the link "this was not me", as digests.
 public protocol AccountLockTokenStore: Sendable {
     /// Stores a token.
     func insert(_ digest: TokenDigest, account: Account.ID, expiresAt: Date) async throws
@@ -87,7 +89,8 @@ public protocol AccountLockTokenStore: Sendable {
     /// Returns the account of a valid token. Changes nothing.
     /// - Returns: `nil` if the digest is unknown, expired or consumed, or its account is neither active nor locked.
     func find(_ digest: TokenDigest, at now: Date) async throws -> Account?
-    /// Consumes a token and, in the same transaction, locks its account, ends all its sessions and valid reset links and raises its epoch.
+    /// Consumes a token and, in the same transaction, locks its account, ends all its sessions, consumes its valid reset tokens and
+    /// increases its epoch.
     /// - Returns: Whether the token was valid. If several callers use a token at the same time, exactly one of them gets `true`.
     func lock(_ digest: TokenDigest, at now: Date) async throws -> Bool
     /// Removes expired tokens. The work per call is bounded.

@@ -9,7 +9,8 @@ public protocol SentResetStore: Sendable {
     /// - Returns: Whether the email may be sent. If not, nothing is recorded.
     /// - Parameters:
     ///   - intent: The intent of the email.
-    ///   - account: The account whose reset email it is; `nil` for any other email, for which only the limit in all counts.
+    ///   - account: The account whose reset email it is; `nil` for any other email. Only ``ResetMailBounds/overall`` applies to such
+    ///     emails.
     ///   - bounds: The current limits.
     ///   - now: The steady time.
     func reserve(_ intent: MailIntent.ID, for account: Account.ID?, within bounds: ResetMailBounds, at now: Date) async throws
@@ -28,8 +29,8 @@ public protocol SentResetStore: Sendable {
 public struct ResetMailBounds: Hashable, Sendable {
     /// The largest number of reset emails for one account; `nil` for no limit.
     public var perAccount: RateLimitPolicy?
-    /// The largest number of all such emails; `nil` for no limit. If the policy is paced, the emails are paced, too: at most its burst is
-    /// sent at once.
+    /// The largest number of all such emails; `nil` for no limit. If the policy has a burst that is less than its quota, at most the burst
+    /// is sent in a short time.
     public var overall: RateLimitPolicy?
 
     /// Creates limits; `nil` is no limit.
@@ -38,11 +39,11 @@ public struct ResetMailBounds: Hashable, Sendable {
     }
 }
 
-/// The decision whether an email may be sent.
+/// The decision about sending an email.
 public enum ResetMailDecision: Hashable, Sendable {
     /// The email may be sent, and is recorded.
     case reserved
-    /// The account has received as many emails as it may.
+    /// The account has received as many emails as its limit allows.
     case accountExceeded
     /// The limit for all accounts is exhausted until this time.
     case later(Date)

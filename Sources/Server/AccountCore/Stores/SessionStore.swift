@@ -15,10 +15,10 @@ public protocol SessionStore: Sendable {
     func open(_ session: StoredSession, refresh: TokenDigest, epoch: Int) async throws -> Bool
     /// Uses a refresh token and replaces it by another one, in one transaction.
     ///
-    /// The second use of a token ends its session (RFC 9700 §4.14.2), with one exception: the response to the first use may have been
-    /// lost. So a token may be used again within `rules.repeatWindow` of its first use. This exception ends when a token that replaced it
-    /// was used. A repeated use stores `next` beside the earlier replacements. When one of the replacements is used, the others count as
-    /// used, too.
+    /// The second use of a token ends its session (RFC 9700 §4.14.2), with one exception. The response to the first use may have been
+    /// lost, so a client can use the token again within `rules.repeatWindow` of its first use. The exception ends when the client uses a
+    /// token that replaced it. Each repeated use stores `next` as a further replacement. When the client uses one of the replacements, the
+    /// others count as used, too.
     ///
     /// - Parameters:
     ///   - presented: The digest of the presented token.
@@ -54,12 +54,12 @@ public protocol SessionStore: Sendable {
     /// Returns whether a session exists. The method doesn't check the age of the session, because an access token expires long before the
     /// session does. Only ``rotate(_:to:at:rules:)`` checks the age.
     func isAlive(_ id: StoredSession.ID) async throws -> Bool
-    /// Removes expired sessions, and used tokens that would have expired by now. Removed tokens are refused as unknown. The work per call
-    /// is bounded.
+    /// Removes expired sessions, and used tokens that would have expired by now. ``rotate(_:to:at:rules:)`` then refuses removed tokens as
+    /// unknown. The work per call is bounded.
     /// - Parameters:
     ///   - now: The steady time.
-    ///   - rules: The limits of sessions. The same rules as for ``rotate(_:to:at:rules:)`` are needed: with shorter limits, the sweep would
-    ///     remove sessions that can still be refreshed.
+    ///   - rules: The limits of sessions. Pass the same rules as to ``rotate(_:to:at:rules:)``. With shorter limits, the sweep would remove
+    ///     sessions that can still be refreshed.
     /// - Returns: Whether there may be more sessions or tokens to remove.
     @discardableResult
     func sweep(at now: Date, rules: SessionRules) async throws -> Bool
@@ -77,15 +77,15 @@ public enum RotationOutcome: Hashable, Sendable {
     case reused(StoredSession)
 }
 
-/// A signed-in device: the family of refresh tokens that began with one sign-in.
+/// The session of a signed-in device: all refresh tokens that follow from one sign-in.
 public struct StoredSession: Hashable, Sendable, Identifiable {
     /// The id of a session.
     public struct ID: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-        /// The UUID, which access tokens contain.
+        /// The UUID that identifies the session in access tokens.
         public let rawValue: UUID
 
         /// Creates an id.
-        /// - Parameter rawValue: A random UUID, which no other session has.
+        /// - Parameter rawValue: A random UUID that no other session has.
         public init(rawValue: UUID) {
             self.rawValue = rawValue
         }
@@ -94,7 +94,7 @@ public struct StoredSession: Hashable, Sendable, Identifiable {
         public var description: String { rawValue.text }
     }
 
-    /// Identifies the session.
+    /// The id of the session.
     public let id: ID
     /// The account that is signed in.
     public let accountID: Account.ID
@@ -148,7 +148,7 @@ public struct SessionRules: Hashable, Sendable {
     public var idleLimit: Duration = .seconds(30 * 86_400)
     /// The time after which a session always ends: 90 days.
     public var absoluteLimit: Duration = .seconds(90 * 86_400)
-    /// The time within which a refresh may be repeated because its response was lost: 10 seconds. A longer window helps clients on slow
+    /// The time within which a client can repeat a refresh whose response was lost: 10 seconds. A longer window helps clients on slow
     /// networks, but also gives a thief more time to use a stolen token.
     public var repeatWindow: Duration = .seconds(10)
 

@@ -39,8 +39,8 @@ public struct SigningKey: Hashable, Sendable, Identifiable {
 
 /// The keys that sign access tokens, and the rules by which they replace one another.
 ///
-/// A key is accepted, and therefore published, from its creation until it is retired. Of the accepted keys, the key whose signing time
-/// began last signs new tokens. ``rotate(to:at:)`` publishes a new key before it signs, so that other verifiers have time to fetch it:
+/// From its creation until it is retired, a key is published, and verifiers accept its tokens. Of these keys, the key whose signing time
+/// began last signs new tokens. ``rotate(to:at:)`` publishes a new key before it signs, so that other services have time to fetch it:
 ///
 /// ```
 /// now             now + 360 s                now + 1,320 s
@@ -55,7 +55,7 @@ public struct SigningKeySet: Hashable, Sendable {
     /// The time for which the tokens of a key are still accepted after another key has begun to sign. It is the lifetime of a token plus a
     /// minute, because clocks may differ.
     public static let acceptanceTime = SessionRules().accessTokenLifetime + .seconds(60)
-    /// The time for which a retired key is listed.
+    /// The time for which a retired key stays in the set.
     static let listingTime = Duration.seconds(30 * 86_400)
 
     /// The keys in the order in which they sign.
@@ -66,10 +66,10 @@ public struct SigningKeySet: Hashable, Sendable {
         self.keys = keys.sorted { ($0.signsFrom, $0.createdAt, $0.id) < ($1.signsFrom, $1.createdAt, $1.id) }
     }
 
-    /// The creation of the first key, which is the time since which tokens are signed with ES256.
+    /// The time at which the first key was created. Since this time, the server signs tokens with ES256.
     public var begin: Date? { keys.map(\.createdAt).min() }
 
-    /// Returns the keys whose tokens are accepted at a time. These are the published ones.
+    /// Returns the keys whose tokens are accepted at a time. These keys are also the published keys.
     public func accepted(at time: Date) -> [SigningKey] { keys.filter { $0.isAccepted(at: time) } }
 
     /// Returns whether tokens of a key are accepted at a time.
@@ -86,20 +86,19 @@ public struct SigningKeySet: Hashable, Sendable {
         return accepted.last { $0.signsFrom <= time } ?? accepted.first
     }
 
-    /// Returns the key that is published and does not sign yet.
-    /// If there is such a key, ``rotate(to:at:)`` is refused, because each new key must be published for ``publicationTime`` before it
-    /// signs.
+    /// Returns the key that is published and does not sign yet. If there is such a key, ``rotate(to:at:)`` throws, because each new key
+    /// must be published for ``publicationTime`` before it signs.
     public func pending(at time: Date) -> SigningKey? {
         accepted(at: time).last { $0.signsFrom > time && $0.retiredAt == nil }
     }
 
-    /// Adds a key that signs at once. Use ``rotate(to:at:)`` while another key signs.
+    /// Adds a key that signs immediately. Use ``rotate(to:at:)`` while another key signs.
     public mutating func start(with material: SigningKey.Material, at time: Date) {
         add(material, createdAt: time, signsFrom: time)
     }
 
-    /// Replaces the key that signs. The new key is published at once and signs after ``publicationTime``; the old one is accepted until its
-    /// last token has expired.
+    /// Replaces the key that signs. The new key is published immediately, and signs after ``publicationTime``. The old key is accepted
+    /// until its last token has expired.
     /// - Throws: ``SigningKeyRefusal/pending(_:)`` if a new key is published and does not sign yet.
     public mutating func rotate(to material: SigningKey.Material, at time: Date) throws(SigningKeyRefusal) {
         if let pending = pending(at: time) { throw .pending(pending) }
@@ -110,8 +109,9 @@ public struct SigningKeySet: Hashable, Sendable {
         add(material, createdAt: time, signsFrom: change)
     }
 
-    /// Retires a key without refusing a token that it has signed. If the key signs, it is rotated first.
-    /// - Parameter material: The key that is used if another one is needed.
+    /// Retires a key when the last token that it signed has expired. If the key signs new tokens, the method first replaces it by another
+    /// key.
+    /// - Parameter material: The new key, for the case that no other key can sign.
     /// - Throws: ``SigningKeyRefusal`` if there is no such key, or if it is retired.
     public mutating func retire(_ id: String, replacedBy material: SigningKey.Material, at time: Date) throws(SigningKeyRefusal) {
         let key = try accepted(id, at: time)
@@ -124,7 +124,7 @@ public struct SigningKeySet: Hashable, Sendable {
 
     /// Refuses all tokens of a key immediately, because the private key has leaked. If this key signs new tokens, another key replaces it
     /// immediately.
-    /// - Parameter material: The key that is used if another one is needed.
+    /// - Parameter material: The new key, for the case that no other key can sign.
     /// - Throws: ``SigningKeyRefusal`` if there is no such key, or if its tokens are refused already.
     public mutating func retireNow(
         _ id: String,
@@ -136,7 +136,7 @@ public struct SigningKeySet: Hashable, Sendable {
         change(id) { $0.retiredAt = time }
         let lasting = keys.filter { $0.retiredAt == nil }
         if let signer, signer.id != id {
-            // The key that is retired now was to replace the signing key, so the signing key continues.
+            // The retired key would have replaced the signing key. Because no other key can replace it, the signing key continues.
             if lasting.isEmpty { change(signer.id) { $0.retiredAt = nil } }
         } else if let next = lasting.first {
             change(next.id) { $0.signsFrom = min($0.signsFrom, time) }

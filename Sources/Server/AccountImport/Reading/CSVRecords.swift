@@ -1,8 +1,9 @@
 import Foundation
 
-/// Reads users from CSV (RFC 4180) with a header. The order of the columns doesn't matter, and unknown columns are ignored.
+/// A reader for users in CSV (RFC 4180) with a header. The order of the columns doesn't matter, and the reader ignores unknown columns.
 enum CSVRecords {
-    /// Reads the records. An invalid row becomes a refusal, and the others are still read. Empty lines are skipped.
+    /// Reads the records. The function skips empty lines. If a row is invalid, the result contains an error for this row, and the function
+    /// reads the next row.
     /// - Parameter text: The text without a byte order mark.
     /// - Throws: ``ImportFile/Unreadable`` if the header has no `email` or a duplicate column.
     static func read(_ text: Data.SubSequence) throws -> [ImportFile.Reading] {
@@ -49,9 +50,9 @@ enum CSVRecords {
 /// The rows of a CSV text.
 ///
 /// A quoted field may contain commas, line ends and doubled quotes. A quote within an unquoted field is an ordinary character. Lines end
-/// with LF or CRLF. Bytes are decoded per field, so invalid UTF-8 only affects its row.
+/// with LF or CRLF. Each field is decoded separately, so invalid UTF-8 affects only its own row.
 ///
-/// The rows are read one after the other; only the fields of the current row are copied.
+/// ``next()`` reads one row and copies only the fields of this row.
 struct CSVRows {
     private let bytes: Data.SubSequence
     private var position: Data.Index
@@ -92,7 +93,7 @@ struct CSVRows {
     }
 
     /// Decodes the fields of a row.
-    /// - Returns: `nil` if one of them is not UTF-8.
+    /// - Returns: `nil` if one of the fields is not UTF-8.
     private func texts(_ fields: [[UInt8]]) -> [String]? {
         let texts = fields.compactMap { String(validating: $0, as: UTF8.self) }
         return texts.count == fields.count ? texts : nil

@@ -1,15 +1,15 @@
 import Foundation
 import GRDB
 
-/// Reads the output of Django's `dumpdata`, which is an array with objects of all models.
+/// A reader for the output of Django's `dumpdata`, which is an array with objects of all models.
 enum DjangoDump {
     /// An object of any model.
     private struct Object: Decodable {
         let fields: Fields?
     }
 
-    /// The fields of an object of any model. Only objects of users have an address and a password. Another model may use these names for
-    /// values of other types. Such values are decoded as `nil`, so that they don't make the file unreadable.
+    /// The fields of an object of any model. Only objects of users have an address and a password. Another model can use these names for
+    /// values of other types. Such values become `nil`, so that they don't make the file unreadable.
     private struct Fields: Decodable {
         var email: String?
         var password: String?
@@ -24,7 +24,7 @@ enum DjangoDump {
 
         init(from decoder: any Decoder) throws {
             let fields = try decoder.container(keyedBy: CodingKeys.self)
-            // Another model may use these names with other types.
+            // Another model can use these names for values of other types.
             email = try? fields.decode(String.self, forKey: .email)
             password = try? fields.decode(String.self, forKey: .password)
             firstName = try? fields.decode(String.self, forKey: .firstName)
@@ -61,7 +61,7 @@ enum DjangoDump {
     }
 }
 
-/// Reads Django's SQLite database. The database is opened read-only.
+/// A reader for Django's SQLite database, which it opens read-only.
 enum DjangoDatabase {
     /// Converts a Boolean of SQLite, which stores it as a number or a text. A value of another type means neither yes nor no.
     private static func flag(_ value: DatabaseValue) -> ImportedFlag? {
@@ -73,7 +73,8 @@ enum DjangoDatabase {
         }
     }
 
-    /// Reads the table `auth_user`, in the order of its ids. A user without a text as address or password becomes a refusal.
+    /// Reads the table `auth_user`, in the order of its ids. If the address or the password of a user is not a text, the result contains an
+    /// error for this user.
     /// - Parameter file: The database.
     /// - Throws: ``ImportFile/Unreadable`` if the table is missing or can't be read.
     static func read(_ file: URL) throws -> [ImportFile.Reading] {

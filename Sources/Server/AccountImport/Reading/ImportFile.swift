@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Reads a file with users of another system. The first bytes of the file determine the format; the name of the file doesn't matter.
+/// A reader for files with users of another system. The first bytes of a file determine its format, and its name doesn't matter.
 ///
 /// ```swift
 /// for reading in try ImportFile.read(URL(filePath: "users.csv")) {
@@ -8,16 +8,16 @@ public import Foundation
 /// }
 /// ```
 ///
-/// The whole file is read into memory, which takes about 1 KB per user. To create accounts from the records, use `AccountImport`.
+/// The reader stores the whole file in memory, which takes about 1 KB per user. To create accounts from the records, use `AccountImport`.
 public enum ImportFile {
-    /// A record, or the error of an unreadable one. An unreadable record doesn't prevent the others from being read.
+    /// A record, or the error of an unreadable record. The reader continues after an unreadable record.
     public typealias Reading = Result<ImportRecord, ImportLineRefusal>
 
-    /// A record that can't be read. It is reported to the operator; the import continues.
+    /// The error of a record that can't be read. The import reports the error to the operator and continues.
     public struct ImportLineRefusal: Error, Hashable, Sendable {
         /// The place in the file, such as `line 12`, for the operator.
         public let place: String
-        /// The reason, worded to follow the place in a sentence, such as `is not UTF-8`. The text contains no data of users.
+        /// The reason, such as `is not UTF-8`. In messages, the reason follows the place. The text contains no data of users.
         public let reason: String
     }
 
@@ -29,15 +29,15 @@ public enum ImportFile {
     /// Reads all records.
     ///
     /// - CSV with a header that has `email`, and any of `first_name` (or `name`), `password_hash` (or `password`), `state`, `is_active`,
-    ///   `locale`, `email_verified`, `deleted_at`, in any order. If the columns disagree about the state, the strictest is used. A user
-    ///   with a `deleted_at` is inactive. `NULL` and `\N` are no values.
+    ///   `locale`, `email_verified`, `deleted_at`, in any order. If the columns disagree about the state, the strictest value counts. A
+    ///   user with a `deleted_at` is inactive. `NULL` and `\N` mean that a value is missing.
     /// - JSON lines with the same members.
     /// - Django's `dumpdata` (JSON): every object whose fields have `email` and `password`.
     /// - Django's SQLite database: the table `auth_user`.
     ///
-    /// A byte order mark of UTF-8 is skipped. A pipe is read to its end, so that a dump needs no file on disk.
+    /// The function skips a byte order mark of UTF-8. It reads a pipe to its end, so that a dump needs no file on disk.
     /// - Parameter file: The file, or a pipe.
-    /// - Returns: The records in the order of the file. They are not validated yet.
+    /// - Returns: The records in the order of the file. ``AccountCore/Account/init(_:language:now:)`` validates them later.
     /// - Throws: ``Unreadable`` if the file can't be read, is empty, or has none of these formats.
     public static func read(_ file: URL) throws -> [Reading] {
         let bytes: Data
@@ -57,7 +57,7 @@ public enum ImportFile {
         }
     }
 
-    /// Returns the bytes of a file, or all bytes of a pipe. A file is mapped into memory if this is safe.
+    /// Returns the bytes of a file, or all bytes of a pipe. The function maps a file into memory if this is safe.
     private static func bytes(of file: URL) throws -> Data {
         let kind = try file.resourceValues(forKeys: [.isRegularFileKey])
         if kind.isRegularFile == true { return try Data(contentsOf: file, options: .mappedIfSafe) }
@@ -65,9 +65,9 @@ public enum ImportFile {
     }
 }
 
-/// Users as JSON, one object per line.
+/// A reader for users as JSON, with one object per line.
 enum JSONLines {
-    /// The members of a line. Unknown members are ignored.
+    /// The members of a line. Decoding ignores unknown members.
     private struct Line: Decodable {
         let email: String
         let firstName: String?
@@ -90,7 +90,8 @@ enum JSONLines {
         }
     }
 
-    /// Reads the records. Empty lines are skipped. A line that can't be decoded becomes a refusal, and the others are still read.
+    /// Reads the records. The function skips empty lines. If a line can't be decoded, the result contains an error for this line, and the
+    /// function reads the next line.
     /// - Parameter text: The text without a byte order mark.
     static func read(_ text: Data.SubSequence) -> [ImportFile.Reading] {
         let decoder = JSONDecoder()

@@ -4,38 +4,38 @@ public import ErrorContract
 public import Foundation
 import PasswordHashes
 
-/// A user of another system, as read from a file. The values are not validated yet: ``AccountCore/Account/init(_:language:now:)`` validates
-/// them.
+/// A user of another system, as the file describes the user. ``AccountCore/Account/init(_:language:now:)`` validates the values later.
 public struct ImportRecord: Hashable, Sendable {
-    /// The place of the record, such as `line 12` of a text or `object 3` of a dump. Refusals contain it for the operator.
+    /// The place of the record in the file, such as `line 12` of a text or `object 3` of a dump. Messages for the operator contain the
+    /// place.
     public let place: String
-    /// The address as the file has it.
+    /// The address, as in the file.
     public var email: String
-    /// The first name. If it is `nil` or empty, the part of the address before the `@` is used.
+    /// The first name. If it is `nil` or empty, the account gets the part of the address before the `@` as its name.
     public var firstName: String?
     /// The hash of another system: PBKDF2 in Django's notation, bcrypt, or Argon2id. If it is `nil`, empty, or begins with `!`, the user
     /// must reset the password before the first sign-in.
     public var passwordHash: String?
     /// The state: `active`, `inactive` or `suspended`. If it is `nil` or empty, the account is active.
     public var state: String?
-    /// Whether the user is active, in any notation of databases: `true`, `t`, `1`, `yes`, `y` and their opposites. The value "no" makes an
-    /// active user inactive; `nil` leaves the state unchanged.
+    /// Whether the user is active, as text: `true`, `t`, `1`, `yes`, `y` or their opposites. If the text means no, an active user becomes
+    /// inactive. `nil` doesn't change the state.
     public var isActive: String?
-    /// Whether the address is verified, in any notation of databases. If it is `nil` or empty, the address is verified.
+    /// Whether the address is verified, in the same notations as ``isActive``. If the value is `nil` or empty, the address is verified.
     public var isEmailVerified: String?
-    /// The language of emails, such as `es` or `pt_BR`. If it is `nil` or empty, the import's default is used.
+    /// The language of emails, such as `es` or `pt_BR`. If it is `nil` or empty, the account gets the default language of the import.
     public var locale: String?
 
     /// Creates a record.
     /// - Parameters:
     ///   - place: The place of the record, for the operator.
     ///   - email: The address.
-    ///   - firstName: The first name; `nil` uses the beginning of the address.
+    ///   - firstName: The first name; `nil` for the beginning of the address.
     ///   - passwordHash: The hash of another system; `nil` if there is none.
     ///   - state: `active`, `inactive` or `suspended`; `nil` is active.
-    ///   - isActive: Yes or no, in any notation of databases.
-    ///   - isEmailVerified: Yes or no, in any notation of databases; `nil` is yes.
-    ///   - locale: The language of emails; `nil` uses the default.
+    ///   - isActive: Whether the user is active, as text.
+    ///   - isEmailVerified: Whether the address is verified, as text; `nil` for yes.
+    ///   - locale: The language of emails; `nil` for the default.
     public init(
         place: String,
         email: String,
@@ -57,7 +57,7 @@ public struct ImportRecord: Hashable, Sendable {
     }
 }
 
-/// The reason why a record can't become an account. The import reports it and continues with the next record.
+/// The reason why a record can't become an account. The import reports the reason, and continues with the next record.
 public struct ImportRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     /// The reason, for the operator, without the address and the hash.
     public let description: String
@@ -70,13 +70,13 @@ public struct ImportRefusal: Error, Hashable, Sendable, CustomStringConvertible 
 }
 
 extension Account {
-    /// Creates the account of an imported user. Nothing is stored.
+    /// Creates the account of an imported user. The initializer doesn't store it.
     ///
-    /// The id is new in each call, so importing one record into two stores creates accounts with different ids. The name may be longer than
-    /// the names that new users can choose.
+    /// Each call creates a new id, so two imports of one record into two stores create accounts with different ids. The name may be longer
+    /// than the names that new users can choose.
     /// - Parameters:
     ///   - record: The record.
-    ///   - language: The language of a record without one.
+    ///   - language: The language of a record without a language.
     ///   - now: The creation time of the account.
     /// - Throws: ``ImportRefusal`` if the address, the name, the state, the language or the hash is invalid.
     public init(_ record: ImportRecord, language: Language, now: Date) throws(ImportRefusal) {
@@ -103,8 +103,8 @@ extension Account {
         )
     }
 
-    /// Returns the state of a record. If `state` and `isActive` disagree, the stricter value is used: a record is active only if both
-    /// values are active or absent.
+    /// Returns the state of a record. If `state` and `isActive` disagree, the function uses the stricter value: a record is active only if
+    /// each of the two values is active or absent.
     /// - Throws: ``ImportRefusal`` if a value has none of the accepted notations.
     private static func state(_ record: ImportRecord) throws(ImportRefusal) -> State {
         guard let state = State(imported: record.state) else {
@@ -124,7 +124,7 @@ extension Account {
         return isVerified
     }
 
-    /// Returns the language of a locale such as `pt_BR`. Without a locale, it is the default.
+    /// Returns the language of a locale such as `pt_BR`; the default language without a locale.
     /// - Throws: ``ImportRefusal`` if there are no texts in the language.
     private static func language(_ locale: String?, default language: Language) throws(ImportRefusal) -> Language {
         guard let locale, !locale.isEmpty else { return language }
@@ -155,7 +155,7 @@ extension Account {
 }
 
 extension Account.State {
-    /// Creates the state of a record; active by default. No account is imported as locked, because only users lock their accounts.
+    /// Creates the state of a record; active by default. The import creates no locked accounts, because only users lock their accounts.
     fileprivate init?(imported text: String?) {
         switch text?.lowercased() ?? "" {
         case "", "active", "true", "1", "t": self = .active
@@ -166,8 +166,8 @@ extension Account.State {
     }
 }
 
-/// A Boolean value, such as whether a user is active, in the notation of another system. Decoding never fails, so an unusual value doesn't
-/// make a file unreadable.
+/// A Boolean value of another system, such as whether a user is active. Decoding never fails, so an unusual value doesn't make a file
+/// unreadable.
 struct ImportedFlag: Hashable, Sendable, Decodable {
     /// The value as text. A value that is not a text, a number or a Boolean becomes `?`, which means neither yes nor no.
     let text: String
@@ -180,7 +180,7 @@ struct ImportedFlag: Hashable, Sendable, Decodable {
         self.text = text
     }
 
-    /// Decodes a Boolean, a whole number or a text. Never fails: any other value means neither yes nor no.
+    /// Decodes a Boolean, a whole number or a text. Decoding never fails: any other value means neither yes nor no.
     init(from decoder: any Decoder) throws {
         let value = try decoder.singleValueContainer()
         if let isSet = try? value.decode(Bool.self) {
@@ -192,8 +192,8 @@ struct ImportedFlag: Hashable, Sendable, Decodable {
         }
     }
 
-    /// Yes or no; `nil` if the value means neither. Besides JSON's Booleans, `t`, `1`, `yes` and `y` are a yes, and `f`, `0`, `no` and `n`
-    /// are a no. Uppercase and lowercase letters are equal.
+    /// `true` for yes, `false` for no, and `nil` if the value means neither. In addition to JSON's Booleans, `t`, `1`, `yes` and `y` mean
+    /// yes, and `f`, `0`, `no` and `n` mean no. Uppercase and lowercase letters are equal.
     var isSet: Bool? {
         switch text.lowercased() {
         case "true", "t", "1", "yes", "y": true

@@ -1,6 +1,6 @@
 public import AccountCore
 
-/// The rules of the life of an account: its registration, the verification of its address, and its removal.
+/// The rules for the registration of accounts, the verification of their addresses, and their removal.
 ///
 /// ```swift
 /// configuration.accountRules.registration = .blind
@@ -10,17 +10,19 @@ public struct AccountRules: Hashable, Sendable {
     /// The way in which clients can register: `open` by default. `REGISTRATION`.
     ///
     /// With `blind`, no response reveals whether an address has an account, and only the owner of a mailbox can choose the password of its
-    /// account. Apps that decode a session from the response to a registration need an update for it.
+    /// account. With `open`, the response to a registration contains a session. With `blind`, it contains none, so apps that decode this
+    /// session need an update.
     public var registration = Registration.Mode.open
-    /// Whether an account must have a verified address to sign in: no by default. `REQUIRE_VERIFIED_EMAIL`.
+    /// Whether users can sign in only if the address of their account is verified: no by default. `REQUIRE_VERIFIED_EMAIL`.
     public var requiresVerifiedEmail = false
-    /// The number of days after which accounts that were never verified and not used are removed; 0, the default, for never.
-    /// `UNVERIFIED_DAYS`.
+    /// The number of days after which the server removes an account that was never used and whose address was never verified. The default,
+    /// 0, means never. `UNVERIFIED_DAYS`.
     public var unverifiedDays = 0
     /// The number of days between the deletion of an account and its removal: 7 by default; 0 removes it within seconds.
     /// `DELETION_GRACE_DAYS`.
     public var deletionGraceDays = 7
-    /// Whether the first sign-in from a device of a new family sends an email: yes by default. `NEW_DEVICE_EMAILS`.
+    /// Whether the server sends an email after the first sign-in from a device of a new family: yes by default. The family is derived from
+    /// the `User-Agent`, such as the browser and the operating system. `NEW_DEVICE_EMAILS`.
     public var sendsNewDeviceEmails = true
 
     /// Creates the default rules.

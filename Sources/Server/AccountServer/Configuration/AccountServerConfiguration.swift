@@ -20,8 +20,8 @@ public import ServerMiddleware
 /// The server reads its settings when it is created. Later, only the rate limits can be changed, with `AccountServer.change(to:)`. Secrets
 /// are ``HiddenText``, so a description or dump of the configuration doesn't contain them.
 ///
-/// Settings from the environment are validated together, and one error reports all problems. An app can also set all properties in code;
-/// these values are not validated.
+/// If settings from the environment are invalid, one error reports all problems. An app can also set all properties in code. Values that
+/// are set in code are not validated.
 public struct AccountServerConfiguration: Sendable {
     /// The purpose of the server.
     public enum Environment: Sendable {
@@ -43,7 +43,7 @@ public struct AccountServerConfiguration: Sendable {
     public var database = AccountDatabase.sqlite
     /// The Valkey server through which several account servers share the usage of rate limits; `nil` if each server counts separately.
     public var sharedLimits: SharedLimitSettings?
-    /// The servers that share the usage of rate limits: all of the deployment, by default.
+    /// The servers that share the usage of rate limits. By default, these are all servers of the deployment.
     public var limitScope = RateLimitScope.deployment
     /// Production by default.
     public var environment: Environment = .production
@@ -74,23 +74,23 @@ public struct AccountServerConfiguration: Sendable {
     public var resetSubject: String?
     /// The preview text of reset emails; `nil` for the standard one. `PASSWORD_RESET_PREVIEW`.
     public var resetPreview: String?
-    /// The lifetime and the number of reset links: an hour and three by default.
+    /// The lifetime of reset links, one hour by default, and the number of valid links per account, three by default.
     public var recoveryRules = RecoveryRules()
     /// The passwords that are accepted: at least 8 characters by default.
     public var passwordPolicy = PasswordPolicy()
     /// The registration of accounts, the verification of their addresses, and their removal.
     public var accountRules = AccountRules()
-    /// The rate limits, and how clients are identified.
+    /// The rate limits, and the rule that identifies clients.
     public var limits = LimitSettings()
     /// The range of the pause between two batches of emails.
     package var mailPause: ClosedRange<Duration> = .milliseconds(200)...(.seconds(2))
     /// The longest time for the handling of a request; 30 seconds by default. After this time, the response is 504 `SERVER_TIMEOUT`.
     public var requestDeadline = RequestDeadline(.seconds(30))
-    /// The number of requests in flight; further ones are refused.
+    /// The largest number of requests in flight. The server refuses further requests.
     ///
-    /// By default, 512 are processed at once and 64 wait.
+    /// By default, the server processes at most 512 requests at the same time, and 64 further requests can wait.
     public var load = LoadSettings()
-    /// The time for which a server that shuts down reports that it is not ready, before it stops listening.
+    /// The time between the signal to shut down and the end of listening. During this time, the server reports that it is not ready.
     package var shutdownDelay = Duration.zero
     /// The number of open connections, and their times.
     package var connections = ConnectionLimits(perClient: 128)
@@ -102,12 +102,12 @@ public struct AccountServerConfiguration: Sendable {
     package var tls: TLSSettings?
     /// The limits for request bodies: their size, and the time within which they must arrive.
     public var reader = RequestReader()
-    /// The installation that the database must belong to; `nil` for any.
+    /// The name of the installation to which the database must belong; `nil` for any.
     package var installation: String?
-    /// The secret that is used instead of the secret in the data folder; at least 32 characters. A text with the prefix `base64:` is an
+    /// The secret that replaces the secret in the data folder. It must have at least 32 characters. A text with the prefix `base64:` is an
     /// encoded key of at least 32 bytes, such as the secret of a data folder.
     public var secret: HiddenText?
-    /// The former secret, which ``secret`` replaces. It stays valid until everything that was signed with it has expired.
+    /// The former secret, which ``secret`` replaces. Keep this setting until everything that was signed with the former secret has expired.
     public var previousSecret: HiddenText?
     /// The bearer token that `/metrics` requires.
     package var metricsToken: HiddenText?

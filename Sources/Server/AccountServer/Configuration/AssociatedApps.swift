@@ -1,6 +1,6 @@
 public import AppLinks
 
-/// The association files that list the apps that open this server's links. If a file is `nil`, it is not served.
+/// The association files, which list the apps that can open this server's links. If a file is `nil`, it is not served.
 ///
 /// `AppLinks` creates the files. The server sends them at `/.well-known/apple-app-site-association` and `/.well-known/assetlinks.json`.
 public struct AssociatedApps: Sendable {

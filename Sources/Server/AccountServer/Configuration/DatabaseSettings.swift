@@ -12,8 +12,8 @@ public enum AccountDatabase: Sendable {
 
     /// Reads `DATABASE_URL`.
     ///
-    /// The timeouts are shorter than the usual timeouts of clients. So if the database is slow, clients receive an error response instead
-    /// of a timeout.
+    /// The timeouts are shorter than the usual timeouts of clients. If the database is slow, clients therefore receive an error response
+    /// before they time out.
     /// - Parameter isProduction: Whether the server's certificate must be verified.
     init(_ settings: inout SettingReader, isProduction: Bool) {
         self = .sqlite
@@ -35,19 +35,20 @@ public enum AccountDatabase: Sendable {
 
 /// The servers that share the usage of rate limits.
 public enum RateLimitScope: Hashable, Sendable {
-    /// All servers of a deployment. Without Valkey, a deployment can only have one server, and a second one does not start.
+    /// All servers of a deployment share the usage. This needs Valkey. Without Valkey, a deployment can have only one server, and a second
+    /// server fails to start.
     case deployment
-    /// Each server separately: N servers admit up to N times each limit.
+    /// Each server counts separately, so N servers together admit up to N times each limit.
     case server
 }
 
 /// The Valkey server through which several servers share the usage of rate limits.
 ///
-/// With it, each decision takes a round trip to Valkey, at most 9 ms. Without it, decisions are made in memory.
+/// With Valkey, each decision takes a round trip, for which the server waits at most 9 ms. Without Valkey, the server decides in memory.
 public struct SharedLimitSettings: Sendable {
     /// The address of Valkey or Redis.
     public var address: ValkeyAddress
-    /// The behavior of limits while Valkey is slow or unavailable.
+    /// The behavior of limits while Valkey is slow or unavailable. By default, each server counts by itself and admits half of each quota.
     public var fallback = ValkeyFallback.local(share: 0.5)
     /// The behavior of single limits, by their names, such as `login-failures`, if it differs from ``fallback``.
     public var fallbacks: [String: ValkeyFallback] = [:]

@@ -2,8 +2,9 @@ package import Foundation
 
 /// The settings in a `.env` file, with one `NAME=value` per line.
 ///
-/// Lines end with LF or CRLF. Empty lines and lines that begin with `#` are ignored. A line may begin with `export `, and a value may be in
-/// quotes; nothing is substituted. Problems name the number of an invalid line and never quote it, because it may contain a secret.
+/// Lines end with LF or CRLF. Empty lines and lines that begin with `#` are ignored. A line can begin with `export `, and a value can be in
+/// quotes. References to other variables, such as `$NAME`, are not replaced. The description of a problem contains the number of the
+/// invalid line, but never the line itself, because the line can contain a secret.
 package struct EnvironmentFile: Hashable, Sendable {
     /// The values by their names. If several lines have the same name, the last line is used.
     package let values: [String: String]

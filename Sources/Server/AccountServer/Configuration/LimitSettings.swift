@@ -12,20 +12,20 @@ public import ServerMiddleware
 /// limits.policies[.registerIP] = nil
 /// ```
 ///
-/// `AccountServer.change(to:)` applies a new value without a restart. The names of the environment variables are `LIMIT_` and the name of
-/// the limit, such as `LIMIT_RESET_EMAIL=5/3600`.
+/// `AccountServer.change(to:)` applies a new value without a restart. The name of an environment variable consists of `LIMIT_` and the name
+/// of the limit. For example, `LIMIT_RESET_EMAIL=5/3600` admits 5 requests in 3,600 seconds.
 public struct LimitSettings: Sendable {
     /// The policy of each limit. A limit without a policy is off.
     public var policies = Dictionary(uniqueKeysWithValues: AccountLimit.allCases.map { ($0, $0.standard) })
-    /// The largest number of reset emails per account. It applies even if limits of requests are off.
+    /// The policy that limits the number of reset emails per account. It applies even if the limits of requests are off.
     public var resetMailsPerAccount = AccountLimit.resetEmail.standard
-    /// For each limit that counts networks: the factors by which the quota of a network is larger than the quota of a client.
+    /// The factors by which the quota of a network is larger than the quota of a client. Only limits that also count networks have factors.
     public var wide = Dictionary(
         uniqueKeysWithValues: AccountLimit.allCases.filter { $0.networkUse != nil }.map { ($0, WideLimits.standard) }
     )
-    /// The most memory for all limits, in bytes. Only read when the server starts.
+    /// The largest amount of memory for all limits, in bytes. The server reads it only when it starts.
     ///
-    /// When it is exhausted, keys with little usage are evicted, and new clients are counted by network.
+    /// When the memory is used up, the store evicts keys with little usage, and counts new clients by their network.
     public var memory = 128 << 20
     /// Whether refusals are enforced, only logged (`shadow`), or disabled. `RATE_LIMIT_MODE`.
     public var mode: RateLimitRule.Mode = .enforce

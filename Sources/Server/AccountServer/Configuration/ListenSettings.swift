@@ -4,7 +4,8 @@ import ServerMiddleware
 
 /// The address for operators, which serves `/metrics`, `/health/ready` and `/health/live`.
 ///
-/// With it, the public address serves neither metrics nor readiness, so a proxy can't expose them by mistake.
+/// If this address is configured, the public address serves neither metrics nor readiness. A proxy in front of the public address then
+/// can't expose them by mistake.
 package struct OpsAddress: Hashable, Sendable, CustomStringConvertible {
     /// The name or address, without brackets.
     package let host: String
@@ -24,7 +25,7 @@ package struct OpsAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Reads `OPS_LISTEN`.
-    /// - Parameter hasToken: Whether clients need `METRICS_TOKEN`; only then may the address be reachable from other machines.
+    /// - Parameter hasToken: Whether clients need `METRICS_TOKEN`. Without a token, an address that other machines can reach is refused.
     init?(_ settings: inout SettingReader, hasToken: Bool) {
         guard let text = settings.text("OPS_LISTEN") else { return nil }
         guard let host = RequestHost(text)?.name, let colon = text.lastIndex(of: ":"),
@@ -45,7 +46,7 @@ package struct OpsAddress: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The certificate of the server and its key. TLS 1.2 and 1.3 are accepted; the protocol is HTTP/1.1.
+/// The certificate of the server and its key. The server accepts TLS 1.2 and 1.3, and serves HTTP/1.1.
 ///
 /// The files are read once, at the start. After a renewal of the certificate, restart the server.
 package struct TLSSettings: Sendable {
@@ -88,7 +89,7 @@ package struct TLSSettings: Sendable {
         self.configuration = configuration
     }
 
-    /// The cipher suites of TLS 1.2 with forward secrecy and authenticated encryption. Those of TLS 1.3 have both.
+    /// The cipher suites of TLS 1.2 that have forward secrecy and authenticated encryption. All cipher suites of TLS 1.3 have both.
     private static let cipherSuites: [NIOTLSCipher] = [
         .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,
         .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,

@@ -1,11 +1,12 @@
 import Idempotency
 import ServerMiddleware
 
-/// The number of requests that are processed at once. Further requests wait briefly and are then refused with 503.
+/// The limits for requests in flight. The server processes a number of requests at the same time. A few further requests wait briefly. The
+/// server refuses all others with 503.
 public struct LoadSettings: Sendable {
-    /// The number of requests that are processed at once, 1 to 100,000, and 512 by default. `REQUESTS_IN_FLIGHT`.
+    /// The largest number of requests that are processed at the same time, 1 to 100,000, and 512 by default. `REQUESTS_IN_FLIGHT`.
     public var requestsInFlight = 512
-    /// The number of requests that may wait for a place, 0 to 10,000, and 64 by default. `REQUESTS_WAITING`.
+    /// The largest number of further requests that can wait, 0 to 10,000, and 64 by default. `REQUESTS_WAITING`.
     public var requestsWaiting = 64
 
     /// Creates the default settings.
@@ -20,11 +21,11 @@ public struct LoadSettings: Sendable {
 
 /// The lifetime of idempotency keys, and their largest size.
 public struct IdempotencySettings: Sendable {
-    /// The time for which a repetition gets the stored response: a day by default, and 0.05 to 168 hours by the variable.
-    /// `IDEMPOTENCY_KEY_HOURS`.
+    /// The time for which a repeated request gets the stored response: a day by default. The environment variable accepts 0.05 to 168
+    /// hours. `IDEMPOTENCY_KEY_HOURS`.
     public var lifetime = Duration.seconds(86_400)
-    /// The megabytes (2^20 bytes) of all keys, 1 to 1,048,576, and 1,024 by default; see `IdempotencyBounds` for the shares of clients.
-    /// `IDEMPOTENCY_MEGABYTES`.
+    /// The largest size of all keys and stored responses in megabytes (2^20 bytes), 1 to 1,048,576, and 1,024 by default. Each client can
+    /// use only a share of this size; see `IdempotencyBounds`. `IDEMPOTENCY_MEGABYTES`.
     public var megabytes = 1_024
 
     /// Creates the default settings.

@@ -5,7 +5,8 @@ import ServerMiddleware
 
 /// The destination of emails.
 public enum MailSettings: Sendable {
-    /// The folder of the local mailbox, for development: nothing is sent. It is the default.
+    /// The folder of the local mailbox, which is the default. The server writes emails to this folder and sends none. Use it for
+    /// development.
     case mailbox
     /// An SMTP server, which `EMAIL_HOST` enables.
     case smtp(SMTPSettings)
@@ -78,7 +79,7 @@ extension MailSettings {
 
     /// The longest time for one email.
     ///
-    /// It is zero for the local mailbox.
+    /// The time is zero for the local mailbox.
     package var timeout: Duration {
         guard case .smtp(let smtp) = self else { return .zero }
         return smtp.timeout

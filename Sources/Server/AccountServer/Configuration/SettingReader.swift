@@ -4,7 +4,7 @@ import Foundation
 
 /// Reads settings by their names in the environment, and collects all problems, so that an operator can correct all of them together.
 ///
-/// An invalid value is reported and replaced by its default, so that the reading continues.
+/// If a value is invalid, the reader records the problem, uses the default instead, and continues.
 struct SettingReader {
     /// The source of the values.
     private let reader: ConfigReader
@@ -24,7 +24,7 @@ struct SettingReader {
         guard let text = reader.string(forKey: key, isSecret: isSecret)?.trimmingCharacters(in: .whitespaces), !text.isEmpty
         else { return nil }
         guard text.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control }) else {
-            // Not quoted: the text may contain a secret.
+            // The problem doesn't quote the text, because it can contain a secret.
             let problem = ConfigurationProblem(setting: name, text: "contains a control character, such as the end of a line")
             if !problems.contains(problem) { problems.append(problem) }
             return nil

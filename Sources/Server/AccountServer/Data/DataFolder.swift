@@ -11,13 +11,14 @@ package struct DataFolder: Sendable {
 
     /// The database of accounts.
     package var database: URL { Self.database(in: url) }
-    /// The database of the rate limits, if the accounts are in PostgreSQL and the server shares its limits with no other server.
+    /// The database of the rate limits. It is used if the accounts are in PostgreSQL and the server doesn't share its limits with other
+    /// servers.
     package var limitDatabase: URL { url.appending(path: "limits.sqlite3") }
     /// The folder of the local mailbox.
     package var mailbox: URL { url.appending(path: "mailbox") }
     /// The folder with the locks of the running servers.
     package var serverLocks: URL { url.appending(path: "servers") }
-    /// The journal of rate limits since their last save.
+    /// The journal of the changes to rate limits since they were last saved.
     package var limitJournal: URL { url.appending(path: "limits.journal") }
 
     /// The list of removed accounts.
@@ -115,8 +116,8 @@ extension DataFolder {
         if isKnown { try FileManager.default.removeItem(at: name) }
     }
 
-    /// Checks that a database belongs to the folder and to the configuration. If the folder is new, records the name of the installation in
-    /// it.
+    /// Checks that a database belongs to the folder and to the configuration. Each database has the random name of its installation. If the
+    /// folder is new, the method records this name in it.
     /// - Parameters:
     ///   - installation: The name in the database.
     ///   - configured: The name that the configuration requires; `nil` for any.
@@ -146,7 +147,7 @@ package struct MissingDatabase: Error, CustomStringConvertible {
     }
 }
 
-/// The database belongs to another installation.
+/// An error: the database belongs to another installation.
 package struct WrongInstallation: Error, CustomStringConvertible {
     /// The name of the installation in the database.
     package let database: String
@@ -171,7 +172,8 @@ package struct DataFolderLock: ~Copyable {
     private let file: Int32
 
     /// Takes the lock.
-    /// - Parameter isShared: Whether other servers on this machine may use the folder as well; all of them must set it.
+    /// - Parameter isShared: Whether other servers on this machine can use the folder at the same time. All of these servers must pass
+    ///   `true`.
     /// - Throws: ``DataFolderInUse`` if another server holds the lock; `POSIXError` if the file cannot be created.
     package init(_ folder: DataFolder, isShared: Bool = false) throws {
         let path = folder.url.appending(path: "serve.lock").path

@@ -10,8 +10,8 @@ import ServiceLifecycle
 
 /// The data of a server in PostgreSQL, and the registration of this server among the servers of the deployment.
 ///
-/// When a server starts, it migrates the tables and then registers. A command does neither, except that it creates the tables of a new
-/// database. If a step fails, the connections are closed again.
+/// When a server starts, it migrates the tables and then registers. A command such as `holdfast users` doesn't register, and it migrates
+/// nothing. It only creates the tables of a new database. If a step fails, the connections are closed again.
 package struct PostgresDeployment: Sendable {
     /// The connections of the server.
     package let database: PostgresDatabase
@@ -19,7 +19,7 @@ package struct PostgresDeployment: Sendable {
     package let stores: PostgresAccountStores
     /// The clock of the database, which all servers share.
     package let time: PostgresTime
-    /// The keys of addresses.
+    /// The keys with which the email addresses in the database are hashed.
     private let emailKeys: EmailKeys
     /// The registration of this server; `nil` for a command.
     private let presence: PostgresPresence?
@@ -90,7 +90,7 @@ package struct PostgresDeployment: Sendable {
 
     /// Connects to the database while a closure runs.
     ///
-    /// It uses at most two connections, which are closed at the end, also after an error.
+    /// The method uses at most two connections, and closes them at the end, even after an error.
     /// - Throws: The error of the closure.
     /// - Parameter isLong: Whether statements may take up to an hour.
     package static func withDatabase<Result: Sendable>(
@@ -107,7 +107,8 @@ package struct PostgresDeployment: Sendable {
         return try outcome.get()
     }
 
-    /// Registers a server. A server that was killed stays registered for ten seconds, so this function tries every 500 ms, for 15 seconds.
+    /// Registers a server. A server that was killed stays registered for ten seconds. If another server is registered, this function
+    /// therefore tries again every 500 ms, for 15 seconds.
     /// - Throws: ``DeploymentInUse`` if another server is still registered after this time.
     private static func enter(_ presence: PostgresPresence) async throws {
         let clock = ContinuousClock()
@@ -118,8 +119,8 @@ package struct PostgresDeployment: Sendable {
         }
     }
 
-    /// Returns the services that renew the registration and read the database's clock, every second. While a secret is replaced, another
-    /// service adds the new keys of all addresses.
+    /// Returns the services of the deployment. One service renews the registration and reads the database's clock every second. While a
+    /// secret is being replaced, another service adds keys with the new secret to all addresses.
     func services(logger: Logger) -> [any Service] {
         let presence = PresenceService(deployment: self, logger: logger)
         guard emailKeys.isRotating else { return [presence] }
@@ -147,7 +148,7 @@ package struct PostgresDeployment: Sendable {
 }
 
 extension PostgresSettings {
-    /// The settings for commands and migrations, for which no request waits.
+    /// The connection settings with longer timeouts, for commands and migrations. No request waits for them.
     fileprivate var forLongWork: PostgresSettings {
         var settings = self
         (settings.queryTimeout, settings.statementTimeout) = (.seconds(3_600), .seconds(3_600))
@@ -179,7 +180,7 @@ private struct PresenceService: Service, CustomStringConvertible {
 }
 
 /// Adds keys with the new secret to all addresses while a secret is replaced. Repeats this every ten minutes, because servers without the
-/// new secret may still register users.
+/// new secret can still register users.
 private struct RotationService: Service, CustomStringConvertible {
     let stores: PostgresAccountStores
     let logger: Logger
@@ -196,7 +197,7 @@ private struct RotationService: Service, CustomStringConvertible {
     }
 }
 
-/// Another server uses the database, and the two don't share their rate limits.
+/// An error: another server uses the database, and the two servers don't share their rate limits.
 package struct DeploymentInUse: Error, CustomStringConvertible {
     package let description = """
         another server uses the database, and without Valkey each would apply the rate limits on its own: set VALKEY_URL for all servers, or \

@@ -4,7 +4,7 @@ package import Foundation
 /// The list of removed accounts, as a file outside the database: `purged-accounts.txt` in the data folder.
 ///
 /// Each line has the time of the removal (UTC) and the id of the account. The file only grows, and only its owner can read it. Store copies
-/// of it with the backups: after a restore, `holdfast purge --reapply` removes the accounts of the list again.
+/// of this file with the backups. After a restore, `holdfast purge --reapply` uses the list to remove the accounts again.
 package struct PurgeListFile: PurgeList {
     /// The name of the file in the data folder.
     package static let name = "purged-accounts.txt"
@@ -12,14 +12,14 @@ package struct PurgeListFile: PurgeList {
     /// The file.
     package let url: URL
 
-    /// Creates the list of a file, which is created when the first account is removed.
+    /// Creates a list that is stored in the given file. The file itself is created when the server removes the first account.
     package init(_ url: URL) {
         self.url = url
     }
 
     /// Adds lines to the list. When this method returns, the lines are on the disk. Several processes can add lines at the same time.
     ///
-    /// It blocks the thread for the duration of the write.
+    /// The method blocks the thread for the duration of the write.
     /// - Throws: `POSIXError`.
     package func append(_ purges: [ListedPurge]) async throws {
         let text = purges.map { $0.line + "\n" }.joined()
@@ -55,7 +55,7 @@ extension ListedPurge {
     package var line: String { "\(purgedAt.formatted(.iso8601)) \(id)" }
 }
 
-/// A list of removed accounts can't be used.
+/// An error: the list of removed accounts can't be read completely.
 package struct UnreadablePurgeList: Error, CustomStringConvertible {
     package let description: String
 }

@@ -14,7 +14,7 @@ package import ServiceLifecycle
 import ValkeyDriver
 import ValkeyStores
 
-/// All stores of a server. Only this type and ``PostgresDeployment`` know which database is used; the rest of the server uses protocols.
+/// All stores of a server. Only this type and ``PostgresDeployment`` depend on the kind of database. The rest of the server uses protocols.
 ///
 /// A command opens the stores without a version. Such stores take no emails from the queue and, with PostgreSQL, don't migrate tables that
 /// servers use.
@@ -27,7 +27,7 @@ package struct Stores: AccountStores {
         case postgres(PostgresDeployment, limits: SQLiteDatabase?)
     }
 
-    /// The data folder, which also exists with PostgreSQL: for the secret and the limits.
+    /// The data folder. With PostgreSQL, the folder still contains the secret and the limits.
     package let folder: DataFolder
     /// The location of the data.
     private let place: Place
@@ -36,7 +36,7 @@ package struct Stores: AccountStores {
 
     /// Opens a data folder with its SQLite database.
     ///
-    /// It doesn't lock the folder: see ``DataFolderLock``.
+    /// The initializer doesn't lock the folder. To lock it, use ``DataFolderLock``.
     /// - Parameters:
     ///   - url: The folder; created if it is missing.
     ///   - isServing: Whether a server opens the folder. If so, the stores hold a lock, and their queue can claim emails.
@@ -55,7 +55,7 @@ package struct Stores: AccountStores {
     /// Opens the data of a configuration.
     ///
     /// - Parameters:
-    ///   - configuration: The configuration, of which the database and the secrets are used.
+    ///   - configuration: The configuration. Only its database and its secrets are used.
     ///   - version: The version of the server that will use the data; `nil` for a command.
     ///   - logger: Reports migrations and failures of connections.
     ///   - metrics: The factory of the metrics of connections.
@@ -122,11 +122,12 @@ package struct Stores: AccountStores {
     package var signingKeys: any SigningKeyStore { accountStores.signingKeys }
 
     /// Returns the server's keys, derived from the configured secret or from the secret of the data folder.
-    /// - Parameter secret: The configured secret. If it is `nil`, the secret of the data folder is used, and created if it is missing.
+    /// - Parameter secret: The configured secret. With `nil`, the method uses the secret of the data folder, and creates this secret if it
+    ///   is missing.
     /// - Throws: ``UnreadableSecret``; an error of the file system.
     package func keys(secret: HiddenText?) throws -> ServerKeys { try folder.keys(secret: secret) }
 
-    /// Returns the keys that sign access tokens, for a process that is not a server.
+    /// Returns the keys that sign access tokens. A command uses this method, because it has no ``AccountServer/AccountServer``.
     package func signingKeys(_ configuration: AccountServerConfiguration, logger: Logger) throws -> SigningKeys {
         let previous = try configuration.previousSecret.map { try keys(secret: $0) }
         return SigningKeys(
@@ -148,7 +149,8 @@ extension DataFolder {
     /// Returns the server's keys, derived from the configured secret or from the secret of the data folder.
     ///
     /// A secret with the prefix `base64:` is used as it is. Any other text is hashed with SHA-256 first.
-    /// - Parameter secret: The configured secret. If it is `nil`, the secret of the data folder is used, and created if it is missing.
+    /// - Parameter secret: The configured secret. With `nil`, the method uses the secret of the data folder, and creates this secret if it
+    ///   is missing.
     /// - Throws: ``UnreadableSecret``; an error of the file system.
     package func keys(secret: HiddenText?) throws -> ServerKeys {
         guard let secret else { return ServerKeys(secret: try self.secret()) }
@@ -157,7 +159,7 @@ extension DataFolder {
 }
 
 extension HiddenText {
-    /// The prefix of a secret that is an encoded key, such as that of a data folder. Any other text is hashed.
+    /// The prefix of a secret that is an encoded key, such as the secret of a data folder. A secret without this prefix is hashed.
     static let keyPrefix = "base64:"
 
     /// Whether the text has the prefix of a key.
@@ -251,8 +253,9 @@ extension Stores {
         }
     }
 
-    /// Returns the clock for due times, leases and grace windows.
-    /// - Parameter snapshot: The clocks of the machine; the default if `nil`. With PostgreSQL, its clock is the default.
+    /// Returns the clock for the times that survive a restart: due times, leases and grace windows.
+    /// - Parameter snapshot: Reads the clocks of the machine. With `nil`, the method uses the clock of PostgreSQL, or for SQLite the
+    ///   default clocks of the machine.
     package func steadyTime(_ snapshot: (@Sendable () -> SnapshotTime)? = nil) async throws -> any PersistentTime {
         switch place {
         case .sqlite(let database): return try await SteadyTime(database, snapshot: snapshot ?? { .now() })
@@ -281,7 +284,7 @@ extension Stores {
         }
     }
 
-    /// Returns if the data can be read and written.
+    /// Checks that the data can be read and written. If it can't, the method throws.
     /// - Throws: `StoreFailure`.
     package func ping() async throws {
         switch place {
@@ -292,7 +295,8 @@ extension Stores {
 
     /// Closes the data after the pending writes.
     ///
-    /// With PostgreSQL, the registration of the server is removed first, so that other servers send the emails that it has claimed.
+    /// With PostgreSQL, the method first removes the registration of the server, so that other servers send the emails that this server has
+    /// claimed.
     package func close() async throws {
         switch place {
         case .sqlite(let database): try database.close()
@@ -305,7 +309,7 @@ extension Stores {
 
 /// Rate limits that survive a restart. The service saves them periodically and when it ends.
 package protocol PersistentRateLimitStore: RateLimitStore, Service {
-    /// Returns if the limits can be saved; otherwise, throws.
+    /// Checks that the limits can be saved. If they can't, the method throws.
     func ping() async throws
     /// Saves the limits if the service did not run.
     func close() async throws

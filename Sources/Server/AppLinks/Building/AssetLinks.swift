@@ -12,7 +12,8 @@ import StrictJSON
 /// ```
 ///
 /// See Google, "Digital Asset Links": the relation `handle_all_urls` is for links, and `get_login_creds` is for saved passwords. This file
-/// can't select links; the manifest of the Android app selects them. For Apple's systems, use ``AssociationFile``.
+/// applies to all links of the site. The manifest of the Android app selects the links that open the app. For Apple's systems, use
+/// ``AssociationFile``.
 public struct AssetLinks: Hashable, Sendable {
     /// The path at which Android requests the file. Serve it at this path, with status 200 and without a redirect.
     public static let path = "/.well-known/assetlinks.json"

@@ -74,7 +74,7 @@ public struct AssociationFile: Hashable, Sendable {
     /// Returns the path that the paths of links begin with: an empty text for `/`, and `/app` for `/app`, `/app/` and
     /// `/app/reset-password`.
     /// - Throws: ``AppLinksError`` with the code ``AppLinksError/Code/badBasePath`` if the path has wildcards or invalid characters. With
-    ///   wildcards, the file would match other links than those of the emails.
+    ///   wildcards, the file would also match links that no email contains.
     private static func base(of basePath: String) throws(AppLinksError) -> String {
         var base = Array(basePath.utf8)
         let others = Set("-._~/%!&'(),+;=:@".utf8)
@@ -93,7 +93,7 @@ public struct AssociationFile: Hashable, Sendable {
     }
 }
 
-/// The reason why a configuration is invalid. Two errors are equal if their codes are equal; their messages may differ.
+/// The reason why a configuration is invalid. Two errors are equal if their codes are equal, even if their messages differ.
 ///
 /// Show the message to the operator, and compare the code in programs. Neither contains a secret.
 public struct AppLinksError: Error, Hashable, Sendable, CustomStringConvertible {

@@ -18,7 +18,7 @@ public struct AssociationFinding: Hashable, Sendable {
     public let code: FindingCode
     /// The path in the file, such as `applinks.details[0].components[1]`; empty for the file as a whole.
     public let place: String
-    /// The problem and its fix, in sentences. The text may change in later versions; compare ``code`` instead.
+    /// The problem and its fix, in sentences. Later versions can change the text, so programs must compare ``code`` instead.
     public let message: String
 
     /// Creates a finding that prevents links or passwords from working.

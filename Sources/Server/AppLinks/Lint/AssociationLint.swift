@@ -11,8 +11,9 @@ import StrictJSON
 /// The lint makes no requests: the caller fetches the file and passes a ``Retrieval``. To lint a file and match links, use ``LinksReport``.
 /// To only match links, use ``AssociationMatcher``.
 ///
-/// The checks accept any bytes and never fail, so a server can check untrusted files.
-/// - Complexity: O(size of the file). The finding `unreachable` takes longer: it compares each component with the first 500.
+/// The checks accept any bytes and never throw, so a server can check untrusted files.
+/// - Complexity: O(size of the file). The check for `unreachable` takes longer, because it compares each component with up to 500 earlier
+///   components.
 public enum AssociationLint {
     /// Returns the findings about a served file: first those about the response, then those about its content.
     /// - Parameter retrieval: The response to a request for the file. The content is only checked if the status is 2xx.

@@ -39,8 +39,8 @@ enum RuleLint {
         }
     }
 
-    /// Reports patterns with characters that no link has in this part. A pattern is compared with the percent-encoded link, unless
-    /// `percentEncoded` is `false`.
+    /// Reports patterns with characters that can't occur in this part of a link. For example, a percent-encoded link contains no space.
+    /// With `percentEncoded: false`, patterns are compared with the decoded link instead.
     private static func impossible(_ entry: AssociationEntry) -> [AssociationFinding] {
         entry.rules.flatMap { rule in
             var findings: [AssociationFinding] = []

@@ -60,7 +60,8 @@ public struct AssociationMatcher: Sendable {
     ///   - link: The link as it is written in an email or on a page, at most ``longestLink`` bytes.
     ///   - installed: The identifiers of the apps on the phone. The matcher skips entries of other apps, as the system does. `nil` means
     ///     that all apps are installed.
-    /// - Returns: The decision, with the rule or the reason. If the file doesn't apply to the link, the result is `refused`, and no error.
+    /// - Returns: The decision, with the rule or the reason. If the file doesn't apply to the link, the outcome is `refused`. The method
+    ///   doesn't throw.
     /// - Complexity: O(size of the file · length of the link / 64).
     public func match(_ link: String, installed: Set<String>? = nil) -> LinkMatch {
         guard link.utf8.count <= Self.longestLink else {

@@ -71,7 +71,7 @@ struct PathPattern: Hashable, Sendable {
     }
 }
 
-/// The pattern of a query: either one pattern for the whole text, or one pattern for each of some items.
+/// The pattern of a query. It is either one pattern for the whole text, or a list of query items with one pattern each.
 enum QueryPattern: Hashable, Sendable {
     /// An item with the pattern of its value.
     struct Item: Hashable, Sendable {
@@ -81,7 +81,7 @@ enum QueryPattern: Hashable, Sendable {
 
     /// A pattern for the whole query.
     case whole(WildcardPattern)
-    /// A pattern for each of some items. Items without a pattern may have any value.
+    /// A list of query items with one pattern each. Items that are not in the list can have any value.
     case items([Item])
 
     /// Matches every query.

@@ -2,8 +2,9 @@ import Foundation
 
 /// Compiles the patterns of one file with its variables.
 ///
-/// A variable costs as many steps as all its values have characters, and a file can use the variable thousands of times. Therefore all
-/// patterns of a file share a ``budget`` of steps. When the budget is used up, further patterns are rejected as too costly.
+/// The cost of a pattern is counted in steps. A variable costs one step for each character of all its values, and a file can use the
+/// variable thousands of times. Therefore, all patterns of a file share a ``budget`` of steps. When the budget is used up, the compiler
+/// rejects further patterns as too complex.
 struct PatternCompiler {
     /// The largest number of steps for all patterns of a file.
     static let budget = 1_000_000
@@ -86,7 +87,7 @@ struct PatternCompiler {
         }
     }
 
-    /// Returns the number of steps of a token. A variable has as many steps as all its values together; any other token has one.
+    /// Returns the number of steps of a token. A variable has as many steps as all its values together. Any other token has one step.
     private static func cost(_ token: WildcardPattern.Token) -> Int {
         if case .variable(let values) = token { values.reduce(1) { $0 + $1.count + 1 } } else { 1 }
     }
@@ -171,7 +172,7 @@ enum CharacterClass: String, Hashable, Sendable, CaseIterable {
     /// The class of `upper` and `lower` if case is ignored. No variable has this name.
     case folded
 
-    /// The class of the variable if case is ignored and the text is in lowercase.
+    /// The class to use if case is ignored and the text is in lowercase.
     var foldingCase: CharacterClass { self == .upper || self == .lower ? .folded : self }
 
     /// Returns whether a character belongs to the class.

@@ -4,8 +4,8 @@
 /// See Apple, "applinks.Details.Components" and "applinks.SubstitutionVariables". There is no escape character. A pattern must match the
 /// whole text.
 ///
-/// The matcher stores the set of positions in the text that the pattern may have reached, and each token changes this set. A pattern such
-/// as `*a*a*a*…` therefore takes no longer than any other pattern of the same length.
+/// The matcher goes through the tokens of the pattern. It stores the set of positions in the text that the tokens so far can have reached,
+/// and each token changes this set. A pattern such as `*a*a*a*…` therefore takes no longer than any other pattern of the same length.
 struct WildcardPattern: Hashable, Sendable {
     /// A step of a pattern.
     enum Token: Hashable, Sendable {

@@ -2,8 +2,7 @@ public import AccountContract
 public import AccountCore
 public import Foundation
 
-/// A folder that stores each email as an `.eml` file. Use it as the mailbox of development, demo and tests. To send emails, use
-/// ``SMTPDelivery``.
+/// A delivery that stores each email as an `.eml` file in a folder, for development, demos and tests. To send emails, use ``SMTPDelivery``.
 ///
 /// ```swift
 /// let mailbox = try MailboxFolder(directory: folder) { Date() }
@@ -19,10 +18,10 @@ public import Foundation
 /// )
 /// ```
 ///
-/// Each file is first written under a hidden name and then renamed, so readers never see a part of an email. Only the owner can read the
-/// files, because emails contain links that authenticate. File names begin with the time, so files sort by time.
+/// The delivery first writes each file under a hidden name and then renames it, so readers never see a part of an email. Only the owner can
+/// read the files, because emails contain links that authenticate a user. File names begin with the time, so files sort by time.
 ///
-/// Several tasks and processes can use one folder at the same time. Emails stay until ``removeMails(to:)`` removes those of an address.
+/// Several tasks and processes can use one folder at the same time. Emails remain until a caller removes them with ``removeMails(to:)``.
 public struct MailboxFolder: MailDelivery, SentMailStore {
     /// The folder.
     public let directory: URL
@@ -43,7 +42,7 @@ public struct MailboxFolder: MailDelivery, SentMailStore {
         )
     }
 
-    /// Writes an email to the folder. Blocks the thread for the duration of the write.
+    /// Writes an email to the folder. The method blocks the thread during the write.
     /// - Throws: `MailDeliveryError` of kind `unavailable` if the file can't be created; the error of `FileManager` if the file can't be
     ///   renamed.
     public func deliver(_ mail: Mail) async throws {
@@ -62,10 +61,10 @@ public struct MailboxFolder: MailDelivery, SentMailStore {
         try FileManager.default.moveItem(at: hidden, to: directory.appending(path: "\(name).eml"))
     }
 
-    /// Returns the emails, newest first. Files that this server did not write are left out.
+    /// Returns the emails, newest first. The method skips files that this type did not write.
     /// - Parameter limit: The largest number of emails.
     /// - Throws: The error of `FileManager` if the folder can't be read.
-    /// - Complexity: O(n log n) for n files in the folder. Only the returned emails are read.
+    /// - Complexity: O(n log n) for n files in the folder. The method reads only the returned emails.
     public func mails(limit: Int = 100) throws -> [StoredMail] {
         try FileManager.default.contentsOfDirectory(atPath: directory.path)
             .filter { $0.hasSuffix(".eml") }
@@ -76,7 +75,7 @@ public struct MailboxFolder: MailDelivery, SentMailStore {
 
     /// Returns one email.
     ///
-    /// The id may come from a request. Only hexadecimal digits and hyphens are valid in an id, so an id can't name a file outside of the
+    /// The id may come from a request: only hexadecimal digits and hyphens are valid in an id, so an id can't name a file outside of the
     /// folder.
     /// - Parameter id: The file's name without `.eml`.
     /// - Returns: The email; `nil` if no email has that id.
@@ -87,11 +86,11 @@ public struct MailboxFolder: MailDelivery, SentMailStore {
         return StoredMail(id: id, message: String(decoding: data, as: UTF8.self))
     }
 
-    /// Removes all emails to an address, including incomplete files of a process that was killed. Blocks the thread until all files have
-    /// been read.
+    /// Removes all emails to an address, including incomplete files of a killed process. The method blocks the thread while it reads all
+    /// files.
     /// - Parameter address: The address; uppercase and lowercase letters count as equal.
     /// - Throws: The error of `FileManager` if the folder can't be read or a file can't be removed, or `CancellationError`.
-    /// - Complexity: O(n) for n files in the folder. All files are read.
+    /// - Complexity: O(n) for n files in the folder.
     public func removeMails(to address: EmailAddress) async throws {
         for name in try FileManager.default.contentsOfDirectory(atPath: directory.path)
         where name.hasSuffix(".eml") || name.hasPrefix(".") && name.hasSuffix(".tmp") {
@@ -103,7 +102,7 @@ public struct MailboxFolder: MailDelivery, SentMailStore {
             do {
                 try FileManager.default.removeItem(at: file)
             } catch CocoaError.fileNoSuchFile {
-                // Another process removed the email, or gave it its final name.
+                // Another process has removed the file, or has renamed it to its final name.
                 let finished = directory.appending(path: "\(name.dropFirst().dropLast(4)).eml")
                 if name.hasSuffix(".tmp") { try? FileManager.default.removeItem(at: finished) }
             }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// An email of the local mailbox, read from its file. ``MailboxFolder`` returns it.
+/// An email that ``MailboxFolder`` has read from its file.
 ///
 /// The parser reads only the format that this module writes: two parts, each in quoted-printable or base64. It is not a general MIME
 /// parser.
@@ -47,7 +47,7 @@ public struct StoredMail: Hashable, Sendable, Identifiable {
         self.html = Self.body(of: "text/html", in: parts)
     }
 
-    /// The main link: the first web link that is alone on its line. `nil` if there is no such link.
+    /// The main link of the plain text: the first web link that is alone on its line; `nil` if there is none.
     public var link: URL? {
         text.split(whereSeparator: \.isNewline)
             .first { $0.hasPrefix("http://") || $0.hasPrefix("https://") }
@@ -61,7 +61,8 @@ public struct StoredMail: Hashable, Sendable, Identifiable {
         return MIMEMessage.body(ofPart: part)
     }
 
-    /// Decodes the encoded words of a header (RFC 2047 §6). The space between two adjacent encoded words is removed, as the RFC requires.
+    /// Decodes the encoded words of a header (RFC 2047 §6). The function removes the space between two adjacent encoded words, as the RFC
+    /// requires.
     private static func decodedWords(_ text: String) -> String {
         text.split(separator: " ").reduce(into: (text: "", wasEncoded: false)) { result, word in
             let pieces = word.split(separator: "?", omittingEmptySubsequences: false)

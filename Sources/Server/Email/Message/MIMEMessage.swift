@@ -6,15 +6,15 @@ import Timekeeping
 
 /// An email as an RFC 5322 message with a plain and an HTML body (`multipart/alternative`, RFC 2046 §5.1.4).
 ///
-/// All characters are 7-bit. All lines have at most 76 characters if the header fields are short. Each relay can therefore forward the
-/// message without encoding it again.
+/// The message has only 7-bit characters, and its lines have at most 76 characters if the header fields are short. Therefore, each relay
+/// can forward the message without encoding it again.
 package struct MIMEMessage {
     /// The contents, with the sender and the recipient.
     package let mail: Mail
     /// The time of the header `Date`.
     package let date: Date
-    /// A unique text without spaces, from which the message id and the boundary are created. The text must not be derived from the
-    /// contents, because the logs of all relays contain message ids.
+    /// A unique text without spaces. The message id and the boundary contain this text. Don't derive it from the contents, because the logs
+    /// of all relays contain message ids.
     package let id: String
 
     /// Creates a message. ``text`` renders it.
@@ -54,7 +54,7 @@ package struct MIMEMessage {
         return lines.joined(separator: "\r\n")
     }
 
-    /// Returns a part with its headers. The part uses quoted-printable or base64, and the shorter encoding is chosen.
+    /// Returns a part with its headers, in quoted-printable or base64. The method chooses the shorter encoding.
     private func part(_ type: String, _ body: String) -> String {
         // In transit, lines of text end in CRLF (RFC 2046 §4.1.1). The lines of the body may end differently.
         let body = body.replacing("\r\n", with: "\n").replacing("\n", with: "\r\n")
@@ -68,7 +68,7 @@ package struct MIMEMessage {
             + "Content-Transfer-Encoding: \(isQuoted ? "quoted-printable" : "base64")\r\n\r\n\(isQuoted ? quoted : base64)"
     }
 
-    /// Returns the address of a sender, without the name. The address isn't validated.
+    /// Returns the address of a sender, without the name. The function doesn't validate the address.
     /// - Parameter sender: `Name <address>`, or an address alone.
     package static func address(of sender: String) -> String {
         guard let open = sender.lastIndex(of: "<") else { return sender.trimmingCharacters(in: .whitespaces) }
@@ -110,8 +110,8 @@ package struct MIMEMessage {
         guard !isPlain else { return line }
         var words: [String] = []
         var chunk = ""
-        // Splits the text by scalars, because a character can be arbitrarily long. With 39 bytes, a field name still fits into 76
-        // characters.
+        // Split the text by scalars, because a character can be arbitrarily long. With at most 39 bytes per word, a field name still fits
+        // into the 76 characters of a line.
         for scalar in line.unicodeScalars {
             if chunk.utf8.count + UTF8.width(scalar) > 39 {
                 words.append(chunk)

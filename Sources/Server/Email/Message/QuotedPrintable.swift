@@ -6,8 +6,8 @@ enum QuotedPrintable {
 
     /// Encodes text whose lines end in CRLF.
     ///
-    /// The result never contains `=_`, so a boundary that contains `=_` can't occur in the body. A dot or `From ` at the beginning of a
-    /// line is encoded, because some relays change such lines.
+    /// The result never contains `=_`, so a boundary that contains `=_` can't occur in the body. The function encodes a dot or `From ` at
+    /// the beginning of a line, because some relays change such lines.
     /// - Complexity: O(length).
     static func encoded(_ text: String) -> String {
         var output: [UInt8] = []
@@ -50,8 +50,8 @@ enum QuotedPrintable {
         return lines + [bytes[start...]]
     }
 
-    /// Encodes one line, and adds a soft line break before a character that exceeds the width. A space or tab at the end of the line is
-    /// encoded, because relays may remove it.
+    /// Encodes one line, and adds a soft line break before a character that exceeds the width. The function encodes a space or tab at the
+    /// end of the line, because relays may remove it.
     private static func encode(_ line: ArraySlice<UInt8>, into output: inout [UInt8]) {
         var column = 0
         for index in line.indices {

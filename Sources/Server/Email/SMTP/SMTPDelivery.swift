@@ -3,23 +3,25 @@ public import AccountCore
 import CLibCurl
 public import Foundation
 
-/// Delivers emails to an SMTP server (RFC 5321). For development and tests, use ``MailboxFolder`` instead.
+/// A delivery that sends emails to an SMTP server (RFC 5321). For development and tests, use ``MailboxFolder`` instead.
 ///
-/// An email is delivered when the server has accepted it with 250. Connections are reused. At most ``SMTPSettings/connectionLimit``
-/// connections are open at once, each on its own thread. Further emails are queued in memory and lost in a crash. The caller must therefore
-/// store each email until ``deliver(_:)`` returns.
+/// An email counts as delivered when the SMTP server has accepted it with 250. The delivery reuses connections. It opens at most
+/// ``SMTPSettings/connectionLimit`` connections at once, each on its own thread. Further emails wait in memory, and a crash loses them.
+/// Therefore, the caller must store each email until ``deliver(_:)`` returns.
 ///
 /// The kind of a failure depends on the command that failed:
 ///
-/// - The server refuses the recipient or the message permanently (5xx): `refused`. A retry is pointless.
-/// - The server refuses the recipient or the message temporarily (4xx): `deferred`.
-/// - The server refuses the login, the sender or the connection permanently, or its certificate isn't valid: `misconfigured`.
+/// - The server refuses the recipient or the message permanently (5xx, except for 530): `refused`. A retry is pointless.
+/// - The server refuses the recipient or the message temporarily (4xx): `deferred`, or `unavailable` for 421, with which a server closes
+///   the connection.
+/// - The server refuses the login, the sender or the connection permanently, requires a login (530), or has an invalid certificate:
+///   `misconfigured`.
 /// - All other failures, such as a lost connection: `deferred` if the whole email was already sent, and otherwise `unavailable`.
 public struct SMTPDelivery: MailDelivery {
     private let threads: SMTPThreads
     private let now: @Sendable () -> Date
 
-    /// Creates a delivery, which connects when the first email is sent.
+    /// Creates a delivery, which connects when it sends the first email.
     /// - Parameters:
     ///   - settings: The SMTP server.
     ///   - now: The wall clock, for the header `Date`.
@@ -72,13 +74,13 @@ extension SMTPDelivery {
 struct SMTPEnvelope: Sendable {
     /// The sender's address, without the name (`MAIL FROM`).
     let sender: String
-    /// The recipient's address (`RCPT TO`); empty if no email is sent.
+    /// The recipient's address (`RCPT TO`); empty for a test of the connection without an email.
     let recipient: String
-    /// The message of ``MIMEMessage``. libcurl later doubles a dot at the beginning of a line (RFC 5321 §4.5.2).
+    /// The bytes of a ``MIMEMessage``. libcurl doubles a dot at the beginning of a line (RFC 5321 §4.5.2).
     let message: [UInt8]
 
-    /// Whether the addresses are safe in a command: only visible ASCII, exactly one `@`, and no angle bracket. Other characters could end
-    /// the address and add another command.
+    /// Whether both addresses are safe in a command: each one has only visible ASCII, exactly one `@`, and no angle bracket. Other
+    /// characters could end the address and add another command.
     var isSafe: Bool {
         [sender, recipient].allSatisfy { address in
             address.utf8.count { $0 == UInt8(ascii: "@") } == 1

@@ -1,8 +1,8 @@
 import AccountCore
 import CLibCurl
 
-/// A failed delivery. The kind of the failure depends on the command that failed, because a code alone doesn't show the cause. For example,
-/// 550 after `RCPT TO` concerns one recipient, and 550 after `MAIL FROM` concerns all emails.
+/// The failure of a delivery. Its kind depends on the command that failed, because the code of a reply alone doesn't show the cause. For
+/// example, 550 after `RCPT TO` concerns one recipient, but 550 after `MAIL FROM` concerns all emails.
 struct SMTPFailure: Error {
     /// The error of libcurl.
     let result: CURLcode
@@ -19,8 +19,8 @@ struct SMTPFailure: Error {
 
     private var code: Int? { conversation.code }
 
-    /// The kind of the failure. Errors of libcurl about the configuration decide first. Otherwise, the stage and the first digit of the
-    /// code decide.
+    /// The kind of the failure. If libcurl reports a refused login, a wrong certificate or missing TLS, the kind is `misconfigured`, or
+    /// `unavailable` after a 4xx reply. Otherwise, the stage and the code of the reply determine the kind.
     private var kind: MailDeliveryError.Kind {
         switch result {
         case CURLE_LOGIN_DENIED, CURLE_PEER_FAILED_VERIFICATION, CURLE_USE_SSL_FAILED, CURLE_SSL_CACERT_BADFILE,
@@ -41,7 +41,7 @@ struct SMTPFailure: Error {
     }
 
     /// The message for operators, with advice if the configuration is wrong. The message contains neither the server's reply nor the email,
-    /// because both may quote addresses.
+    /// because both can contain addresses.
     private var message: String {
         let advice =
             switch (kind, result, conversation.stage) {
@@ -61,9 +61,9 @@ struct SMTPFailure: Error {
 
 /// The progress of one email's SMTP conversation: the last command, and the server's reply to it.
 ///
-/// Only the codes of replies are stored, because their texts quote addresses.
+/// The value stores only the codes of replies, because the texts of replies can contain addresses.
 struct SMTPConversation {
-    /// The stage of the conversation, which the last command determines. Messages for operators contain the raw value.
+    /// A stage of the conversation. The last command determines the stage. Messages for operators contain the raw value.
     enum Stage: String {
         /// No command yet: name lookup, connection, and TLS from the first byte.
         case connect = "connecting"
@@ -86,10 +86,10 @@ struct SMTPConversation {
     var isSent = false
 
     /// Records a command, and removes the codes of the reply to the previous one.
-    /// - Parameter line: The beginning of the line that libcurl sent. Only the verb is read, because the rest may be a secret or an
-    ///   address.
+    /// - Parameter line: The beginning of the line that libcurl sent. The method reads only the verb, because the rest may be a secret or
+    ///   an address.
     mutating func said(_ line: some StringProtocol) {
-        // The line after a 334 reply belongs to AUTH and is secret.
+        // After a 334 reply, the line is a secret of AUTH, and not a command.
         guard !isOver, stage != .authentication || code != 334 else { return }
         let verb = line.prefix { $0.isLetter }.uppercased()
         switch verb {
@@ -107,8 +107,8 @@ struct SMTPConversation {
         (code, enhancedCode) = (nil, nil)
     }
 
-    /// Records a line of a reply. Replies to QUIT and codes outside of 200 to 599 are ignored.
-    /// - Parameter line: The beginning of the line. The enhanced code is only stored if its class matches the code (RFC 3463 §2).
+    /// Records a line of a reply. The method ignores replies to QUIT and codes outside of 200 to 599.
+    /// - Parameter line: The beginning of the line. The method stores the enhanced code only if its class matches the code (RFC 3463 §2).
     mutating func heard(_ line: some StringProtocol) {
         guard !isOver, let code = Int(line.prefix(3)), (200...599).contains(code) else { return }
         self.code = code

@@ -1,12 +1,12 @@
 import CLibCurl
 import Foundation
 
-/// A libcurl handle with its connection, which stays open between emails. Only the thread that created the session may use it, because
-/// every call blocks.
+/// A libcurl handle with its connection, which stays open between emails. Only the thread that created a session may use it. Each call
+/// blocks this thread.
 ///
-/// The session doesn't use libcurl's event loop (`curl_multi`), for two reasons. The event loop also blocks for the reply to DATA, so one
-/// slow server would delay all emails. And if a transfer is removed from the event loop, libcurl ends the message although a part of the
-/// message is missing.
+/// The session doesn't use libcurl's event loop (`curl_multi`), for two reasons. First, the event loop also blocks until the reply to DATA
+/// arrives, so one slow server would delay all emails. Second, if a program removes a transfer from the event loop, libcurl ends the
+/// message although a part of it is missing, and the server delivers it.
 final class SMTPSession {
     private let handle: UnsafeMutableRawPointer
     private let settings: SMTPSettings
@@ -37,15 +37,16 @@ final class SMTPSession {
         curl_slist_free_all(recipients)
     }
 
-    /// Sends an email, and blocks until it is sent or has failed. If the connection of the previous email is still open, it is reused.
+    /// Sends an email, and blocks until the server has accepted it or the delivery has failed. If the connection of the previous email is
+    /// still open, the session uses this connection.
     ///
-    /// libcurl calls `isCancelled` about once a second. If the closure returns `true`, the connection is closed. The server doesn't deliver
-    /// an incomplete email.
+    /// libcurl calls `isCancelled` about once a second. If the closure returns `true`, libcurl closes the connection. The server doesn't
+    /// deliver an incomplete email.
     /// - Parameter envelope: The email.
     /// - Returns: Success if the server accepted the email with 250.
     func send(_ envelope: SMTPEnvelope, isCancelled: @escaping () -> Bool) -> Result<Void, SMTPFailure> {
         mail = InFlightMail(message: envelope.message, isCancelled: isCancelled)
-        // Resetting the handle keeps its connections open.
+        // A reset of the handle keeps its connections open.
         curl_easy_reset(handle)
         curl_slist_free_all(recipients)
         recipients = curl_slist_append(nil, envelope.recipient)
@@ -54,7 +55,7 @@ final class SMTPSession {
         return result == CURLE_OK ? .success(()) : .failure(SMTPFailure(result: result, conversation: mail.conversation))
     }
 
-    /// Connects, negotiates TLS and authenticates, without sending an email. The call blocks the thread.
+    /// Connects, negotiates TLS and authenticates, without sending an email.
     /// - Parameter envelope: An envelope whose sender has the domain for EHLO.
     func probe(_ envelope: SMTPEnvelope) -> Result<Void, SMTPFailure> {
         mail = InFlightMail()
@@ -90,7 +91,8 @@ final class SMTPSession {
     private func texts(for envelope: SMTPEnvelope) -> [(CURLoption, String)] {
         let host = settings.host.contains(":") ? "[\(settings.host)]" : settings.host
         let scheme = settings.security == .tls ? "smtps" : "smtp"
-        // libcurl sends the path of the URL in EHLO. With the sender's domain as the path, the name of the machine is not disclosed.
+        // libcurl sends the path of the URL in EHLO. Use the sender's domain as the path, so that EHLO doesn't disclose the name of the
+        // machine.
         let name = envelope.sender.split(separator: "@").last.map(String.init) ?? "localhost"
         var texts: [(CURLoption, String)] = [
             (CURLOPT_URL, "\(scheme)://\(host):\(settings.port)/\(name)"), (CURLOPT_PROTOCOLS_STR, "smtp,smtps"),
@@ -117,7 +119,7 @@ final class SMTPSession {
             curl_set_progress(handle) { context, _, _, _, _ in SMTPSession.of(context)?.mail.isCancelled() == true ? 1 : 0 },
             curl_set_debugger(handle) { _, kind, data, size, context in
                 guard let data, let session = SMTPSession.of(context) else { return 0 }
-                // 32 bytes contain the verb of a command or the codes of a reply. The rest may be private and is not read.
+                // The first 32 bytes contain the verb of a command or the codes of a reply. Don't read the rest, because it may be private.
                 let line = String(decoding: UnsafeRawBufferPointer(start: data, count: min(size, 32)), as: UTF8.self)
                 if kind == CURLINFO_HEADER_OUT { session.mail.conversation.said(line) }
                 if kind == CURLINFO_HEADER_IN { session.mail.conversation.heard(line) }

@@ -1,6 +1,6 @@
 /// The address, encryption and login of an SMTP server.
 ///
-/// With `Security.none`, emails and their links are sent unencrypted. Use this value only for a server on the same machine.
+/// With `Security.none`, the server sends emails and their links unencrypted. Use this value only for an SMTP server on the same machine.
 ///
 /// ```swift
 /// let settings = SMTPSettings(host: "smtp.example.com", credentials: .init(user: "notes", password: password))
@@ -10,7 +10,8 @@ public struct SMTPSettings: Hashable, Sendable {
     public enum Security: String, Hashable, Sendable {
         /// No encryption.
         case none
-        /// STARTTLS (RFC 3207). If the server doesn't support STARTTLS, no email is sent. The connection never falls back to plain text.
+        /// STARTTLS (RFC 3207). If the SMTP server doesn't support STARTTLS, the delivery fails. The connection never falls back to plain
+        /// text.
         case startTLS = "STARTTLS"
         /// TLS from the first byte (RFC 8314).
         case tls = "TLS"
@@ -45,7 +46,7 @@ public struct SMTPSettings: Hashable, Sendable {
         public var customMirror: Mirror { Mirror(self, children: [:]) }
     }
 
-    /// The name or the IP address of the server. With TLS, the server's certificate must be valid for it.
+    /// The name or the IP address of the server. With TLS or STARTTLS, the server's certificate must be valid for this name or address.
     public var host: String
     /// The port of the server.
     public var port: Int
@@ -53,8 +54,8 @@ public struct SMTPSettings: Hashable, Sendable {
     public var security: Security
     /// The login, which is sent with AUTH PLAIN or AUTH LOGIN; `nil` if the server needs none.
     public var credentials: Login?
-    /// The longest time for establishing a connection, including the name lookup and TLS. The default is 10 seconds, or ``timeout`` if the
-    /// timeout is shorter.
+    /// The longest time for establishing a connection, including the name lookup and TLS. The default is 10 seconds, or ``timeout`` if it
+    /// is shorter.
     public var connectTimeout: Duration
     /// The longest time for the delivery of one email, including the connection, rounded up to whole milliseconds.
     public var timeout: Duration
@@ -62,10 +63,10 @@ public struct SMTPSettings: Hashable, Sendable {
     public var connectionLimit = 4
     /// The path of a PEM file with the certificate authorities to trust; `nil` trusts the authorities of the system.
     public var authorities: String?
-    /// The time without emails after which a connection is closed and its thread ends.
+    /// The time without emails after which a thread closes its connection and ends.
     public var idleTime: Duration = .seconds(15)
 
-    /// Creates settings. The other properties have default values, which the caller can change afterwards.
+    /// Creates settings. The properties that are not parameters have default values, which the caller can change afterwards.
     /// - Parameters:
     ///   - host: The name or the address of the SMTP server.
     ///   - port: The port; `nil` uses 465 for TLS, 587 for STARTTLS, and 25 without encryption.

@@ -3,12 +3,12 @@ import CLibCurl
 import Foundation
 import Synchronization
 
-/// The threads on which libcurl blocks: one per connection, each with its own session.
+/// The threads that send emails. Each thread has one connection, and blocks while libcurl sends an email.
 ///
-/// If more emails are queued than threads are idle, a new thread starts, up to the limit of connections. If no email arrives within
-/// ``SMTPSettings/idleTime``, a thread closes its connection with QUIT and ends.
+/// If there are more queued emails than idle threads, a new thread starts, up to ``SMTPSettings/connectionLimit``. If a thread gets no
+/// email within ``SMTPSettings/idleTime``, it closes its connection with QUIT and ends.
 ///
-/// Callers and threads only share ``SMTPQueue``, under a mutex. A continuation is never resumed while the mutex is locked.
+/// Callers and threads share only ``SMTPQueue``, under a mutex. No code resumes a continuation while it holds the mutex.
 final class SMTPThreads: Sendable {
     private let settings: SMTPSettings
     private let queue: Mutex<SMTPQueue>
@@ -22,8 +22,8 @@ final class SMTPThreads: Sendable {
 
     /// Queues an email, and returns when a thread has sent it.
     /// - Parameter envelope: The email.
-    /// - Throws: ``MailDeliveryError``, or `CancellationError`. The cancellation of a queued email takes effect immediately. An email in
-    ///   flight is canceled within about a second, but the mail server may have accepted it.
+    /// - Throws: ``MailDeliveryError``, or `CancellationError`. A queued email is canceled immediately. An email in flight is canceled
+    ///   within about a second, but the SMTP server may have accepted the email.
     func send(_ envelope: SMTPEnvelope) async throws {
         let id = queue.withLock { $0.open() }
         try await withTaskCancellationHandler {
@@ -67,19 +67,21 @@ final class SMTPThreads: Sendable {
 
 /// The state that the threads and their callers share: queued emails with their callers, canceled emails, and the number of threads.
 ///
-/// Each email is in exactly one state: registered, queued, in flight or finished. Only the code that removes the email from ``unfinished``
-/// resumes its caller, so each caller is resumed exactly once. The methods only change the value and never resume a caller.
+/// Each email has exactly one state: registered, queued, in flight or finished. Only the code that removes an email from ``unfinished``
+/// resumes the caller of this email, so each caller is resumed exactly once. The methods of this type only change the value, and never
+/// resume a caller.
 struct SMTPQueue {
     typealias Waiter = CheckedContinuation<Void, any Error>
 
-    /// An email to be sent, and its caller.
+    /// A queued email and its caller.
     struct Job: Sendable {
         let id: UInt64
         let envelope: SMTPEnvelope
         let waiter: Waiter
     }
 
-    /// The result of ``submit(_:)``: the email was queued, or it was canceled before. `needsThread` requires the caller to start a thread.
+    /// The result of ``submit(_:)``: the email is in the queue, or it was already canceled. If `needsThread` is `true`, the caller must
+    /// start a thread.
     enum Submission { case queued(needsThread: Bool), cancelled }
 
     private let threadLimit: Int
@@ -99,7 +101,7 @@ struct SMTPQueue {
         self.threadLimit = threadLimit
     }
 
-    /// Registers an email before it is queued. From now on, the email can be canceled.
+    /// Registers an email, so that its caller can cancel it, even before ``submit(_:)`` adds it to the queue.
     /// - Returns: The id of the email.
     mutating func open() -> UInt64 {
         lastID += 1
@@ -107,7 +109,7 @@ struct SMTPQueue {
         return lastID
     }
 
-    /// Adds an email to the queue, unless it has been canceled already.
+    /// Adds an email to the queue if the email has not been canceled.
     mutating func submit(_ job: Job) -> Submission {
         guard cancelled.remove(job.id) == nil else {
             unfinished.remove(job.id)
@@ -122,8 +124,8 @@ struct SMTPQueue {
     }
 
     /// Cancels an email.
-    /// - Returns: The caller to resume if the email was still queued. Otherwise `nil`, because ``submit(_:)`` or the sending thread ends
-    ///   the email.
+    /// - Returns: The caller to resume if the email was still in the queue. Otherwise `nil`, because ``submit(_:)`` or the sending thread
+    ///   then ends the email.
     /// - Complexity: O(number of queued emails).
     mutating func cancel(_ id: UInt64) -> Waiter? {
         guard unfinished.contains(id) else { return nil }
@@ -138,7 +140,7 @@ struct SMTPQueue {
     /// Returns whether an email in flight was canceled.
     func isCancelled(_ id: UInt64) -> Bool { cancelled.contains(id) }
 
-    /// Removes the next email from the queue for an idle thread. The thread is then busy.
+    /// Removes the next email from the queue for an idle thread, which is then busy.
     /// - Returns: `nil` if the queue is empty, for example after a cancellation.
     mutating func take() -> Job? {
         guard !waiting.isEmpty else { return nil }
@@ -146,7 +148,7 @@ struct SMTPQueue {
         return waiting.removeFirst()
     }
 
-    /// Removes an email before its caller is resumed. The thread of the email is idle again.
+    /// Removes an email, before the thread resumes the caller. The thread is then idle again.
     mutating func finish(_ id: UInt64) {
         unfinished.remove(id)
         cancelled.remove(id)

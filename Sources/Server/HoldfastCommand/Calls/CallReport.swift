@@ -9,7 +9,7 @@ import Timekeeping
 
 /// The result of a call, as text for a terminal and as JSON for a program.
 struct CallReport {
-    /// The way in which a call ended. It determines the exit code.
+    /// The way in which a call ended. The exit code depends on it.
     enum End {
         /// The server responded with a success.
         case success(HTTPResponse, [UInt8])
@@ -17,9 +17,9 @@ struct CallReport {
         case failure(APIError)
         /// A queue stored the request and sends it later.
         case queued(QueuedRequestID, pending: Int)
-        /// The server performed the request in an earlier attempt, and the response to that attempt is lost.
+        /// The server performed the request in an earlier attempt, but the response to that attempt is lost.
         case delivered
-        /// A queue was drained.
+        /// The command sent the stored requests of a queue.
         case drained(delivered: Int, deadLetters: Int, pending: Int)
     }
 
@@ -89,7 +89,7 @@ struct CallReport {
         scalar.value < 0x20 && !["\n", "\r", "\t"].contains(scalar) || (0x7F...0x9F).contains(scalar.value)
     }
 
-    /// Returns an error as a title and a line for each of its values. Control characters of the server become spaces.
+    /// Returns an error as a title and a line for each of its values. Control characters in the server's texts become spaces.
     private func text(_ error: APIError, in style: TextStyle) -> String {
         let shown = error.presentation(in: .english, now: Date())
         var rows = [("kind", "\(error.kind)"), ("message", error.message ?? shown.message)]
@@ -144,7 +144,7 @@ struct CallReport {
         }
     }
 
-    /// Returns an error as JSON. The texts are those of the server, so programs get them unchanged.
+    /// Returns an error as JSON, with the unchanged texts of the server.
     private func json(_ error: APIError) -> JSONValue {
         [
             "kind": .string("\(error.kind)"),

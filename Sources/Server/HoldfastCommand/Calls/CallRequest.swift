@@ -13,7 +13,7 @@ struct CallRequest {
     let path: String
     /// One of the seven methods of `--help`.
     let method: HTTPRequest.Method
-    /// The headers of the options, and those of the key and the token.
+    /// The headers from the options, including the headers with the idempotency key and the access token.
     let headers: HTTPFields
     /// The body; `nil` if the option is missing.
     let body: RequestBody?
@@ -22,7 +22,7 @@ struct CallRequest {
     /// The idempotency key, without quotes.
     let key: String?
 
-    /// Validates the options of a call. Nothing is sent. A body is read from its file.
+    /// Validates the options of a call, and reads the body from its file. The initializer sends nothing.
     /// - Parameters:
     ///   - method: The method, in uppercase or lowercase letters.
     ///   - url: The address with `http` or `https`, without a user.
@@ -74,7 +74,7 @@ struct CallRequest {
     }
 
     /// Parses headers.
-    /// - Throws: `ValidationError` with the name of the invalid header, but without its value, which may be a secret.
+    /// - Throws: `ValidationError` with the name of the invalid header, but without its value, which can be a secret.
     private static func fields(_ lines: [String]) throws -> HTTPFields {
         var fields = HTTPFields()
         for line in lines {

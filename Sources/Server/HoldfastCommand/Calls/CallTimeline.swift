@@ -20,7 +20,7 @@ final class CallTimeline: CallListener {
 
     /// Stores and reports an event of a call.
     func hear(_ event: CallEvent) {
-        // The report describes the end of the call in more detail.
+        // The timeline omits the end of the call, because ``CallReport`` describes it in more detail.
         if case .finished = event.kind { return }
         let line = TimelineLine(elapsed: event.elapsed, kind: event.kind)
         kept.withLock { $0.append(line) }

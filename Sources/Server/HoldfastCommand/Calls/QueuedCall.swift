@@ -16,9 +16,9 @@ struct QueuedCall {
     let timeout: Duration
     /// The largest number of retries of a request within its deadline.
     let retries: Int
-    /// The session's account and its token; `nil` for requests without a token.
+    /// The account to which the requests belong, and its access token; `nil` for requests without a token.
     let credentials: Credentials?
-    /// Whether the command also sends the requests of a copied folder.
+    /// Whether the command also sends the requests of a folder that was copied, for example from another machine.
     let adopts: Bool
     /// Receives each event when it is read.
     let report: @Sendable (QueueLine) -> Void
@@ -44,11 +44,12 @@ struct QueuedCall {
     }
 
     /// Sends the stored requests of one server, or of all servers.
-    /// - Parameter base: The address of the server; `nil` for all servers of which the folder has requests.
+    /// - Parameter base: The address of the server; `nil` for all servers to which the stored requests are addressed.
     /// - Returns: The number of delivered requests, of dead letters and of requests that are left.
     /// - Throws: `QueueError` if the folder can't be read or written.
     func drain(_ base: URL?) async throws -> CallReport {
-        // Every client can read the owners of the requests, so the address doesn't matter.
+        // Any client can open the folder and read to which servers the requests are addressed. The address of the client therefore doesn't
+        // matter.
         let folder = try await open(try base ?? CallRequest.address("http://localhost").base)
         let servers = base.map { [$0] } ?? Set(folder.owners.map(\.server)).sorted().compactMap { URL(string: $0) }
         var (delivered, letters, lines) = (0, 0, [QueueLine]())
@@ -140,10 +141,10 @@ struct QueueLine: Sendable {
     let elapsed: Duration
     /// The event with its values.
     let event: QueueEvent
-    /// The state of the request. The state of a dead letter includes the refusal.
+    /// The state of the request. The state of a dead letter includes the reason why the queue stopped sending it.
     let status: QueuedRequest.Status?
 
-    /// Whether the queue gave the request up.
+    /// Whether the request is a dead letter, which the queue no longer sends.
     var isDeadLetter: Bool {
         switch event {
         case .deadLettered, .expired: true
@@ -151,7 +152,7 @@ struct QueueLine: Sendable {
         }
     }
 
-    /// The error because of which the queue gave the request up; `nil` for other events.
+    /// The error that made the request a dead letter; `nil` for other events.
     private var refusal: APIError? {
         guard case .deadLetter(let letter) = status else { return nil }
         return letter.error

@@ -200,7 +200,7 @@ struct Call: AsyncParsableCommand {
         return .queued(request)
     }
 
-    /// Reads the arguments of a drain. The only argument is the address of a server, and it may be omitted.
+    /// Reads the arguments of `--drain`. The only argument is the address of a server, which can be omitted.
     private func parsedDrain(_ token: String?) throws -> Work {
         guard url == nil, data == nil, key == nil, header.isEmpty else {
             throw ValidationError("--drain takes at most an address: the requests are in the queue")

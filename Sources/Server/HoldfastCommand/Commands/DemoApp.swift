@@ -5,7 +5,8 @@ import HoldfastURLSession
 import OfflineQueue
 import ResilientHTTP
 
-/// `holdfast demo-app`: an app without a window. It stores notes in an offline queue and sends them. The demo and the tests kill it.
+/// `holdfast demo-app`: an app without a user interface. It stores notes in an offline queue and sends them. The demo and the tests kill
+/// the app, to show that no note is lost.
 struct DemoApp: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo-app",
@@ -41,7 +42,7 @@ struct DemoApp: AsyncParsableCommand {
     /// Opens the queue, stores the notes, and sends them until the process is killed or the queue is empty.
     func run() async throws {
         guard let url = URL(string: url) else { throw ValidationError("--url must be an address") }
-        // The queue repeats requests itself, so a circuit breaker and retries would only delay the demo.
+        // The queue repeats requests itself. A circuit breaker and retries of the client would only delay the demo.
         let client = APIClient(
             baseURL: url,
             transport: .urlSession(),

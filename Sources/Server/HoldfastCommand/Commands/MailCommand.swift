@@ -41,7 +41,7 @@ struct MailCommand: AsyncParsableCommand {
             }
         }
 
-        /// Prints the queue. The ages and delays are computed with the same time as the servers use for the queue.
+        /// Prints the queue. The command computes ages and delays with the same clock that the servers use for the queue.
         func run() async throws {
             let stores = try await data.existingStores()
             let mails = try await stores.intents.mails(limit: limit)

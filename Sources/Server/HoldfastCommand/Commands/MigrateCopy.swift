@@ -75,7 +75,8 @@ extension Migrate {
             }
         }
 
-        /// Removes the seal or the data of an unfinished copy from SQLite.
+        /// Undoes a copy. Removes the seal, which prevents servers from writing to the SQLite database, or the data of an unfinished copy
+        /// in SQLite.
         private func goBack() async throws {
             let wasSealed = try await StoreCopy.undo(file)
             Terminal.say(
@@ -187,7 +188,7 @@ private final class CopyProgressOutput: Sendable {
         }
     }
 
-    /// Returns whether a line for this tenth of the step was not printed yet.
+    /// Returns `true` when a step enters this tenth for the first time, so that the caller prints a line.
     private func enter(_ step: String, tenth: Int) -> Bool {
         shown.withLock { shown in
             defer { shown = (step, tenth) }

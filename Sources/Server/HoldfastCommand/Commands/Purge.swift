@@ -60,7 +60,7 @@ struct Purge: AsyncParsableCommand {
     }
 
     /// Reads a list of removed accounts.
-    /// - Throws: `ExitCode` 1 if the list can't be read, so that no account is missed.
+    /// - Throws: `ExitCode` 1 if the list can't be read completely. Otherwise, the command could miss an account.
     private func lines(of file: URL) throws -> [ListedPurge] {
         do {
             return try PurgeListFile.read(file)

@@ -12,7 +12,8 @@ struct DemoStory: Sendable {
     let url: URL
     /// Prints the steps.
     let printer: DemoPrinter
-    /// The delay in seconds that an overloaded server requests. Busy environments need a longer one, so that it is noticeable.
+    /// The delay in seconds that an overloaded server requests. On a busy machine, use a longer delay. Otherwise, the delay can't be
+    /// distinguished from the slowness of the machine.
     var delay = 1
 
     /// A step did not end as expected.
@@ -21,7 +22,7 @@ struct DemoStory: Sendable {
     }
 
     /// Runs all steps.
-    /// - Returns: The steps, to which others can be added.
+    /// - Returns: The steps. The caller can run further steps with them.
     /// - Throws: ``Unexpected`` at the first step that does not end as expected.
     @discardableResult
     func run() async throws -> Steps {
@@ -154,7 +155,7 @@ struct DemoPrinter: Sendable {
         if !outcome.isEmpty { Terminal.say("      \(detail)") }
     }
 
-    /// Shows the progress of a step: on a terminal in a line that the next one replaces.
+    /// Shows the progress of a step. On a terminal, the next line replaces this line.
     func progress(_ text: String) {
         isColored ? Terminal.show("\(Self.emptyLine)      \(text) …") : Terminal.say("      \(text) …")
     }

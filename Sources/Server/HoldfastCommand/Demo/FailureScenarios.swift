@@ -6,8 +6,8 @@ import HoldfastURLSession
 import ResilientHTTP
 import Synchronization
 
-/// The second half of the demo: a client with expired tokens, exceeded limits and an overloaded server. The server's error lab, a test
-/// route that returns errors, simulates the overload. Tokens, delays and refusals are real.
+/// The second half of the demo: a client with expired tokens, exceeded limits and an overloaded server. The error lab, a set of test routes
+/// that return errors, simulates the overload. Tokens, delays and refusals are real.
 struct FailureScenarios: Sendable {
     /// The number of concurrent calls with an expired token.
     static let callers = 20
@@ -17,7 +17,7 @@ struct FailureScenarios: Sendable {
     let steps: Steps
     /// The delay in seconds that the overloaded server requests.
     let delay: Int
-    /// A random text that separates the counts of several demos.
+    /// A random text. It prevents several demos from sharing their counts in the error lab.
     private let run = UUID().uuidString.prefix(8)
 
     init(url: URL, steps: Steps, delay: Int) {
@@ -103,7 +103,7 @@ struct FailureScenarios: Sendable {
         }
     }
 
-    /// Makes calls, and returns how many of them the client refused itself with a retry time.
+    /// Makes calls. Returns how many of them the client refused without sending them, with the time of a retry.
     private func heldBack(_ count: Int, _ client: APIClient, _ path: String) async throws -> Int {
         var heldBack = 0
         for _ in 0..<count {
@@ -118,7 +118,7 @@ struct FailureScenarios: Sendable {
     }
 }
 
-/// Counts the requests that left a client, and the time that the client waited.
+/// Counts the requests that a client sent, and the time that the client waited.
 private final class DemoTally: CallListener {
     private struct State {
         var attempts = 0
@@ -134,7 +134,7 @@ private final class DemoTally: CallListener {
         (refusals, refused) = AsyncStream<Void>.makeStream()
     }
 
-    /// The number of requests that left the client.
+    /// The number of requests that the client sent.
     var attempts: Int { state.withLock(\.attempts) }
     /// The total time of the delays that the client chose.
     var waited: Duration { state.withLock(\.waited) }
@@ -143,7 +143,7 @@ private final class DemoTally: CallListener {
     func hear(_ event: CallEvent) {
         switch event.kind {
         case .attemptStarted: state.withLock { $0.attempts += 1 }
-        // The event occurs after the gate of the client has received the refusal.
+        // This event occurs after the client's gate, which delays calls to an overloaded server, has received the refusal.
         case .waiting(let wait, _):
             state.withLock { $0.waited += wait }
             refused.yield()

@@ -6,7 +6,7 @@ final class Steps: Sendable {
     private let printer: DemoPrinter
     private let count = Mutex(0)
 
-    /// Describes the concurrent work. The text is shown while a step takes long.
+    /// Returns a description of the concurrent work. The text is shown while a step takes longer than a second.
     private let status: (@Sendable () -> String)?
 
     /// Creates a sequence without steps.

@@ -103,8 +103,8 @@ extension Doctor {
         return free < 1_024 * 1_048_576 ? .advice("disk", text, remedy) : .good("disk", text)
     }
 
-    /// Checks that the SQLite database is sound, current and durable. Only a database with current tables is opened like a server opens it,
-    /// because opening migrates the tables.
+    /// Checks that the SQLite database is sound, current and durable. Opening a database like a server migrates its tables. The check
+    /// therefore does this only if the tables are already current.
     private func examineDatabase() async -> [Finding] {
         let path = DataFolder.database(in: configuration.dataFolder).path
         guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber, size.intValue > 0 else {

@@ -87,7 +87,8 @@ extension Doctor {
         return (response.status.code, response.headerFields, try await body.collect(upTo: 1_024 * 1_024).bytes)
     }
 
-    /// Returns an error as text. An unknown error is only named, because its description could contain an address.
+    /// Returns an error as text. For an unknown error, the text contains only the name of its type, because the description could contain
+    /// an address.
     private func reason(_ error: any Error) -> String {
         (error as? TransportError).map { "\($0)" } ?? "\(type(of: error))"
     }

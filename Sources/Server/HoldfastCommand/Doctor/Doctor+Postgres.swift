@@ -54,7 +54,7 @@ extension Doctor {
         }
     }
 
-    /// Checks the settings without which a crash or a failover loses committed data.
+    /// Checks the settings that are needed so that a crash or a failover loses no committed data.
     private func examineDurability(_ found: PostgresInspection) -> Finding {
         guard found.fsync == "on", found.fullPageWrites == "on" else {
             let text = "fsync is \(found.fsync), full_page_writes is \(found.fullPageWrites)"
@@ -71,7 +71,7 @@ extension Doctor {
         return .good("durability", "every commit is on disk (synchronous_commit=\(found.synchronousCommit))")
     }
 
-    /// Checks that the database admits the connections of all servers, and of one more during an update.
+    /// Checks that the database admits the connections of all servers, plus one more server during an update.
     private func examineConnections(_ found: PostgresInspection, _ settings: PostgresSettings) -> Finding {
         let servers = max(1, found.servers.count)
         // During an update, the new server starts before the old one ends, so one more server needs connections.

@@ -29,7 +29,7 @@ extension Doctor {
         [examineServer(found), examineEviction(found), examineMemory(found), examinePersistence(found)]
     }
 
-    /// Checks the role and the round-trip time. Above 5 ms, decisions often exceed their time.
+    /// Checks the role and the round-trip time. Above 5 ms, decisions about rate limits often exceed their longest time.
     private func examineServer(_ found: ValkeyInspection) -> Finding {
         let text = "\(found.name) \(found.version), replies in \(String(format: "%.1f", found.milliseconds)) ms"
         if found.isReplica {
@@ -41,7 +41,7 @@ extension Doctor {
         return .good("valkey", text)
     }
 
-    /// Checks that Valkey evicts no usage of limits.
+    /// Checks that Valkey doesn't evict the usage of rate limits when its memory is full.
     private func examineEviction(_ found: ValkeyInspection) -> Finding {
         guard found.policy == "noeviction" else {
             let text = "maxmemory-policy is \(found.policy): Valkey may evict the usage of limits"

@@ -59,7 +59,7 @@ struct Doctor: Sendable {
         )
     }
 
-    /// Warns if operators read metrics at the public listener in production.
+    /// Warns if the public listener serves the metrics in production.
     private func examineOperations() -> Finding? {
         if let ops = configuration.ops { return .good("operations", "/metrics and /health/ready are only served at \(ops)") }
         guard configuration.environment == .production, configuration.metricsToken != nil else { return nil }

@@ -61,7 +61,7 @@ extension ExitCode {
 struct TextStyle: Sendable {
     /// Whether the text contains colors.
     let isColored: Bool
-    /// The secret, which the output never contains.
+    /// The secret, such as an access token, which the output must not contain.
     let secret: String?
 
     /// Returns a text about a success, in green.

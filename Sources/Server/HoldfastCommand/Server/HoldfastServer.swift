@@ -51,7 +51,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         accounts = try await AccountServer(configuration, logger: logger, metrics: metrics, hashing: hashing, time: time)
     }
 
-    /// Returns the number of connections that the limit of open files allows. 256 files are reserved for the other work of the server.
+    /// Returns the number of connections that the limit of open files allows. The server reserves 256 files for its other work.
     private static func connectionCapacity(_ logger: Logger) -> Int {
         let open = OpenFiles.raiseLimit()
         if open < 4_352 { logger.notice("Few open files: connections limited", metadata: ["limit": "\(max(64, open - 256))"]) }
@@ -103,8 +103,8 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         )
     }
 
-    /// The middleware that receives every response as it is sent. One chain is faster than six separate middlewares, because the compiler
-    /// then knows the types of all parts.
+    /// The outermost middleware, which receives every response in its final form. It combines six middlewares in one value. This is faster
+    /// than adding them separately, because the compiler knows the types of all parts.
     @MiddlewareFixedTypeBuilder<Request, Response, Context>
     private var outermost: some MiddlewareProtocol<Request, Response, Context> {
         TraceContextMiddleware()
@@ -129,13 +129,13 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             try accounts.addMailbox(to: router)
             try ErrorLabRoutes<Context>(renderer: accounts.renderer).add(to: router)
         }
-        // The server never refuses the routes above because of load: operators need them when the server is busy.
+        // The server never refuses requests to the routes above because of load, because operators need them when the server is busy.
         try accounts.addAccountRoutes(to: router)
         try accounts.addHomePage(to: router)
         return router
     }
 
-    /// Adds the routes for operators and their tools. The server never refuses these routes because of load.
+    /// Adds the routes for operators and their tools. The server never refuses requests to these routes because of load.
     private func addOperatorRoutes(to router: some RouterMethods<Context>) {
         accounts.healthRoutes(Context.self).addReady(to: router)
         if let access = configuration.metricsAccess {
@@ -180,8 +180,8 @@ struct HoldfastContext: LimitedRequestContext, ErrorLabRequestContext {
     }
 }
 
-/// Closes the connection of a client after a refused or abandoned request. The body was too large or too slow, or the route did not respond
-/// in time.
+/// Closes the connection of a client after a response with 413, 408 or 504. With these responses, the body was too large or too slow, or
+/// the route did not respond in time.
 ///
 /// Without this middleware, the engine would read the rest of such a body. With `Connection: close`, the engine closes the connection one
 /// second after the response, so that the client can read the response.

@@ -58,7 +58,8 @@ extension HoldfastServer {
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger
         )
-        // A client that never ends its request must not keep the process alive. An email that is interrupted may be sent twice.
+        // The shutdown has a time limit, so that a client that never ends its request can't keep the process alive. If the limit interrupts
+        // the sending of an email, the email can be sent twice.
         let limit = max(.seconds(20), accounts.configuration.mail.timeout + .seconds(5))
         group.maximumGracefulShutdownDuration = limit + accounts.configuration.shutdownDelay
         try await ServiceGroup(configuration: group).run()

@@ -1,13 +1,12 @@
 import Logging
 
-/// A JSON text that is written piece by piece. It is faster than `JSONEncoder`, and its output is always one line.
+/// A writer of JSON text, which is faster than `JSONEncoder` and always writes one line.
 ///
-/// The caller is responsible for the structure. A method adds a string, an object or a value. The caller adds the commas between them.
+/// The methods add a string, an object or a value. The caller is responsible for the structure, such as the commas between values.
 struct JSONText {
     var text = ""
 
-    /// Adds a string in quotes. Control characters and Unicode's line separators are escaped. An ASCII text without special characters is
-    /// copied unchanged.
+    /// Adds a string in quotes. The method escapes quotes, backslashes, control characters and Unicode's line separators.
     mutating func add(_ string: String) {
         text += "\""
         if string.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
@@ -32,7 +31,7 @@ struct JSONText {
         text += "\""
     }
 
-    /// Adds an object with the members in the given order. If the name of a member indicates a secret, its value is hidden.
+    /// Adds an object with its members in order. If the name of a member indicates a secret, the method hides the value.
     /// - Parameters:
     ///   - pairs: The members.
     ///   - depth: The number of enclosing values.
@@ -47,8 +46,8 @@ struct JSONText {
         text += "}"
     }
 
-    /// Adds a value. If it is nested more deeply than ``LogLine/deepestValue``, it is written as text. Only the first 64 elements of an
-    /// array or a dictionary are written.
+    /// Adds a value. A value that is nested more deeply than ``LogLine/deepestValue`` becomes a text. The method adds only the first 64
+    /// elements of an array or a dictionary.
     mutating func add(_ value: Logger.MetadataValue, depth: Int) {
         switch value {
         case .dictionary(let members) where depth < LogLine.deepestValue:

@@ -6,12 +6,12 @@ public enum LogFormat: String, Hashable, Sendable, CaseIterable {
     /// For terminals: time, level, label, message, and metadata as `key=value`. Values are not quoted, so a program can't parse the line
     /// reliably.
     case text
-    /// For programs: one JSON object per line with `time`, `level`, `message`, `label`, `request_id` and `metadata`. `request_id` and
-    /// `metadata` are omitted if they are empty.
+    /// For programs: one JSON object per line with `time`, `level`, `message`, `label`, `request_id` and `metadata`. The line omits
+    /// `request_id` and `metadata` if they are empty.
     case json
 }
 
-/// A log handler that writes each event as one line, and masks values that have the form of a secret or an address.
+/// A log handler that writes each event as one line, and masks parts that have the form of a secret or an email address.
 ///
 /// ```swift
 /// let logger = Logger(label: "notes") { LineLogHandler(label: $0, format: .json) }
@@ -25,20 +25,20 @@ public enum LogFormat: String, Hashable, Sendable, CaseIterable {
 /// ```
 ///
 /// Times are in UTC, and metadata is sorted by key. The size of a line is limited: the message to 4,096 bytes, each value to 1,024 bytes,
-/// and the metadata to 64 values. A text that is cut ends in `…`. Some characters could begin another line or control a terminal. They are
-/// escaped, so a client can't forge log lines.
+/// and the metadata to 64 values. A text that is cut ends in `…`. The handler escapes characters that could begin another line or control a
+/// terminal, so a client can't forge log lines.
 ///
-/// Writing is synchronous: a slow reader of standard error delays the caller. If standard error is closed, lines are dropped. A handler is
-/// a value, so several threads can use copies of a logger.
+/// The handler writes synchronously, so a slow reader of standard error delays the caller. If standard error is closed, the handler drops
+/// lines. A handler is a value, so several threads can use copies of a logger.
 public struct LineLogHandler: LogHandler {
-    /// A function that writes a line. The line doesn't end with a line break. The function can be called by several threads at the same
-    /// time.
+    /// A function that writes a line. The handler passes the line without a line break at its end. Several threads can call the function at
+    /// the same time.
     public typealias Sink = @Sendable (String) -> Void
 
-    /// The logger's metadata. Each change copies the values. It is a list, because the logger of a request has few values, and a list is
-    /// copied faster than a dictionary.
+    /// The logger's metadata. Each change copies the values. The logger of a request has few values, and copying an array of few values is
+    /// faster than copying a dictionary.
     private var values: [(key: String, value: Logger.MetadataValue)] = []
-    /// The lowest level that is written; `info` by default.
+    /// The lowest level that the handler writes; `info` by default.
     public var logLevel: Logger.Level = .info
     /// Returns metadata for each event, such as a trace id. Its values take precedence over the logger's values.
     public var metadataProvider: Logger.MetadataProvider?
@@ -52,7 +52,7 @@ public struct LineLogHandler: LogHandler {
     ///   - label: The label of the logger.
     ///   - format: The format of the lines.
     ///   - now: The wall clock.
-    ///   - sink: Writes a line. By default, each line is written to standard error by one system call.
+    ///   - sink: Writes a line. The default writes each line to standard error with one system call.
     public init(
         label: String,
         format: LogFormat,
@@ -76,7 +76,7 @@ public struct LineLogHandler: LogHandler {
         }
     }
 
-    /// The logger's metadata. Reading it builds a dictionary.
+    /// The logger's metadata. Each read creates a dictionary.
     public var metadata: Logger.Metadata {
         get { Dictionary(values.map { ($0.key, $0.value) }) { $1 } }
         set { values = newValue.map { ($0.key, $0.value) } }
@@ -97,8 +97,8 @@ public struct LineLogHandler: LogHandler {
         sink(format == .json ? line.json : line.text)
     }
 
-    /// Writes a line to standard error. It is one system call, unless the call is interrupted. On Linux, a line of up to 4,096 bytes is
-    /// written to a pipe as a whole, so lines of several processes don't mix. If standard error is closed, the line is dropped.
+    /// Writes a line to standard error, with one system call if the call isn't interrupted. Linux writes up to 4,096 bytes to a pipe as a
+    /// whole, so such lines of several processes don't mix. If standard error is closed, the function drops the line.
     public static let standardError: Sink = { line in
         var bytes = Array(line.utf8)
         bytes.append(UInt8(ascii: "\n"))
@@ -114,6 +114,6 @@ public struct LineLogHandler: LogHandler {
 }
 
 extension Logger {
-    /// The metadata key of the request's id, which Hummingbird defines. In a line, the id is shown as `request_id`.
+    /// The metadata key of the request's id, which Hummingbird defines. A line contains this id as `request_id`.
     public static let requestIDKey = "hb.request.id"
 }

@@ -1,8 +1,7 @@
 import Foundation
 import Logging
 
-/// A log event that is ready to be written: its size is limited, secrets are masked, and keys are sorted. ``json`` and ``text`` return its
-/// two forms.
+/// A log event with a limited size, masked secrets and sorted keys. ``json`` and ``text`` return the line in the two formats.
 struct LogLine {
     /// The longest message, in bytes.
     static let longestMessage = 4_096
@@ -10,26 +9,26 @@ struct LogLine {
     static let longestValue = 1_024
     /// The largest number of metadata values. It also limits the elements of an array or a dictionary.
     static let mostValues = 64
-    /// The deepest nesting of arrays and dictionaries. More deeply nested values are written as text.
+    /// The deepest nesting of arrays and dictionaries. More deeply nested values become text.
     static let deepestValue = 4
 
     let time: Date
     let level: Logger.Level
     let label: String
     let message: String
-    /// The id of the request. It is a separate member in both formats.
+    /// The id of the request, which both formats show outside of the metadata.
     private let requestID: String?
     /// The metadata, sorted by key, without the request's id.
     private let pairs: [(key: String, value: Logger.MetadataValue)]
 
-    /// Creates a line from an event. Only the first 64 pairs are kept, in the order of their keys.
+    /// Creates a line from an event. The line contains only the first 64 pairs, in the order of their keys.
     /// - Parameters:
     ///   - time: The time of the event.
     ///   - level: The level of the event.
     ///   - label: The label of the logger.
-    ///   - message: The message. It is cut when the line is written.
-    ///   - metadata: Metadata in the order of precedence. If several dictionaries have a key, the value of the first one is used.
-    ///   - values: Further metadata. A value is used only if no dictionary has its key.
+    ///   - message: The message. ``json`` and ``text`` cut it.
+    ///   - metadata: Metadata in the order of precedence. If several dictionaries have a key, the line contains the value of the first one.
+    ///   - values: Further metadata. The line contains a value only if no dictionary has its key.
     init(
         time: Date,
         level: Logger.Level,
@@ -96,7 +95,7 @@ struct LogLine {
         return line
     }
 
-    /// A value in a text line. Nested values are written as JSON.
+    /// Returns a value for a text line. Nested values become JSON.
     private static func shown(_ value: Logger.MetadataValue) -> String {
         switch value {
         case .dictionary, .array:
@@ -127,12 +126,12 @@ struct LogLine {
         return [.control, .format, .lineSeparator, .paragraphSeparator].contains(scalar.properties.generalCategory)
     }
 
-    /// Returns a text that is masked and then cut. Masking comes first, because a part of a secret would not be recognized.
+    /// Masks secrets in a text and then cuts the text. Masking comes first, because the function wouldn't recognize a part of a secret.
     /// - Parameters:
-    ///   - text: The text. Only the start is searched for secrets, up to four times the limit. The rest is dropped.
+    ///   - text: The text. The function drops everything after four times the limit before it searches for secrets.
     ///   - limit: The largest length in bytes, without the `…` that marks a cut text.
     static func bounded(_ text: String, _ limit: Int) -> String {
-        // A text that is much longer than the limit is cut before it is masked.
+        // Cut a text that is much longer than the limit before masking, to save time.
         let head = text.utf8.count > limit * 4 ? String(decoding: text.utf8.prefix(limit * 4), as: UTF8.self) : text
         let masked = LogRedaction.masked(head)
         guard masked.utf8.count > limit else { return masked }
@@ -152,7 +151,7 @@ extension String {
 
 /// The format of times in the log: RFC 3339, in UTC, with milliseconds.
 enum LogTime {
-    /// Formats a time, such as `2026-11-21T10:30:00.123Z`. Times outside the years 0 to 9999 are clamped.
+    /// Formats a time, such as `2026-11-21T10:30:00.123Z`. Times outside of the years 0 to 9999 become the nearest time in this range.
     static func text(of time: Date) -> String {
         let milliseconds = min(max((time.timeIntervalSince1970 * 1_000).rounded(.down), -62_167_219_200_000), 253_402_300_799_999)
         let whole = Int64(milliseconds.isNaN ? 0 : milliseconds)

@@ -2,21 +2,20 @@ public import Logging
 
 /// Masks parts of a log text that look like an address or a secret. This is a last safeguard: code must not log secrets in the first place.
 ///
-/// These parts are masked:
+/// ``masked(_:)`` replaces these parts:
 ///
-/// - Email addresses, also if `%40` replaces the at sign.
+/// - Email addresses, also with `%40` instead of the at sign.
 /// - The credential after `Bearer` and `Basic`.
 /// - JSON Web Tokens.
 /// - base64url texts of 43 characters or more, which is the length of 256 random bits.
 ///
-/// ``LineLogHandler`` also hides the whole value of some keys. These are keys whose last part is a word such as `password`, `token` or
-/// `email`.
+/// ``LineLogHandler`` also hides the whole value of a metadata key whose last part is a word such as `password`, `token` or `email`.
 ///
 /// ```swift
 /// LogRedaction.masked("reset for ana@example.com")  // "reset for [address]"
 /// ```
 ///
-/// Shorter secrets, names and phone numbers are not detected.
+/// The function doesn't detect shorter secrets, names and phone numbers.
 public enum LogRedaction {
     /// The text that replaces a credential.
     static let hidden = "[hidden]"
@@ -24,9 +23,9 @@ public enum LogRedaction {
     private static let token = "[token]"
 
     /// Returns a text in which addresses and secrets are masked.
-    /// - Parameter text: Any text. An identifier of 43 or more word characters is masked, too, even if it is not a secret.
-    /// - Returns: The text with masked parts. If there is nothing to mask, the same text.
-    /// - Complexity: O(*n*). Most texts are scanned only once and returned unchanged.
+    /// - Parameter text: Any text. The function also masks an identifier of 43 or more word characters that is not a secret.
+    /// - Returns: The text with masked parts; the same text if there is nothing to mask.
+    /// - Complexity: O(*n*). The function scans most texts only once and returns them unchanged.
     public static func masked(_ text: String) -> String {
         guard mayHoldSecret(text) else { return text }
         let bytes = Array(text.utf8)
@@ -63,7 +62,7 @@ public enum LogRedaction {
         return String(decoding: masked, as: UTF8.self)
     }
 
-    /// Returns whether the text may contain a secret and must be searched. For most texts, this is false.
+    /// Returns whether the text may contain a secret, so that a search is necessary. The result is `false` for most texts.
     private static func mayHoldSecret(_ text: String) -> Bool {
         var text = text
         return text.withUTF8 { bytes in
@@ -83,8 +82,8 @@ public enum LogRedaction {
         }
     }
 
-    /// Returns whether the value of this key is always hidden. This is the case if the last part of the key is one of the secret words. The
-    /// last part begins after a dot or an underscore. Case doesn't matter.
+    /// Returns whether the handler always hides the value of a key, because the last part of the key is one of the secret words. The last
+    /// part begins after a dot or an underscore. Uppercase and lowercase letters are equal.
     static func isSecret(key: String) -> Bool {
         var key = key
         return key.withUTF8 { key in
@@ -113,7 +112,7 @@ public enum LogRedaction {
     /// - Parameters:
     ///   - sign: The index of the at sign.
     ///   - length: The length of the at sign: 1, or 3 if it is escaped.
-    ///   - copied: The end of the previous masked part. The range doesn't begin before it.
+    ///   - copied: The end of the previous masked part. The range begins at or after this index.
     private static func addressRange(_ bytes: [UInt8], _ sign: Int, _ length: Int, from copied: Int) -> Range<Int>? {
         var begin = sign
         // An address has at most 254 bytes. Without this limit, a text with many at signs would take quadratic time.
@@ -131,7 +130,7 @@ public enum LogRedaction {
         while begin < bytes.count, bytes[begin] == UInt8(ascii: " ") || bytes[begin] == UInt8(ascii: ":") { begin += 1 }
         var end = begin
         while end < bytes.count, bytes[end].isCredential { end += 1 }
-        // A word of a sentence is not a credential.
+        // Fewer than 8 characters are probably a word of a sentence.
         return begin > word.upperBound && end - begin >= 8 ? begin..<end : nil
     }
 
@@ -161,7 +160,7 @@ extension UInt8 {
         }
     }
 
-    /// Whether the byte may precede an at sign in an address. A byte beyond ASCII may.
+    /// Whether the byte may precede the at sign in an address. All bytes beyond ASCII may.
     fileprivate var isAddress: Bool { isWord || self >= 0x80 || ".%+'!#$*^`~".utf8.contains(self) }
     /// Whether the byte may follow an at sign in an address.
     fileprivate var isDomain: Bool { isWord || self >= 0x80 || self == UInt8(ascii: ".") }
@@ -169,7 +168,7 @@ extension UInt8 {
     fileprivate var isCredential: Bool { isWord || ".~+/=".utf8.contains(self) }
 }
 
-/// An error whose description may be logged, because it contains no secret, no address and no user input.
+/// An error whose description may appear in logs, because it contains no secret, no address and no user input.
 ///
 /// Conform an error only if this is true for all its cases. For any other error, `Logger.Metadata.failure(_:_:)` logs only the type.
 public protocol LogSafeError: Error, CustomStringConvertible {}

@@ -10,14 +10,14 @@ import Synchronization
 /// ```
 ///
 /// Names follow Prometheus' conventions: the names of counters end in `_total`. Timers measure seconds, and their names end in `_seconds`.
-/// Missing suffixes are added. If a name is used for two kinds of metrics, the first kind is kept.
+/// The factory adds missing suffixes. If a program uses one name for two kinds of metrics, the text contains only the first kind.
 ///
-/// The number of series is limited, so labels that a client can choose can't use up the memory. Above the limit, a new series is not
-/// stored, and `metrics_series_dropped_total` counts it.
+/// The factory limits the number of series, so that labels with values from clients can't use up the memory. Above the limit, the factory
+/// doesn't store a new series, and counts it in `metrics_series_dropped_total`.
 ///
-/// All methods can be called by several threads. To create a metric takes a lock of the factory and a dictionary lookup, so create a
-/// frequently used metric only once. To record a value takes only a lock of the series. Values live as long as the process. Prometheus
-/// detects a restart when counters decrease.
+/// All methods are thread-safe. Creating a metric takes the lock of the factory and a dictionary lookup, so create a frequently used metric
+/// only once. Recording a value takes only the lock of its series. The values are lost when the process ends. Prometheus detects a restart,
+/// because counters decrease.
 ///
 /// The text contains the series in a stable order, with their help and type:
 ///
@@ -84,7 +84,7 @@ public final class PrometheusMetrics: MetricsFactory {
         return series(.histogram, label, dimensions) { HistogramSeries(bounds: bounds, unit: 1) }
     }
 
-    /// Returns the histogram of a label and dimensions. Its values are recorded in nanoseconds, and written in seconds.
+    /// Returns the histogram of a label and dimensions. The caller records values in nanoseconds, and the text contains them in seconds.
     public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
         let bounds = descriptions[label]?.buckets ?? PrometheusDescription.seconds
         return series(.histogram, label, dimensions, suffix: "_seconds") { HistogramSeries(bounds: bounds, unit: 1e9) }
@@ -97,8 +97,7 @@ public final class PrometheusMetrics: MetricsFactory {
     public func destroyTimer(_ handler: any TimerHandler) { forget(handler) }
 
     /// Returns the text with all series and the readings, in a stable order.
-    /// - Parameter readings: Values that are read at the time of the call, with their full names. A reading is omitted if a series has the
-    ///   same name.
+    /// - Parameter readings: Current values with their full names. The method omits a reading if a series has the same name.
     /// - Returns: The text for a response with the content type `text/plain; version=0.0.4`.
     /// - Complexity: O(n log n) for n series.
     public func text(with readings: [PrometheusReading] = []) -> String {
@@ -125,8 +124,8 @@ public final class PrometheusMetrics: MetricsFactory {
         return text.text
     }
 
-    /// Returns a series, and creates it if it is missing. If a series can't be stored, the caller can still use it, but no scrape contains
-    /// it.
+    /// Returns a series, and creates a missing series. If the factory can't store a new series, the caller can still use it, but the text
+    /// doesn't contain it.
     private func series<Series: PrometheusSeries>(
         _ kind: PrometheusKind,
         _ label: String,
@@ -142,7 +141,7 @@ public final class PrometheusMetrics: MetricsFactory {
             var family = state.families[name] ?? Family(kind: kind, help: descriptions[label]?.help)
             if let known = family.series[labels] as? Series { return known }
             let new = make()
-            // The caller can use the returned object, but its values are not stored.
+            // The caller can use the returned object, but the text doesn't contain its values.
             guard family.kind == kind, family.series[labels] == nil, state.count < mostSeries else {
                 state.dropped += 1
                 return new

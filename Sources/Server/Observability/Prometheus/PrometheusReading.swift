@@ -29,8 +29,8 @@ public struct PrometheusDescription: Hashable, Sendable {
     public static let sizes: [Double] = [1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576]
 }
 
-/// A value that is read when the metrics are requested, such as the size of a file. Use it instead of a gauge if the value is cheap to
-/// read, and if it changes without an event in the code.
+/// A value that the caller reads for each scrape, such as the size of a file. Use a reading instead of a gauge if the value is cheap to
+/// read, and if it changes without an event in your code.
 public struct PrometheusReading: Sendable {
     /// The full name, such as `process_open_fds`.
     public let name: String
@@ -57,11 +57,11 @@ public struct PrometheusReading: Sendable {
     }
 }
 
-/// Measurements of this process by the operating system. Their names are the names that Prometheus' client libraries use, so standard
+/// Measurements of this process by the operating system. They have the same names as in Prometheus' client libraries, so standard
 /// dashboards work.
 public enum ProcessReadings {
-    /// Returns the current measurements. Memory and descriptors are read from `/proc`. On systems without `/proc`, they are omitted. The
-    /// method needs only a few system calls, so it is fast enough for each scrape.
+    /// Returns the current measurements. The method reads memory and descriptors from `/proc`, and omits them on systems without `/proc`.
+    /// It needs only a few system calls, so it is fast enough for each scrape.
     /// - Parameter start: The start time of the process.
     /// - Returns: Up to five readings: start time, processor time, memory, open descriptors and their limit.
     public static func all(startedAt start: Date) -> [PrometheusReading] {

@@ -1,8 +1,8 @@
 import CoreMetrics
 import Synchronization
 
-/// The values of one name with one set of labels. During a scrape, the lock of a series is held only while its values are copied. So
-/// recording never waits for the rest of a scrape.
+/// The values of one name with one set of labels. A scrape holds the lock of a series only while it copies the values, so recording never
+/// waits for the rest of the scrape.
 protocol PrometheusSeries: AnyObject, Sendable {
     /// Writes the samples of the series.
     /// - Parameters:
@@ -18,7 +18,7 @@ final class CounterSeries: PrometheusSeries, CounterHandler, FloatingPointCounte
 
     func increment(by amount: Int64) { increment(by: Double(amount)) }
 
-    /// Adds an amount. Amounts that are negative, zero or infinite are ignored.
+    /// Adds an amount. The method ignores amounts that are negative, zero or infinite.
     func increment(by amount: Double) {
         // Prometheus would read a decreasing counter as a restart.
         guard amount > 0, amount.isFinite else { return }
@@ -63,7 +63,7 @@ final class HistogramSeries: PrometheusSeries, RecorderHandler, TimerHandler {
     /// Creates a histogram without values.
     /// - Parameters:
     ///   - bounds: The upper bounds of the buckets, in ascending order.
-    ///   - unit: The number of recorded units in one unit of the output. For nanoseconds that are written in seconds, it is 10⁹.
+    ///   - unit: The number of recorded units in one unit of the output: 10⁹ if a caller records nanoseconds and the text contains seconds.
     init(bounds: [Double], unit: Double) {
         (self.bounds, self.unit) = (bounds, unit)
         state = Mutex(State(counts: Array(repeating: 0, count: bounds.count + 1)))
@@ -72,11 +72,11 @@ final class HistogramSeries: PrometheusSeries, RecorderHandler, TimerHandler {
     func record(_ value: Int64) { record(Double(value)) }
     func recordNanoseconds(_ duration: Int64) { record(Double(duration)) }
 
-    /// Counts a value in the first bucket whose bound is at least the value. Infinite values are ignored.
+    /// Counts a value in the first bucket whose bound is at least the value. The method ignores infinite values.
     /// - Complexity: O(number of buckets).
     func record(_ value: Double) {
         let value = value / unit
-        // One infinite value would make the sum useless forever.
+        // After one infinite value, the sum would always be infinite.
         guard value.isFinite else { return }
         let place = bounds.firstIndex { value <= $0 } ?? bounds.count
         state.withLock { state in

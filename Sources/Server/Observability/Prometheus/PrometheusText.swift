@@ -1,8 +1,8 @@
-/// A text in Prometheus' exposition format 0.0.4 that is written piece by piece.
+/// A writer of text in Prometheus' exposition format 0.0.4.
 struct PrometheusText {
     private(set) var text = ""
 
-    /// Begins a family of samples. All samples of the name must follow directly, without samples of other names between them.
+    /// Begins the samples of a name. All samples of the name must follow directly, without samples of other names between them.
     /// - Parameters:
     ///   - name: The name, without the suffixes of a histogram.
     ///   - kind: The kind of the metric.
@@ -26,7 +26,8 @@ struct PrometheusText {
         return Int64(exactly: value).map { "\($0)" } ?? "\(value)"
     }
 
-    /// Encodes labels, sorted by name. If several labels have the same name, the first label is used. Values are cut after 200 characters.
+    /// Encodes labels, sorted by name. If several labels have the same name, the function uses the first label. It cuts values after 200
+    /// characters.
     /// - Parameter pairs: The names and values. Characters that are invalid in names become underscores.
     /// - Returns: The labels without braces. The text is empty if there are no labels.
     static func labels(_ pairs: [(String, String)]) -> String {
@@ -40,7 +41,7 @@ struct PrometheusText {
             .joined(separator: ",")
     }
 
-    /// Converts a text to a metric name. It has only letters, digits, `_` and `:`, and doesn't begin with a digit.
+    /// Converts a text to a metric name, which has only letters, digits, `_` and `:`, and doesn't begin with a digit.
     static func name(_ text: String, isPrefix: Bool = false) -> String {
         if isPrefix, text.isEmpty { return "" }
         return sane(text, allowing: ":")

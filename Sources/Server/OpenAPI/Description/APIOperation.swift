@@ -4,13 +4,13 @@ package import StrictJSON
 
 /// An operation of the API: a method and a path, with the request, the responses, the errors, the limits and the idempotency.
 ///
-/// The router, the OpenAPI document, the reference page and the tests of limits are derived from this description. So a new member of a
-/// request or a new error code appears in all of them without a second change.
+/// The router, the OpenAPI document, the reference page and the tests of limits are derived from this description. A new member of a
+/// request or a new error code therefore appears in all of them without a second change.
 ///
 /// The router serves each path with and without a trailing slash. Clients should call ``path``.
 ///
-/// ``APIDescription`` creates all operations; they can't be created outside of this module. ``APISettings`` determines which operations a
-/// server has, and some members of these operations.
+/// ``APIDescription`` creates all operations. Code outside of this module can't create operations. ``APISettings`` determines which
+/// operations a server has, and some members of these operations.
 ///
 /// ```swift
 /// let description = APIDescription(settings: APISettings(appName: "Notes", version: "1.0.0"))
@@ -19,21 +19,22 @@ package import StrictJSON
 ///
 /// An operation is a value without a connection to a server, so it can be read from any task.
 public struct APIOperation: Sendable {
-    /// The HTTP method. The raw value is the method as a request line contains it. The server also serves `HEAD` for each `GET`; the
-    /// description doesn't list it.
+    /// The HTTP method. The raw value is the method as a request line contains it. For each `GET`, the server also serves `HEAD`, which the
+    /// description doesn't list.
     public enum Method: String, Sendable {
         /// Reads data.
         case get = "GET"
-        /// Changes data. It also reads data if the request contains a secret, because a secret must not be part of an address.
+        /// Changes data. Operations that only read data also use POST if the request contains a secret, because a secret must not be part
+        /// of an address.
         case post = "POST"
         /// Changes some members of an object.
         case patch = "PATCH"
-        /// Ends or removes something. A repetition succeeds, too.
+        /// Ends or removes an object. A repeated request also succeeds.
         case delete = "DELETE"
     }
 
-    /// The format of the operation's errors. A client can replace the formats of ``configured`` and ``form(_:)`` by problem details (RFC
-    /// 9457) with `Accept: application/problem+json`.
+    /// The format of the operation's errors. With ``configured`` and ``form(_:)``, a client can request problem details (RFC 9457) instead:
+    /// it sends `Accept: application/problem+json`.
     public enum ErrorStyle: Hashable, Sendable {
         /// The default format of the server, which is ``APISettings/errorForm``.
         case configured
@@ -81,12 +82,13 @@ public struct APIOperation: Sendable {
     /// The responses that replace ``responses`` if the configured format of errors is `success`. Empty if the responses don't depend on the
     /// format.
     var wrappedResponses: [DescribedResponse] = []
-    /// The codes that are specific to this operation. ``codes(_:)`` adds the codes of decoding, of stores and of limits.
+    /// The error codes that are specific to this operation. ``codes(_:)`` adds the codes for decoding errors, failed stores and exceeded
+    /// limits.
     var ownCodes: [ErrorCode] = []
     /// The policy for the header `Idempotency-Key`.
     package internal(set) var idempotency = Idempotency.none
-    /// Whether an overloaded server refuses the request with 503. Health checks and metrics are served under overload, too. Otherwise an
-    /// orchestrator would restart a server that is only busy.
+    /// Whether an overloaded server refuses the request with 503. It is `false` for health checks and metrics. Otherwise an orchestrator
+    /// would restart a server that is only busy.
     var isShed = true
     /// Whether the operation uses a store. If so, it can return `SERVER_DATABASE_ERROR` for a failed store and `SERVER_SERVICE_UNAVAILABLE`
     /// for a busy store.
@@ -96,10 +98,11 @@ public struct APIOperation: Sendable {
     /// The format of the errors. The default is the configured format.
     package internal(set) var errorStyle = ErrorStyle.configured
 
-    /// Returns the operation with the settings of a server: the policy of new passwords, and the responses of the configured format.
+    /// Returns a copy of the operation for the settings of a server. The settings determine the policy for new passwords and the format of
+    /// responses.
     /// - Parameter settings: The settings of the server.
-    /// - Returns: A copy, in which `NewPassword` in the request has the lengths of the settings. If the format of errors is `success`, the
-    ///   copy has the wrapped responses.
+    /// - Returns: A copy. In its request, the schema `NewPassword` has the lengths of the settings. If the format of errors is `success`,
+    ///   its responses are ``wrappedResponses``.
     func adapted(to settings: APISettings) -> APIOperation {
         var copy = self
         copy.request?.replace(
@@ -112,10 +115,10 @@ public struct APIOperation: Sendable {
     /// The parameters of the operation, and the idempotency key if the operation accepts one. ``APIParameter/common`` is not included.
     package var allParameters: [APIParameter] { parameters + (idempotency == .none ? [] : [.idempotencyKey]) }
 
-    /// Returns all codes that the operation may return, in the order of the catalogue.
+    /// Returns all error codes that the operation can return, in the order of the catalogue.
     ///
-    /// Most codes follow from the members of the operation. For example, a request body adds the codes of decoding, and an active limit
-    /// adds the code of a 429. Only codes that are specific to the operation are listed by hand.
+    /// Most codes follow from the other properties of the operation. For example, a request body adds the codes for decoding errors, and an
+    /// active limit adds the code for status 429. Only codes that are specific to the operation are listed by hand.
     /// - Parameter settings: The settings of the server. If no limit is active, `RATE_LIMIT_EXCEEDED` is only included for operations that
     ///   accept an idempotency key.
     /// - Returns: Each code once. `SERVER_INTERNAL_ERROR` is always included.
@@ -138,7 +141,7 @@ public struct APIOperation: Sendable {
         return ErrorCatalogue.standard.definitions.map(\.code).filter(codes.contains)
     }
 
-    /// Returns all statuses that the operation may return, with and without errors.
+    /// Returns all HTTP statuses that the operation can return, with and without errors.
     /// - Parameter settings: The settings of the server, which determine the possible codes.
     /// - Complexity: O(number of codes in the catalogue).
     public func statuses(_ settings: APISettings) -> Set<Int> {
@@ -170,8 +173,8 @@ package struct RequestContent: Sendable {
     package private(set) var schema: NamedSchema
     /// An example of the body. The wire type can be decoded from it.
     package let example: JSONObject
-    /// Whether browsers send the body from a page of the server. If so, the document lists the form before JSON. The page then describes
-    /// errors in fields, so they have no codes.
+    /// Whether browsers send the body from a page of the server. If so, the document lists the form before JSON. The page describes errors
+    /// in fields with text, so these errors have no codes.
     package let isForm: Bool
 
     /// Derives the schema from a wire type by decoding the example.
@@ -188,7 +191,7 @@ package struct RequestContent: Sendable {
         self.isForm = isForm
     }
 
-    /// Returns the content with another schema and presence of a member.
+    /// Returns a copy in which one member has another schema, presence or purpose.
     /// - Parameters:
     ///   - name: The name of the member.
     ///   - schema: The schema of the member; `nil` keeps the recorded schema.
@@ -205,7 +208,7 @@ package struct RequestContent: Sendable {
         return copy
     }
 
-    /// Replaces the schema of each direct member that refers to a schema with the same name. Nested members don't change.
+    /// Replaces the schema of each direct member that refers to a schema with the name of `other`. Nested members don't change.
     /// - Parameter other: The new schema, such as `NewPassword` with the configured lengths.
     mutating func replace(_ other: NamedSchema) {
         let fields = schema.schema.fields.map { field in
@@ -222,8 +225,9 @@ package struct RequestContent: Sendable {
 
     /// The codes with which the server can refuse the body.
     ///
-    /// They cover reading (size, timeout, media type), decoding, and the rules of the members. `VALIDATION_INVALID_INPUT` is included if
-    /// the body has more than one member, because several different problems are reported under this code.
+    /// They cover errors in reading (size, timeout, media type), errors in decoding, and values that break the rules of their members.
+    /// `VALIDATION_INVALID_INPUT` is included if the body has more than one member, because several different problems are reported under
+    /// this code.
     var codes: Set<ErrorCode> {
         let fields = schema.schema.fields
         var codes: Set<ErrorCode> = [
@@ -240,7 +244,7 @@ package struct RequestContent: Sendable {
 
 /// A parameter in the path, the query, the headers or a cookie. Only parameters in the path are required.
 package struct APIParameter: Sendable {
-    /// The part of the request that has the parameter. The raw values are the values of `in` in OpenAPI.
+    /// The part of the request that contains the parameter. The raw values are the values of `in` in OpenAPI.
     package enum Place: String, Sendable {
         case path, query, header, cookie
     }

@@ -2,7 +2,7 @@ public import AccountContract
 public import ErrorContract
 import Timekeeping
 
-/// The part of a server's configuration that the description of its API shows.
+/// The part of a server's configuration that the description of its API depends on.
 ///
 /// ```swift
 /// var settings = APISettings(appName: "Notes", version: "1.0.0")
@@ -14,12 +14,12 @@ import Timekeeping
 /// The defaults match the default configuration of a server, with one exception: no limit is active. The settings contain no secrets, so
 /// the description can be public.
 ///
-/// These settings only describe a server. They don't configure it. If the configuration of the server differs from these settings, the
-/// server may return responses that the description doesn't list.
+/// These settings only describe a server, and don't configure it. If the configuration of the server differs from these settings, the
+/// server can return responses that the description doesn't list.
 public struct APISettings: Sendable {
     /// An active rate limit. The document describes it in words, such as "At most 3 in 1 hour".
     public struct Limit: Hashable, Sendable {
-        /// The limit. It determines which operations the server counts.
+        /// The limit. It determines the operations whose requests the server counts.
         public let limit: AccountLimit
         /// The number of requests that the server admits in a window, at least 1.
         public let quota: Int
@@ -28,7 +28,7 @@ public struct APISettings: Sendable {
 
         /// Creates a limit. The values are not validated.
         /// - Parameters:
-        ///   - limit: The limit. It determines which operations the server counts.
+        ///   - limit: The limit. It determines the operations whose requests the server counts.
         ///   - quota: The number of requests that the server admits in a window, at least 1.
         ///   - window: The length of the window, greater than zero.
         public init(_ limit: AccountLimit, quota: Int, window: Duration) {
@@ -40,7 +40,7 @@ public struct APISettings: Sendable {
 
     /// The way in which clients can register.
     public enum Registration: Hashable, Sendable, CaseIterable {
-        /// A registration creates an account at once.
+        /// A registration creates an account immediately.
         case open
         /// A registration sends an email with a link, which creates the account.
         case blind
@@ -54,12 +54,12 @@ public struct APISettings: Sendable {
     public var version: String
     /// The configured address of the API, without a trailing slash, such as `https://accounts.example.com/app`.
     ///
-    /// It becomes the only server of the document, and the beginning of the `type` of problem details. If it is `nil`, the document refers
-    /// to the address that it was loaded from.
+    /// The address becomes the only server in the document, and the `type` of problem details begins with it. If the address is `nil`,
+    /// clients use the address from which they loaded the document.
     public var baseURL: String?
     /// The default format of error bodies. A client can request problem details (RFC 9457) with `Accept: application/problem+json` instead.
     public var errorForm: ErrorForm = .standard
-    /// The languages of the texts, with the default language first. They are the values that `Content-Language` can have.
+    /// The languages of the texts, with the default language first. `Content-Language` has one of these values.
     public var languages: [Language] = Language.supported
     /// The smallest length of a new password, in characters. In the document, the largest length is always 256 characters.
     public var minimumPasswordLength = 8

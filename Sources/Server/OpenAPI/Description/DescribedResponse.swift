@@ -3,8 +3,8 @@ package import StrictJSON
 
 /// A response without an error code. Responses with error codes are derived from ``APIOperation/codes(_:)``.
 ///
-/// Pages are an exception. An operation with pages as errors describes each page with this type, because the text of the page depends on
-/// the operation.
+/// Pages are an exception. If the errors of an operation are pages, each page is described with this type, because the text of the page
+/// depends on the operation.
 package struct DescribedResponse: Sendable {
     /// A body in one media type.
     package struct Content: Sendable {
@@ -23,8 +23,8 @@ package struct DescribedResponse: Sendable {
             Content(mediaType: "application/json", schema: .named(schema), example: example)
         }
 
-        /// Creates JSON content from a wire type. The schema is recorded from the example, and all members are required, because Holdfast
-        /// sends every member of a response.
+        /// Creates JSON content from a wire type, which is the Swift type that the server encodes. The initializer of ``NamedSchema``
+        /// derives the schema by decoding the example. All members are required, because Holdfast sends every member of a response.
         /// - Parameters:
         ///   - type: The type that the server encodes. It must also be decodable.
         ///   - example: An example with all members.
@@ -37,8 +37,8 @@ package struct DescribedResponse: Sendable {
         static let page = Content(mediaType: "text/html", schema: .text(), example: nil)
     }
 
-    /// An operation that can follow, with members of this response in its request. Generators and test tools use links to call operations
-    /// in sequence (OpenAPI 3.1 §4.8.20).
+    /// A link to an operation whose request can contain members of this response. Generators and test tools use links to call operations in
+    /// sequence (OpenAPI 3.1 §4.8.20).
     struct Link: Sendable {
         /// The name of the link, unique in its response.
         let name: String
@@ -105,7 +105,7 @@ struct APIHeader: Sendable {
     let name: String
     /// The schema of its value.
     let schema: Schema
-    /// Whether every response with the status has the header. Clients may rely on a required header.
+    /// Whether every response with the status has the header. Clients can rely on a required header.
     var isRequired = true
     /// The meaning of the header for callers.
     let about: Prose

@@ -4,19 +4,19 @@ public import StrictJSON
 
 /// The components of an OpenAPI document that describe errors, derived from a catalogue.
 ///
-/// ``OpenAPIDocument`` includes these components, so a document of the account API doesn't need this type. Use this type if another service
-/// returns the same errors. Write ``document(version:)`` to a file. In the service's document, refer to the responses in this file.
+/// ``OpenAPIDocument`` already includes these components. Use this type if another service returns the same errors. Write the result of
+/// ``document(version:)`` to a file. In the document of the other service, refer to the responses in this file.
 ///
 /// ```swift
 /// let errors = ErrorComponents(base: "https://accounts.example.com").document(version: "1.0.0")
 /// ```
 ///
-/// The output depends only on the arguments, because times and request ids in examples are fixed. So a test can compare the output with a
-/// stored file.
+/// Times and request ids in examples are fixed, so the same arguments always give the same output. A test can therefore compare the output
+/// with a stored file.
 public struct ErrorComponents: Sendable {
     private let catalogue: ErrorCatalogue
-    /// The default format of error bodies. An example in this format has the name of its code. An example in another format has the format
-    /// as a suffix.
+    /// The default format of error bodies. The name of an example in this format is its code. In another format, the name also has the
+    /// format as a suffix.
     private let form: ErrorForm
     /// The languages that `Content-Language` can have.
     private let languages: [Language]
@@ -74,10 +74,10 @@ public struct ErrorComponents: Sendable {
         return .object(JSONObject(headers.map { ($0.name, $0.json) }))
     }
 
-    /// Returns the examples of a code by name: one for each format, and one as a problem (RFC 9457).
+    /// Returns the named examples of a code: one for each format, and one as problem details (RFC 9457).
     /// - Parameters:
     ///   - code: The code. If the catalogue doesn't contain it, there are no examples.
-    ///   - forms: The formats. They may include problem details. The example of problem details occurs only once.
+    ///   - forms: The formats. Even if they include problem details, the result contains the example of problem details only once.
     func examples(of code: ErrorCode, in forms: [ErrorForm]) -> [(String, JSONValue)] {
         guard let definition = catalogue[code] else { return [] }
         let example = ErrorExample(definition: definition)
@@ -113,7 +113,7 @@ public struct ErrorComponents: Sendable {
     ///   - codes: The possible codes.
     ///   - isLocalized: Whether the body is in the user's language.
     ///   - isRequired: Whether every response with the status is an error of these codes.
-    ///   - isLimited: Whether limits may have counted the request.
+    ///   - isLimited: Whether rate limits count requests of the operation.
     func headers(_ codes: [ErrorCode], isLocalized: Bool, isRequired: Bool = true, isLimited: Bool = true) -> JSONValue {
         var headers: JSONObject = ["X-Request-Id": Self.reference(to: .requestID)]
         headers["X-Error-Code"] = APIHeader.errorCode(codes, isRequired: isRequired).json
@@ -136,7 +136,7 @@ public struct ErrorComponents: Sendable {
     /// - Parameter header: One of the headers that ``headers`` contains.
     static func reference(to header: APIHeader) -> JSONValue { ["$ref": .string("#/components/headers/\(header.name)")] }
 
-    /// Returns the name of the example of a code as a problem, such as `AUTH_EMAIL_EXISTS.problem`.
+    /// Returns the name of a code's example in the format of problem details, such as `AUTH_EMAIL_EXISTS.problem`.
     private static func problemExample(_ code: ErrorCode) -> String { "\(code).problem" }
 
     /// Returns the name of an example. Examples in the configured format have the name of the code.
@@ -198,7 +198,7 @@ package struct ErrorExample {
     /// - Parameter form: The format. For problem details with an absolute `type`, use ``problem(base:)``.
     package func body(in form: ErrorForm) -> JSONValue { form.body(of: payload) }
 
-    /// Returns the body as a problem of RFC 9457.
+    /// Returns the body as problem details (RFC 9457).
     /// - Parameter base: The address before the path of the code's page.
     package func problem(base: String) -> JSONValue { ErrorForm.problem.body(of: payload(base: base)) }
 

@@ -3,15 +3,16 @@ import StrictJSON
 
 /// The schemas of error bodies, one for each format.
 ///
-/// The schemas of requests and responses are recorded from wire types. Error bodies have no wire type, because `ErrorForm` encodes them, so
-/// their schemas are written by hand. Tests validate the examples of all codes against these schemas.
+/// The schemas of requests and of other responses are derived from the Swift types that the server decodes and encodes. Error bodies have
+/// no such type, because `ErrorForm` encodes them. Their schemas are therefore written by hand. Tests validate the examples of all codes
+/// against these schemas.
 enum ErrorSchemas {
     /// The schemas of all formats, without the schemas that they refer to.
     static let all = [standard, flat, success, detail, problem]
 
     /// Returns the schema of a format's bodies. An unknown format gets the schema of the standard format.
     static func schema(of form: ErrorForm) -> NamedSchema {
-        // The names are compared, so that a new format can have a schema before `ErrorForm` has its case.
+        // The code compares names instead of cases, so that a new format can have a schema before `ErrorForm` has a case for the format.
         switch form.rawValue {
         case "flat": flat
         case "success": success
@@ -83,7 +84,7 @@ enum ErrorSchemas {
     )
 
     /// The form `success`: `{"success":false,"error_code":429,"errors":[{"field":"…","message":"…"}]}`. Apps that are already installed
-    /// decode it. The code is only in the header `X-Error-Code`.
+    /// decode this form. The code is only in the header `X-Error-Code`.
     static let success = NamedSchema(
         "SuccessError",
         .object(

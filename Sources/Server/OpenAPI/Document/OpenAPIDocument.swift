@@ -8,8 +8,8 @@ public import StrictJSON
 /// let document = OpenAPIDocument(description).json
 /// ```
 ///
-/// Two documents with the same settings have the same members in the same order. So a document can be compared with a stored one to detect
-/// changes of the API. The document doesn't depend on requests, so compute it once, and serve the stored bytes.
+/// Two documents with the same settings have the same members in the same order. A test can therefore compare the document with a stored
+/// one to detect changes of the API. The document doesn't depend on requests, so compute the document once, and serve the stored bytes.
 ///
 /// Use ``ErrorComponents`` instead to describe only the errors.
 public struct OpenAPIDocument: Sendable {
@@ -64,7 +64,8 @@ public struct OpenAPIDocument: Sendable {
         return .object(paths)
     }
 
-    /// The schemas, responses, parameters, headers and examples that operations refer to. Codes that no operation can return are left out.
+    /// The schemas, responses, parameters, headers and examples that operations refer to. They don't include codes that no operation can
+    /// return.
     private var components: JSONValue {
         let schemas = (description.operations.flatMap(\.mentioned) + errors.schemas).unique
         let codes = ErrorCatalogue.standard.definitions.map(\.code).filter(usedCodes.contains)
@@ -141,7 +142,8 @@ extension OpenAPIDocument {
         return ["required": true, "content": .object(JSONObject(request.isForm ? [form, json] : [json, form]))]
     }
 
-    /// Returns the responses by status, in ascending order. They include the operation's own responses and the responses of its codes.
+    /// Returns the responses of an operation in ascending order of their statuses: the responses without errors, and the responses of the
+    /// error codes.
     private func responses(of operation: APIOperation) -> JSONValue {
         let codes = operation.codes(description.settings)
         var responses: JSONObject = [:]
@@ -155,9 +157,9 @@ extension OpenAPIDocument {
 
     /// Returns the response of a status.
     ///
-    /// A status can belong to a response without an error, to error codes, or to both. If it belongs to exactly one code in the configured
-    /// format, the result is a reference to the shared response of this code. Otherwise the response is written in full. The first argument
-    /// is `nil` for a status that occurs only with errors.
+    /// A status can belong to a response without an error, to error codes, or to both. The first argument is `nil` for a status that occurs
+    /// only with errors. If the status belongs only to one code, and the format is the configured one, the result is a reference to the
+    /// shared response of this code. Otherwise the response is written in full.
     private func response(_ answer: DescribedResponse?, _ codes: [ErrorCode], of operation: APIOperation) -> JSONValue {
         let isLimited = !operation.limits(in: description.settings).isEmpty
         if let answer, codes.isEmpty { return json(of: answer, isLimited: isLimited) }
@@ -196,7 +198,7 @@ extension OpenAPIDocument {
 }
 
 extension JSONValue {
-    /// Returns the response with additional media types, for a status that is used with and without an error.
+    /// Returns a copy of the response with additional media types. It is used for a status that occurs both with and without an error.
     fileprivate func adding(_ contents: [DescribedResponse.Content]) -> JSONValue {
         guard var response = objectValue, var all = response["content"]?.objectValue, !contents.isEmpty else { return self }
         for content in contents { all[content.mediaType] = content.json }

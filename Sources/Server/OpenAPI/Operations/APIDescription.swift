@@ -7,8 +7,8 @@ import ErrorContract
 /// let login = description.operation("POST", "/api/auth/login")
 /// ```
 ///
-/// Use it for tests and code generation in Swift, because its limits and error codes are typed. Use ``OpenAPIDocument`` for tools that read
-/// OpenAPI.
+/// Use this type for tests and code generation in Swift, because its limits and error codes are Swift types. Use ``OpenAPIDocument`` for
+/// tools that read OpenAPI.
 ///
 /// The initializer creates all operations. Later accesses compute nothing.
 public struct APIDescription: Sendable {

@@ -2,8 +2,8 @@ import AccountContract
 import ErrorContract
 import StrictJSON
 
-/// The operations of emailed links that don't reset a password: verify an address, confirm a new address, restore a former address and
-/// restore a deleted account.
+/// The operations behind emailed links, except links that reset a password. These operations verify an address, confirm a new address,
+/// restore a former address, and restore a deleted account.
 package enum AccountLinkOperation: String, AccountOperations {
     /// The operations, in the order of the reference:
     ///
@@ -82,8 +82,8 @@ package enum AccountLinkOperation: String, AccountOperations {
         }
     }
 
-    /// Returns an operation that clients can repeat with an idempotency key. Its response must not contain a secret, because the response
-    /// is stored with the key.
+    /// Returns an operation that clients can repeat with an idempotency key. The server stores its response with the key, so the response
+    /// must not contain a secret.
     private func operation(
         _ path: String,
         _ summary: String,
@@ -121,7 +121,7 @@ package enum AccountLinkOperation: String, AccountOperations {
 }
 
 extension OperationGroup {
-    /// The operations of emailed links that don't reset a password.
+    /// The group of the operations behind emailed links, except links that reset a password.
     static let accountLinks = OperationGroup(
         "Emailed links",
         "Each link has one purpose and is valid once. A link is refused for every other purpose.",

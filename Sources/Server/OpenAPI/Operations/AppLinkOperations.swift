@@ -77,8 +77,8 @@ extension OperationGroup {
         about: "The `ETag` of the keys that the client has."
     )
 
-    /// The time for which a service may use the keys without a new request: 300 seconds. The server publishes a new key 360 seconds before
-    /// it signs tokens with this key, so each service has the key in time.
+    /// The time for which a service can use the keys without a new request: 300 seconds. The server publishes a new key 360 seconds before
+    /// it signs tokens with this key. Each service therefore has the key in time.
     private static let cacheControl = APIHeader(
         name: "Cache-Control",
         schema: .text(),
@@ -127,7 +127,7 @@ extension OperationGroup {
         about: "The page's address."
     )
 
-    /// Any list of texts.
+    /// The schema of a list of texts.
     private static let texts = Schema.list(of: .text())
     /// The apps of Apple's file, and the paths that they open.
     private static let details = Schema.object(Field("appIDs", texts), Field("components", .list(of: .object())))

@@ -2,19 +2,19 @@ import AccountContract
 import ErrorContract
 import StrictJSON
 
-/// The operations of password reset by the API: request a link, validate its token and confirm the new password. A fourth operation
-/// requests a link with the path and the format of older apps. ``RecoveryPageOperation`` has the operations for browsers.
+/// The operations with which an app resets a password: request a link, validate the link's token and confirm the new password. A fourth
+/// operation requests a link with the path and the format of older apps. ``RecoveryPageOperation`` has the operations for browsers.
 package enum RecoveryOperation: String, AccountOperations {
     /// The operations, in the order of the reference:
     ///
     /// - `requestPasswordReset` sends a link by email.
     /// - `validateResetToken` checks the token of a link and changes nothing.
-    /// - `confirmPasswordReset` sets a new password with the token. It uses up the token.
+    /// - `confirmPasswordReset` sets a new password with the token. The token is then used up.
     /// - `legacyPasswordReset` is `requestPasswordReset` with the path and the response of older apps.
     case requestPasswordReset, validateResetToken, confirmPasswordReset, legacyPasswordReset
 
-    /// The description of the operation. The server sends the same response if the account exists and if it doesn't exist. So the error
-    /// codes can't disclose whether an account exists.
+    /// The description of the operation. The server sends the same response whether the account exists or not. The error codes therefore
+    /// can't disclose whether an account exists.
     package var row: APIOperation {
         switch self {
         case .requestPasswordReset:
@@ -158,7 +158,7 @@ package enum RecoveryOperation: String, AccountOperations {
 }
 
 extension OperationGroup {
-    /// The operations of password reset by the API.
+    /// The group of the operations with which an app resets a password.
     static let recovery = OperationGroup(
         "Password reset",
         """

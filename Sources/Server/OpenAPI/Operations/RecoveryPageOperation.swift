@@ -2,8 +2,8 @@ import AccountContract
 import ErrorContract
 import StrictJSON
 
-/// The pages behind the emailed links, and the forms of these pages. The raw values are part of the API and can't change. So the operations
-/// that lock an account still have the word `Freeze` in their names.
+/// The pages behind the emailed links, and the forms of these pages. The raw values are part of the API and can't change. The operations
+/// that lock an account therefore still have the older word `Freeze` in their names.
 package enum RecoveryPageOperation: String, AccountOperations {
     /// The operations, in the order of the reference:
     ///
@@ -140,7 +140,7 @@ package enum RecoveryPageOperation: String, AccountOperations {
         about: "The device token of the browser, as the cookie `__Host-device`."
     )
 
-    /// The query of an emailed link. Both parameters are optional, because the link may contain them in its fragment instead.
+    /// The query parameters of an emailed link. Both parameters are optional, because the link can contain them in its fragment instead.
     static let link = [
         APIParameter(
             name: "token",

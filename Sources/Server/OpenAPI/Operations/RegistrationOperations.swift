@@ -2,7 +2,7 @@ import AccountContract
 import ErrorContract
 import StrictJSON
 
-/// The operation of open registration, which creates an account at once.
+/// The operation of open registration, which creates an account immediately.
 package enum OpenRegistrationOperation: String, AccountOperations {
     /// Creates an account and signs it in.
     case register
@@ -109,7 +109,8 @@ package enum ClosedRegistrationOperation: String, AccountOperations {
 private enum RegistrationRequests {
     /// The body of an open registration, which needs a password.
     static let open = content.describing("password", .required)
-    /// The body of a blind registration. A password is accepted, because apps may send one to every server, and is ignored.
+    /// The body of a blind registration. An app can send the same body to servers with open and with blind registration. The server
+    /// therefore accepts a password here, but ignores it.
     static let blind = content.describing("password", as: Password.schema, .nullable, "Ignored. The link asks for the password.")
 
     private static let content = RequestContent(

@@ -2,7 +2,7 @@ import ErrorContract
 import StrictJSON
 
 extension OperationGroup {
-    /// The operations that serve this description.
+    /// The operations that serve the API's description: the OpenAPI document and the reference pages.
     static let reference = OperationGroup(
         "Reference",
         "This description, as a page and as an OpenAPI document.",
@@ -88,7 +88,7 @@ extension OperationGroup {
         )
     }
 
-    /// Liveness: whether the process responds. The check uses no store. So an orchestrator doesn't restart servers because of a failed
+    /// Liveness: whether the process responds. The check uses no store, so that an orchestrator doesn't restart servers because of a failed
     /// database.
     private static let live = APIOperation(
         method: .get,

@@ -4,7 +4,7 @@ import StrictJSON
 
 /// A group of the account API's operations. Each case is an operation, and the raw value is its `operationId` in the document.
 ///
-/// Each case needs exactly one handler in the router. Otherwise the router doesn't compile.
+/// The router must have exactly one handler for each case. If a handler is missing, the router doesn't compile.
 ///
 /// To add an operation, add a case with its description. If a request or a response has a new member, add its meaning to ``MemberNote``. If
 /// a member has a new type with a grammar, conform the type to ``DescribedValue``.

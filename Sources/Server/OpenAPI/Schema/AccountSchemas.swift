@@ -4,8 +4,8 @@ import StrictJSON
 
 /// The schemas of the values that requests and responses of the account API contain.
 ///
-/// If a client validates values with a schema, it must not refuse a value that the server accepts. So if a pattern can't express a rule of
-/// the server, the pattern accepts more values than the server.
+/// A client can validate values with a schema before it sends them. The schema must then accept every value that the server accepts. If a
+/// pattern can't express a rule of the server exactly, the pattern therefore accepts more values than the server.
 enum AccountValues {
     /// The grammar of `EmailAddress` for addresses in ASCII. The local part has at most 64 characters, and each label of the domain has at
     /// most 63 (RFC 5321 §4.5.3.1.1, RFC 1035 §2.3.4). The last label consists of letters, or is a name in punycode.
@@ -52,7 +52,8 @@ enum AccountValues {
         )
     )
 
-    /// A reset token. The schema accepts each text with a valid length. So a malformed token and an unknown token get the same response.
+    /// A reset token. The schema accepts each text with a valid length, because a malformed token and an unknown token get the same
+    /// response.
     static let resetToken = NamedSchema(
         "ResetToken",
         .text(
@@ -143,11 +144,11 @@ extension UserID: DescribedValue {
 }
 
 extension Language: DescribedValue {
-    /// Any text: the server accepts unknown languages and uses another language instead.
+    /// Any text, because the server also accepts unknown languages. It uses another language instead.
     static var schema: Schema { .text() }
 }
 
-/// Information about a member that can't be recorded from the wire type: its purpose, or a stricter schema.
+/// Information about a member that its Swift type doesn't contain: its purpose, or a stricter schema.
 /// ``NamedSchema/init(recording:example:optional:)`` combines the notes with the recorded members.
 struct MemberNote: ExpressibleByStringLiteral {
     /// The schema that replaces the recorded schema; `nil` keeps the recorded schema.
@@ -223,6 +224,7 @@ struct MemberNote: ExpressibleByStringLiteral {
     private static let newPassword = MemberNote(.named(.newPassword()))
     /// The address of a token's account.
     private static let owner: MemberNote = "If given, the token must belong to this address."
-    /// The first name of an account. Earlier versions stored names that are longer than new names may be.
+    /// The first name of an account. Its schema allows longer names than the schema of new names, because earlier versions stored longer
+    /// names.
     private static let storedName = MemberNote(.text(TextRules(length: 1...400)), "The name that emails greet the user with.")
 }

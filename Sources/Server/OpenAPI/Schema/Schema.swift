@@ -35,7 +35,7 @@ package struct Schema: Sendable {
     let kind: Kind
     /// The meaning of the value; empty if the name is sufficient.
     var meaning: Prose = ""
-    /// The codes with which the server refuses a value that has the right JSON type but breaks the rules of the schema.
+    /// The error codes for a value that has the right JSON type but breaks the rules of the schema.
     var refusals: [ErrorCode] = []
 
     /// Creates the schema of a text.

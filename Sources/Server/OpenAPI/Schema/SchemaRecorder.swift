@@ -2,18 +2,19 @@ import ErrorContract
 import Foundation
 import StrictJSON
 
-/// A type that declares its own JSON schema, because an example doesn't show its rules. For example, an email address is a text with a
-/// grammar.
+/// A type that declares its own JSON schema. It is needed for types whose rules can't be derived from an example. For example, an email
+/// address is a text with a grammar.
 ///
-/// If such a type doesn't conform to this protocol, it is recorded as an object or a text without rules. A wire type that is a
-/// JSON object doesn't need the conformance, because its members are recorded while its example is decoded.
+/// If such a type doesn't conform to this protocol, its schema is an object or a text without rules. A type that is a JSON object doesn't
+/// need the conformance, because its members are recorded while its example is decoded.
 protocol DescribedValue {
     /// The schema of all values of the type.
     static var schema: Schema { get }
 }
 
 extension NamedSchema {
-    /// Derives the schema of a wire type. The initializer decodes an example and records the members that the type reads.
+    /// Derives the schema of a wire type, which is a type that the server decodes from a request or encodes into a response. The
+    /// initializer decodes an example and records the members that the type reads.
     ///
     /// The names, order and types of the members come from the type's `init(from:)`, so a schema can't differ from its type. ``MemberNote``
     /// adds the meanings of members.
@@ -36,11 +37,12 @@ extension NamedSchema {
 
 /// The members of one type, in the order in which the type reads them.
 ///
-/// It is a class, because the containers of one decoder share it. It needs no lock, because a recording runs synchronously on one thread.
+/// The type is a class, because all containers of one decoder share the list. The list needs no lock, because a recording runs
+/// synchronously on one thread.
 private final class RecordedMembers {
     /// The name of the type.
     let owner: String
-    /// The presence of members that the type decodes if they are present.
+    /// The presence of the members that the type reads with `decodeIfPresent`.
     let optional: Field.Presence
     /// Whether the type is declared in another type.
     private let isNested: Bool

@@ -2,12 +2,12 @@ public import ErrorContract
 import ErrorLabContract
 import Mustache
 
-/// The page on which a developer composes a response, tries it, and sees how a client handles it.
+/// The page on which a developer configures a test response, requests it, and sees how the browser handles it.
 ///
-/// The parameters and scenarios come from `ErrorLabContract`, so the page always matches the routes of the lab. It is one file without
-/// third-party resources. Without JavaScript, the scenarios are links.
+/// The parameters and scenarios come from `ErrorLabContract`, so the page always matches the routes of the error lab. The page is one file
+/// without third-party resources. In a browser without JavaScript, the scenarios are links.
 ///
-/// `ErrorLabRoutes` of `ErrorLab` serves it. Its script runs the requests in the browser, so it shows the real behavior of a browser with
+/// `ErrorLabRoutes` of `ErrorLab` serves the page. The script of the page sends the requests, so the page shows how a real browser handles
 /// broken responses.
 ///
 /// ```swift
@@ -16,7 +16,7 @@ import Mustache
 /// let policy = LabPage.policy(nonce: nonce)
 /// ```
 public struct LabPage: Sendable {
-    /// The parameters that most users need; the others are collapsed.
+    /// The parameters that most users need. All other parameters are collapsed.
     private static let mainControls: Set<String> = ["code", "form", "lang", "status", "retry_after", "delay_ms"]
 
     /// The templates of the page and of one control.
@@ -69,7 +69,8 @@ public struct LabPage: Sendable {
         return library.render(content, withTemplate: "lab") ?? ""
     }
 
-    /// Returns the content security policy of a page with a nonce: its own script, and connections to its own server.
+    /// Returns the content security policy of a page with a nonce. It allows only the page's own style and script, and connections to its
+    /// own server.
     /// - Parameter nonce: The nonce that was passed to ``html(nonce:)``: a new random one for each response.
     public static func policy(nonce: String) -> String { PagePolicy.text(nonce: nonce, runsScript: true, connects: true) }
 
@@ -81,7 +82,7 @@ public struct LabPage: Sendable {
 
 extension TemplateValues {
     /// Creates the values of a parameter: a list of choices, or a field with a placeholder.
-    /// - Parameter codes: The choices of a parameter that expects an outcome, besides successes.
+    /// - Parameter codes: The error codes that a parameter for an outcome offers in addition to success.
     fileprivate init(_ parameter: LabParameter, codes: [String]) {
         let options: [String]? =
             switch parameter.values {

@@ -3,11 +3,12 @@ import Mustache
 
 /// The page on which a developer reads the emails of the local mailbox.
 ///
-/// All texts of emails are escaped. The HTML part of an email is shown in a sandboxed frame, which loads it from its own address.
+/// All texts of emails are escaped. The page shows the HTML part of an email in a sandboxed frame, which loads this part from a separate
+/// address.
 ///
 /// Each frame loads its email when it becomes visible. A page with many emails is therefore small.
 ///
-/// Serve it only for development: the page shows the links of all emails, and a link gives access to an account.
+/// Serve the page only for development. It shows the links of all emails, and such a link gives access to an account.
 public struct MailboxPage: Sendable {
     /// An email on the page, with texts as they are shown.
     public struct Entry: Sendable {
@@ -57,7 +58,7 @@ public struct MailboxPage: Sendable {
     /// - Parameters:
     ///   - mails: The emails, in the order of the page.
     ///   - nonce: The nonce of the response's content security policy.
-    ///   - language: The language of the page, without that of the emails.
+    ///   - language: The language of the page. The emails keep their own languages.
     ///
     /// - Complexity: O(size of the emails).
     public func html(_ mails: [Entry], nonce: String, language: Language = .english) -> String {

@@ -15,7 +15,7 @@ public struct HomePage: Sendable {
 
     /// The name of the app, which the page always shows.
     private let appName: String
-    /// The path that a configured address adds before the routes.
+    /// The path of the configured address, which precedes the paths of the routes.
     private let basePath: String
     /// Whether the page links to the other pages.
     private let isDevelopment: Bool
@@ -27,7 +27,7 @@ public struct HomePage: Sendable {
     /// Reads the template.
     /// - Parameters:
     ///   - appName: The name of the app.
-    ///   - basePath: The path that a configured address adds before the routes, such as `/app`.
+    ///   - basePath: The path of the configured address, which precedes the paths of the routes, such as `/app`.
     ///   - isDevelopment: Whether the page links to the other pages.
     /// - Throws: Mustache's error if the template can't be read.
     public init(appName: String, basePath: String = "", isDevelopment: Bool) throws {
@@ -70,7 +70,7 @@ public struct HomePage: Sendable {
     }
 }
 
-/// The texts of the page in all languages of the contract.
+/// The texts of the page in all supported languages.
 private enum HomeTexts {
     /// The introduction of the development page.
     static let note = LocalizedText(

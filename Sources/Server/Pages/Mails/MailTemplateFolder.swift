@@ -7,20 +7,20 @@ import Mustache
 /// A folder with an operator's email templates, which replace the standard ones.
 ///
 /// The name of a file is `KIND[.LANGUAGE].html.mustache` or `KIND[.LANGUAGE].txt.mustache`. The kind is a `MailKind` with hyphens, such as
-/// `password-reset`, or `mail` for all kinds. The most specific name is used, in this order: `password-reset.es`, `password-reset`,
-/// `mail.es`, `mail`.
+/// `password-reset`, or `mail` for all kinds. If several files fit an email, the most specific one is used. For a reset email in Spanish,
+/// the order is `password-reset.es`, `password-reset`, `mail.es`, `mail`.
 ///
 /// ```swift
 /// let folder = try MailTemplateFolder(URL(filePath: "/etc/notes/mails"))
 /// let templates = try MailTemplates(settings: settings, folder: folder)
 /// ```
 ///
-/// The initializer reads the folder once, and checks all templates by rendering emails with trial values. So a mistake in a template
-/// prevents the start of the server instead of the delivery of an email.
+/// The initializer reads the folder once, and checks all templates by rendering emails with trial values. If a template has a mistake, the
+/// server therefore fails to start, and no email fails later.
 public struct MailTemplateFolder: Sendable {
-    /// The problems of the templates in a folder. All of them are reported at once.
+    /// The error that reports all problems of the templates in a folder.
     ///
-    /// The texts name files and values of templates, and no values of users.
+    /// The texts contain names of files and of template values, but no data of users.
     public struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// The problems, each with its file, its line if there is one, and its fix.
         public let problems: [String]
@@ -30,7 +30,7 @@ public struct MailTemplateFolder: Sendable {
 
     /// The largest template, in bytes: 64 KiB.
     public static let sizeLimit = 65_536
-    /// The largest part of an email, in bytes. Some webmail services cut off longer parts, which may hide the link of the email.
+    /// The largest part of an email, in bytes. Some webmail services cut off longer parts, and the link of the email can then be missing.
     static let partLimit = 100_000
     /// The suffix of template files.
     private static let suffix = ".mustache"
@@ -125,7 +125,7 @@ public struct MailTemplateFolder: Sendable {
 }
 
 extension MustacheTemplate.ParserError {
-    /// The error in words.
+    /// The problem that the error describes, as a sentence.
     fileprivate var sentence: String {
         switch error as? MustacheTemplate.Error {
         case .sectionCloseNameIncorrect: "this section is closed by another name than it was opened with"
@@ -144,7 +144,7 @@ struct MailTemplateTrial {
     /// The templates to try.
     let folder: MailTemplateFolder
 
-    /// The problems, each after the name of its file.
+    /// The problems. Each text begins with the name of the file.
     var problems: [String] {
         var problems: [String] = []
         for kind in MailKind.allCases {

@@ -1,7 +1,7 @@
-/// Finds tags of an email template that refer to unknown values, or that would let a user's name add markup to an email.
+/// Finds tags in an email template that refer to unknown values. Also finds tags that would insert a user's name as HTML.
 ///
-/// Like Mustache, it keeps a stack of the values that are visible in the open sections. `{{{name}}}` and `{{&name}}` are refused in HTML,
-/// because they would insert a user's text unescaped.
+/// Like Mustache, the check keeps a stack of the values that are visible in the open sections. In HTML templates, it refuses `{{{name}}}`
+/// and `{{&name}}`, because Mustache would insert a user's text unescaped.
 struct MailTemplateLint {
     /// Whether the template is for the HTML part.
     let isHTML: Bool
@@ -50,7 +50,7 @@ struct MailTemplateLint {
         }
         let isSection = tag.sign == "#" || tag.sign == "^"
         guard let field = Self.field(tag.name, in: scopes) else {
-            // Later tags are checked as if this section did not exist.
+            // The check continues with the tags in the section, as if the section did not exist.
             if isSection { scopes.append([:]) }
             let names = Set(scopes.flatMap(\.keys)).sorted().joined(separator: ", ")
             return "\(tag.shown) names nothing here; there are \(names)"
@@ -66,8 +66,8 @@ struct MailTemplateLint {
         return nil
     }
 
-    /// Returns the value of a name with dots, with Mustache's rule: the first part of the name refers to the innermost section that has
-    /// such a value, and each further part to a member.
+    /// Returns the value of a name with dots, by Mustache's rule. The first part of the name refers to a value in the innermost section
+    /// that has such a value. Each further part refers to a member of the value before.
     private static func field(_ name: String, in scopes: [[String: MailTemplateField]]) -> MailTemplateField? {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard let first = parts.first, let found = scopes.reversed().lazy.compactMap({ $0[first] }).first else { return nil }
@@ -104,10 +104,10 @@ indirect enum MailTemplateField {
     case text
     /// A Boolean.
     case flag
-    /// Members, once or for each of several elements.
+    /// An object with members, or a list of such objects.
     case fields([String: MailTemplateField])
 
-    /// A part of a text with one direction.
+    /// A part of a text with one writing direction.
     private static let run = MailTemplateField.fields(["text": .text, "direction": .text])
     /// A text as plain text and as parts.
     private static let line = MailTemplateField.fields(["plain": .text, "runs": run])

@@ -4,8 +4,8 @@ import ErrorContract
 public import Foundation
 import Mustache
 
-/// Renders emails as HTML and text from templates. The language is that of the recipient, or English if there are no texts in that
-/// language.
+/// Renders emails as HTML and text from templates. An email is in the language of the recipient, or in English if there are no texts in
+/// that language.
 ///
 /// ```swift
 /// let templates = try MailTemplates(
@@ -13,9 +13,9 @@ import Mustache
 /// )
 /// ```
 ///
-/// Rendering protects recipients against texts of users in three ways. It escapes HTML. It isolates values with another writing direction.
-/// It adds an invisible joiner after each dot in a name, so that no mail program turns a name into a link. Rendering does no I/O and can be
-/// done by several tasks at the same time.
+/// Emails can contain texts that another user has chosen, such as a name. Rendering protects recipients against such texts in three ways.
+/// It escapes HTML. It isolates values with another writing direction. It adds an invisible joiner after each dot in a name, so that no
+/// mail program turns a name into a link. Rendering does no I/O, and several tasks can render at the same time.
 ///
 /// Each template in a ``MailTemplateFolder`` replaces one standard template. `MailTexts` contains the texts of the standard templates, and
 /// `MailWording` their order.
@@ -98,9 +98,9 @@ public struct MailTemplates: MailRendering {
     }
 
     /// Renders an email.
-    /// - Parameter content: The content of the email. Its language is that of the account.
-    /// - Returns: The email with both parts. Its language is the one in which it was rendered.
-    /// - Throws: ``InvalidLinkBase`` if no link can be created. With the address that the initializer checked, this doesn't happen.
+    /// - Parameter content: The content of the email, with the language of the account.
+    /// - Returns: The email with both parts, and the language in which they were rendered.
+    /// - Throws: ``InvalidLinkBase`` if no link can be created. This doesn't happen, because the initializer has checked the address.
     public func mail(_ content: MailContent) throws -> Mail {
         let link = try link(of: content)
         let writer = MailWriter(language: content.language, appName: settings.appName)
@@ -151,7 +151,7 @@ public struct MailTemplates: MailRendering {
         }
     }
 
-    /// Renders both parts, from the operator's templates if there are some for this email.
+    /// Renders both parts. For each part, the operator's template is used if the folder has one for this email.
     /// - Parameters:
     ///   - kind: The kind of the email, which selects the templates.
     ///   - recipient: The address of the account.
@@ -174,7 +174,7 @@ extension MailKind {
     var templateName: String { rawValue.replacing("_", with: "-") }
 }
 
-/// The link "this was not me", to the page below the reset page.
+/// The link with which a user locks the account ("this was not me"). Its page is below the path of the reset page.
 struct AccountLockLink {
     /// The token of the link.
     let token: ResetToken

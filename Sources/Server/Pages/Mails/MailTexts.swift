@@ -1,6 +1,6 @@
 import ErrorContract
 
-/// The texts of emails, in the six languages of the contract. ``MailWording`` selects the texts of a kind. ``MailWriter`` and
+/// The texts of emails, in the six supported languages. ``MailWording`` selects the texts of a kind of email. ``MailWriter`` and
 /// ``MailTemplates`` fill the placeholders, such as `{app}` and `{name}`.
 enum MailTexts {
     /// The first line of emails to a user with a verified address. `{name}` is the first name.

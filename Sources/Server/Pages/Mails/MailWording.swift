@@ -7,7 +7,7 @@ import Foundation
 struct MailWording {
     /// The subject.
     let subject: LocalizedText
-    /// The text that mail programs show after the subject; `nil` to show the beginning of the email.
+    /// The text that mail programs show after the subject. With `nil`, they show the beginning of the email.
     var preview: LocalizedText?
     /// The paragraphs after the greeting.
     var paragraphs: [LocalizedText]
@@ -26,7 +26,7 @@ struct MailWording {
         var hasLink = false
     }
 
-    /// Returns the texts of an email.
+    /// Selects the texts of an email.
     /// - Parameters:
     ///   - content: The content of the email.
     ///   - settings: The settings of all emails, for the lifetimes of links.
@@ -121,7 +121,7 @@ struct MailWording {
         footnotes = [Footnote(text: MailTexts.copyLink, hasLink: true), Footnote(text: MailTexts.securityNotice)]
     }
 
-    /// Creates the texts of a notice with the link "this was not me".
+    /// Creates the texts of a notice with the link "this was not me", which locks the account.
     private init(subject: LocalizedText, notice: [LocalizedText], notMe: LocalizedText) {
         self.subject = subject
         paragraphs = notice

@@ -1,7 +1,7 @@
 import AccountContract
 import ErrorContract
 
-/// Returns the texts of an email in one language, with the app's name in them.
+/// Fills the texts of an email in one language, including the app's name.
 struct MailWriter {
     /// The language of the email.
     let language: Language
@@ -24,7 +24,7 @@ struct MailWriter {
     /// end, so its writing direction can't reorder other text.
     func subject(_ text: LocalizedText) -> String { filled(text).runs(in: language).bare }
 
-    /// Returns a text without values.
+    /// Returns a text that has no placeholders.
     func label(_ text: LocalizedText) -> String { text.text(in: language) }
 
     /// Returns a text for both parts of an email.
@@ -35,7 +35,7 @@ struct MailWriter {
         return ["plain": runs.isolated, "runs": runs.map(\.values)]
     }
 
-    /// Returns the greeting with a name in which no mail program detects a link.
+    /// Returns the greeting. The name in it is changed so that no mail program turns it into a link.
     /// - Parameter name: The name; `nil` to greet without a name.
     func greeting(_ name: FirstName?) -> TemplateValues {
         line(name.map { MailTexts.greeting.filling("name", with: $0.rawValue.withoutLinks) } ?? MailTexts.greetingUnnamed)

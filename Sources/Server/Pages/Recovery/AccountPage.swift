@@ -72,14 +72,14 @@ public enum AccountPage: Hashable, Sendable {
     /// - address: The address that the link was sent to.
     /// - problem: The problem of the previous attempt; `nil` at first.
     case form(Change, token: ResetToken, address: EmailAddress, problem: Problem?)
-    /// The page if the request has no token. The token may be after `#`, which browsers don't send. The script of the page reads the token
-    /// and shows the form.
+    /// The page for a request without a token. The token can be in the fragment after `#`, which browsers don't send. The script of the
+    /// page then reads the token and shows the form.
     case undecided(Change)
     /// The change has been made.
     case done(Outcome)
     /// The link is unknown, expired or used.
     case deadLink(Change)
-    /// The link is malformed.
+    /// The link is malformed, for example because a part of it is missing.
     case invalidLink(Change)
 
     /// The HTTP status of the page.

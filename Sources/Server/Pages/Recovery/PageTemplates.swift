@@ -15,8 +15,8 @@ public struct RecoveryPage: Hashable, Sendable {
         /// - name: The first name of the account.
         /// - problem: The problem of the previous attempt; `nil` at first.
         case reset(link: ResetLink, name: String, problem: LocalizedText?)
-        /// The page if the request has no token. The token may be after `#`, which browsers don't send. The script of the page searches
-        /// there, and shows the form for a new password or the form that requests a link.
+        /// The page for a request without a token. The token can be in the fragment after `#`, which browsers don't send. If the script of
+        /// the page finds a token there, it shows the form for a new password. Otherwise it shows the form that requests a link.
         case undecided
         /// The password has been changed.
         case changed
@@ -28,13 +28,13 @@ public struct RecoveryPage: Hashable, Sendable {
         case requested
         /// A link could not be requested.
         case requestProblem(email: String, LocalizedText)
-        /// The question "this was not me", before the account is locked.
+        /// The page that asks whether to lock the account, for a valid link "this was not me".
         case lock(token: ResetToken, name: String)
-        /// The question "this was not me" if the request has no token. The token may be after `#`.
+        /// The page that asks whether to lock the account, for a request without a token. The token can be in the fragment after `#`.
         case lockUndecided
         /// The account is locked.
         case locked
-        /// A page of a link that changes an account in another way.
+        /// A page behind a link that verifies, creates, changes or restores an account.
         case account(AccountPage)
         /// Another error, such as an unavailable database.
         case failure(title: LocalizedText, text: LocalizedText)
@@ -67,25 +67,25 @@ public struct RecoveryPage: Hashable, Sendable {
     }
 }
 
-/// Renders ``RecoveryPage``s as HTML: one file of at most 30 KB, without a framework or third-party resources, and usable without
-/// JavaScript.
+/// Renders ``RecoveryPage``s as HTML. Each page is one file of at most 30 KB, without a framework or third-party resources. The pages also
+/// work without JavaScript.
 ///
 /// ```swift
 /// let templates = try PageTemplates(settings: settings)
 /// let html = templates.html(RecoveryPage(.invalidLink, language: .english), nonce: nonce)
 /// ```
 ///
-/// Rendering does no I/O and can be done by several tasks at the same time.
+/// Rendering does no I/O, and several tasks can render at the same time.
 public struct PageTemplates: Sendable {
     /// The settings of all pages.
     public struct Settings: Hashable, Sendable {
         /// The app's name.
         public var appName: String
-        /// The path that the configured address adds before the routes, such as `/app`; empty if it adds none.
+        /// The path of the configured address, which precedes the paths of the routes, such as `/app`. Empty if the address has no path.
         public var basePath: String
         /// The custom scheme that opens the app, if it has one, such as `notes`.
         public var appScheme: String?
-        /// The minimum length of a password, in characters. The page only shows this number; the server checks the length.
+        /// The minimum length of a password, in characters. The page only shows this number. The server checks the length.
         public var minimumPasswordLength: Int
 
         /// Creates settings.

@@ -1,6 +1,6 @@
 import ErrorContract
 
-/// The texts of the pages that verify, create, change or restore an account, in the six languages of the contract.
+/// The texts of the pages that verify, create, change or restore an account, in the six supported languages.
 extension PageTexts {
     /// The text for an expired or used link.
     static let linkUsed = LocalizedText(
@@ -255,7 +255,7 @@ extension PageTexts {
         )
     )
 
-    /// The text after a verified address.
+    /// The text after an address was verified with the current password.
     static let verified = LocalizedText(
         en: "Your email address is verified. You can continue in the app.",
         es: "Tu correo electrónico está verificado. Puedes continuar en la aplicación.",
@@ -285,7 +285,7 @@ extension PageTexts {
         fr: "Votre compte a été créé. Veuillez vous connecter dans l’application.",
         de: "Dein Konto wurde erstellt. Bitte melde dich in der App an."
     )
-    /// The text after a changed address.
+    /// The text after the address of an account was changed.
     static let emailConfirmed = LocalizedText(
         en: "Your email address has been changed. Please sign in with your new address.",
         es: "Tu correo electrónico ha sido cambiado. Por favor, inicia sesión con tu nueva dirección.",
@@ -294,7 +294,7 @@ extension PageTexts {
         fr: "Votre adresse e-mail a été modifiée. Veuillez vous connecter avec votre nouvelle adresse.",
         de: "Deine E-Mail-Adresse wurde geändert. Bitte melde dich mit deiner neuen Adresse an."
     )
-    /// The text after a restored address, above the form that requests a reset link.
+    /// The text after a former address was restored. It is above the form that requests a reset link.
     static let emailRestored = LocalizedText(
         en: "Your email address has been restored, and all sessions have ended. To sign in again, set a new password.",
         es:
@@ -307,7 +307,7 @@ extension PageTexts {
         de:
             "Deine E-Mail-Adresse wurde wiederhergestellt, und alle Sitzungen wurden beendet. Um dich wieder anzumelden, lege ein neues Passwort fest."
     )
-    /// The text after a restored account.
+    /// The text after an account was restored.
     static let accountKept = LocalizedText(
         en: "Your account has been restored. Please sign in with your password.",
         es: "Tu cuenta ha sido recuperada. Por favor, inicia sesión con tu contraseña.",

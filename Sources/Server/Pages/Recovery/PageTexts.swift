@@ -1,6 +1,6 @@
 import ErrorContract
 
-/// The texts that only the web pages have, in the six languages of the contract. Texts that apps also show are in the contract.
+/// The texts that only the web pages show, in the six supported languages. `ContractText` contains the texts that apps also show.
 enum PageTexts {
     /// The label of the button that makes a password readable.
     static let show = LocalizedText(
@@ -20,7 +20,7 @@ enum PageTexts {
         fr: "Masquer",
         de: "Ausblenden"
     )
-    /// The message below equal passwords.
+    /// The message that the two typed passwords are equal.
     static let match = LocalizedText(
         en: "The passwords match",
         es: "Las contraseñas coinciden",
@@ -48,7 +48,7 @@ enum PageTexts {
         de: "In der App öffnen"
     )
 
-    /// The heading after a changed password.
+    /// The heading after the password was changed.
     static let successHeading = LocalizedText(
         en: "Success!",
         es: "¡Éxito!",
@@ -57,7 +57,7 @@ enum PageTexts {
         fr: "C’est fait\u{A0}!",
         de: "Geschafft!"
     )
-    /// The text after a changed password.
+    /// The text after the password was changed.
     static let success = LocalizedText(
         en: "Your password has been updated. Please sign in with your new password.",
         es: "Tu contraseña ha sido actualizada. Por favor, inicia sesión con tu nueva contraseña.",
@@ -76,7 +76,7 @@ enum PageTexts {
         fr: "Saisissez votre adresse e-mail et nous vous enverrons un lien pour réinitialiser votre mot de passe.",
         de: "Gib deine E-Mail-Adresse ein, und wir senden dir einen Link, mit dem du dein Passwort zurücksetzen kannst."
     )
-    /// The heading after a requested link.
+    /// The heading after a link was requested.
     static let sentHeading = LocalizedText(
         en: "Check your email",
         es: "Revisa tu correo",
@@ -118,8 +118,8 @@ enum PageTexts {
         de:
             "Hallo {name}, dein Passwort wurde geändert. Wenn du das nicht warst, friere dein Konto ein: Niemand kann sich anmelden, bis du das Passwort zurücksetzt."
     )
-    /// The introduction of the page that locks an account, as long as the first name is unknown because the script has not found the token
-    /// yet.
+    /// The introduction of the page that locks an account, without the first name. The first name is unknown until the script has found the
+    /// token.
     static let lockLeadUnnamed = LocalizedText(
         en: "Your password was changed. If it was not you, freeze your account: nobody can sign in until you reset the password.",
         es:
@@ -140,7 +140,7 @@ enum PageTexts {
         fr: "Geler mon compte",
         de: "Mein Konto einfrieren"
     )
-    /// The heading after a locked account.
+    /// The heading after the account was locked.
     static let lockedHeading = LocalizedText(
         en: "Your account is frozen",
         es: "Tu cuenta está congelada",
@@ -149,7 +149,7 @@ enum PageTexts {
         fr: "Votre compte est gelé",
         de: "Dein Konto ist eingefroren"
     )
-    /// The text after a locked account.
+    /// The text after the account was locked.
     static let locked = LocalizedText(
         en: "All sessions have been ended. To use your account again, ask for a link and set a new password.",
         es:

@@ -18,7 +18,7 @@ extension PageWriter {
         case .form(let change, let token, let address, let problem):
             fill(&content, with: change, token: token, address: address, problem: problem)
         case .undecided(let change):
-            // The script hides it if there is a token after `#`.
+            // If the script finds a token after `#`, it hides this notice.
             content["notice"] = notice("bad", ContractText.linkInvalidTitle, PageTexts.linkIncomplete, isUndecided: true)
             fill(&content, with: change, token: nil, address: nil, problem: nil)
         case .done(let outcome):
@@ -28,14 +28,14 @@ extension PageWriter {
             }
         case .deadLink(let change):
             content["notice"] = notice("bad", ContractText.linkExpiredTitle, PageTexts.linkUsed, change.texts.expired)
-            // If an address can't be restored, it may still be the present address of an account, so the page offers a reset link.
+            // If an address can't be restored, it can still be the present address of an account. The page therefore offers a reset link.
             if change == .undoEmail { content["request"] = requestForm(heading: ContractText.resetTitle) }
         case .invalidLink:
             content["notice"] = notice("bad", ContractText.linkInvalidTitle, PageTexts.linkIncomplete)
         }
     }
 
-    /// Adds the forms of a change. Without a token, they are hidden until the script has found one after `#`.
+    /// Adds the forms of a change. If the request has no token, the forms are hidden until the script has found a token after `#`.
     private func fill(
         _ content: inout TemplateValues,
         with change: AccountPage.Change,
@@ -94,7 +94,7 @@ extension PageWriter {
             "hide": say(PageTexts.hide),
         ]
         fill(&form, change.texts, address: address, isHidden: token == nil)
-        // This form has no values in its lead.
+        // The introduction of this form has no placeholders.
         form["lead"] = say(change.texts.lead)
         return form
     }

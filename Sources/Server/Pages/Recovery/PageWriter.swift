@@ -6,7 +6,7 @@ import Foundation
 ///
 /// The template has one section for a notice and one section for each form. A section is rendered only if it has values.
 ///
-/// The writer only creates values, and the template escapes them. So names and addresses of users can't add markup to a page.
+/// The writer only creates values, and the template escapes them. Names and addresses of users therefore can't add markup to a page.
 struct PageWriter {
     /// The texts and addresses of all pages.
     let settings: PageTemplates.Settings
@@ -36,7 +36,7 @@ struct PageWriter {
         case .reset(let link, let name, let problem):
             content["reset"] = resetForm(link: link, name: name, problem: problem)
         case .undecided:
-            // The script shows it if the token after `#` is expired or used.
+            // If the token after `#` is expired or used, the script shows this notice.
             content["notice"] = notice("bad", ContractText.linkExpiredTitle, ContractText.linkExpired, hidden: true)
             content["reset"] = resetForm(link: nil, name: nil, problem: nil)
             content["request"] = requestForm(heading: ContractText.resetTitle, lead: PageTexts.requestLead, isUndecided: true)
@@ -79,8 +79,8 @@ struct PageWriter {
     /// - Parameters:
     ///   - kind: The style: `good`, `bad` or `plain`.
     ///   - texts: The paragraphs.
-    ///   - alert: Whether screen readers announce it immediately.
-    ///   - hidden: Whether a script shows it later.
+    ///   - alert: Whether screen readers announce the notice immediately.
+    ///   - hidden: Whether the notice is hidden until the script shows it.
     ///   - isUndecided: Whether the page may have been opened by a link with the token after `#`, which needs JavaScript.
     func notice(
         _ kind: String,
@@ -100,7 +100,8 @@ struct PageWriter {
         ]
     }
 
-    /// Returns the values of the form for a new password. Without a link, it is hidden until the script has validated the token after `#`.
+    /// Returns the values of the form for a new password. Without a link, the form is hidden until the script has validated the token after
+    /// `#`.
     /// - Parameters:
     ///   - link: The link that opened the page; `nil` if its token may be after `#`.
     ///   - name: The first name of the account; `nil` if it is unknown.
@@ -116,7 +117,7 @@ struct PageWriter {
         if link == nil {
             // The address at which the script validates a token after `#`.
             form["validate"] = settings.basePath + AccountPath.validateResetToken
-            // The heading of the form for another link, if the token after `#` is expired or used.
+            // If the token after `#` is expired or used, the form that requests another link has this heading.
             form["again"] = say(ContractText.requestNewLink)
         }
         return form
@@ -154,8 +155,8 @@ struct PageWriter {
         return form
     }
 
-    /// Returns the values of the link that opens the app. The link is hidden if the app has no scheme, or as long as the script has not
-    /// found a token after `#`.
+    /// Returns the values of the link that opens the app. The link is hidden if the app has no scheme. It is also hidden until the script
+    /// has found a token after `#`.
     /// - Parameters:
     ///   - purpose: The purpose of the emailed link.
     ///   - link: Returns the link with a scheme; `nil` if its token may be after `#`.
@@ -170,7 +171,7 @@ struct PageWriter {
 
     /// Returns the values of the form that requests a link.
     /// - Parameters:
-    ///   - lead: The introduction; with it, the form is the main content of the page.
+    ///   - lead: The introduction. A form with an introduction is the main content of the page.
     ///   - email: The address that the field has.
     ///   - problem: The problem of the previous attempt.
     ///   - isUndecided: Whether the page may have been opened by a link with the token after `#`, which needs JavaScript.
@@ -194,7 +195,8 @@ struct PageWriter {
         ]
     }
 
-    /// Returns the values of the form that locks an account. Without a token, it is hidden until the script has found one after `#`.
+    /// Returns the values of the form that locks an account. Without a token, the form is hidden until the script has found a token after
+    /// `#`.
     /// - Parameters:
     ///   - token: The token of the link.
     ///   - name: The first name of the account; `nil` if it is unknown.

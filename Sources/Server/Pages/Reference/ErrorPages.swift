@@ -5,8 +5,8 @@ import StrictJSON
 
 /// The pages of the error codes: a page that lists all codes, and a page for each code.
 ///
-/// The pages are for developers, in English, and show the texts for users in all languages. Each is one file without scripts or third-party
-/// resources.
+/// The pages are for developers and in English. They also show each code's text for users in all languages. Each page is one file without
+/// scripts or third-party resources.
 ///
 /// The address of a page is the `type` of problem details (RFC 9457), so a developer who sees an error in a log can open its explanation.
 ///
@@ -15,7 +15,7 @@ import StrictJSON
 /// let html = pages.page(of: .authInvalidCredentials, nonce: nonce) ?? pages.missing("AUTH_UNKNOWN", nonce: nonce)
 /// ```
 public struct ErrorPages: Sendable {
-    /// The path of the page of all codes; the page of a code is one segment below.
+    /// The path of the page that lists all codes. The path of a code's page has the code as an additional segment.
     public static let path = "/errors"
 
     /// The codes and their meanings.
@@ -33,7 +33,7 @@ public struct ErrorPages: Sendable {
     /// - Parameters:
     ///   - reference: The codes.
     ///   - appName: The app's name.
-    ///   - basePath: The path that a configured address adds before the routes, such as `/app`.
+    ///   - basePath: The path of the configured address, which precedes the paths of the routes, such as `/app`.
     /// - Throws: Mustache's error if the template can't be read.
     public init(reference: ErrorReference = ErrorReference(), appName: String, basePath: String = "") throws {
         self.reference = reference
@@ -91,7 +91,7 @@ public struct ErrorPages: Sendable {
     ///
     /// The code is escaped. Send the page with status 404.
     /// - Parameters:
-    ///   - code: The code in the path, of which 128 characters are shown.
+    ///   - code: The code in the path. The page shows its first 128 characters.
     ///   - nonce: The nonce of the response's content security policy.
     public func missing(_ code: String, nonce: String) -> String {
         var content = content(title: "No such code", nonce: nonce)

@@ -1,6 +1,7 @@
 public import ErrorContract
 
-/// The reference of error codes, derived from a catalogue: as Markdown, and as the pages to which problem details link.
+/// The reference of error codes, derived from a catalogue. It can be written as Markdown, or as the pages to which problem details (RFC
+/// 9457) link.
 ///
 /// ```swift
 /// let reference = ErrorReference(catalogue: .standard)
@@ -13,7 +14,7 @@ public struct ErrorReference: Sendable {
     let catalogue: ErrorCatalogue
 
     /// Creates the reference of a catalogue. The work is done when the reference is rendered.
-    /// - Parameter catalogue: The codes: those of Holdfast, or an app's own.
+    /// - Parameter catalogue: The codes of Holdfast, or a catalogue with an app's own codes.
     public init(catalogue: ErrorCatalogue = .standard) {
         self.catalogue = catalogue
     }
@@ -31,7 +32,7 @@ public struct ErrorReference: Sendable {
         return families
     }
 
-    /// Returns the languages of a text: those of the contract first, in its order.
+    /// Returns the languages of a text. The supported languages come first, in their order.
     static func languages(of text: LocalizedText) -> [Language] {
         let supported = Language.supported.filter(text.languages.contains)
         return supported + text.languages.subtracting(supported).sorted { $0.rawValue < $1.rawValue }

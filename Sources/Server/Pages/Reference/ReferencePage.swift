@@ -4,8 +4,8 @@ public import OpenAPI
 
 /// The API reference as a page: one file of at most 160 KB, without a framework or third-party resources.
 ///
-/// It shows the contents of the OpenAPI document for readers instead of programs. Both come from the same ``APIDescription``, so they don't
-/// differ.
+/// The page shows the contents of the OpenAPI document to readers. The page and the document are derived from the same ``APIDescription``,
+/// so they don't differ.
 ///
 /// ```swift
 /// let description = APIDescription(settings: APISettings(appName: "Notes", version: "1.0.0"))
@@ -43,7 +43,7 @@ public struct ReferencePage: Sendable {
         return template.render(writer.content(nonce: nonce, css: css, script: script))
     }
 
-    /// Returns the content security policy of a page with a nonce: its own style and script, and no connections.
+    /// Returns the content security policy of a page with a nonce. It allows only the page's own style and script, and no connections.
     /// - Parameter nonce: The nonce that was passed to ``html(nonce:address:)``: a new random one for each response.
     public static func policy(nonce: String) -> String {
         PagePolicy.text(nonce: nonce, runsScript: true)

@@ -123,7 +123,7 @@ struct ReferenceWriter {
 ///
 /// Values come from the operation's examples. The access token is the shell variable `token`.
 ///
-/// A command of up to 76 characters is one line; a longer one has one argument per line.
+/// A command of up to 76 characters is one line. A longer command has one argument per line.
 struct CurlCommand: CustomStringConvertible {
     /// The operation that the command calls.
     let operation: APIOperation

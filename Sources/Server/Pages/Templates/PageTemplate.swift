@@ -5,7 +5,8 @@ extension MustacheLibrary {
     /// The name of the template in its library.
     private static let main = "main"
 
-    /// Parses an HTML template. It can use the partial `run`, which is a part of a text with markup around a value of another direction.
+    /// Parses an HTML template. The template can use the partial `run`, which renders a part of a text. If the part is a value with another
+    /// writing direction, `run` adds markup around it.
     /// - Throws: Mustache's error if it can't be read.
     init(markup template: [UInt8]) throws {
         self.init(templates: [
@@ -16,14 +17,14 @@ extension MustacheLibrary {
 
     /// Renders the template with a content.
     /// - Parameter content: The values, usually ``TemplateValues``.
-    /// - Returns: The text; empty if the template has no main part, which doesn't happen with a parsed one.
+    /// - Returns: The text. It would be empty for a library without the main template, but every parsed template has one.
     func markup(_ content: Any) -> String { render(content, withTemplate: Self.main) ?? "" }
 }
 
 /// The content security policy of the pages, which only allows their inline style and script.
 enum PagePolicy {
-    /// Returns the policy of a page with a nonce. Everything is forbidden except for the inline style and the listed exceptions; no site
-    /// may frame the page.
+    /// Returns the policy of a page with a nonce. The policy forbids everything except the inline style and the exceptions that the
+    /// parameters allow. No site can show the page in a frame.
     /// - Parameters:
     ///   - nonce: The nonce of the inline style and script: a new random one for each response.
     ///   - runsScript: Whether the page has a script.
@@ -52,7 +53,7 @@ struct TemplateValues: MustacheParent, ExpressibleByDictionaryLiteral, Sendable 
         values = Dictionary(elements.compactMap { name, value in value.map { (name, $0) } }) { $1 }
     }
 
-    /// A value by its name; setting `nil` removes it.
+    /// The value with the given name. Setting `nil` removes the value.
     subscript(name: String) -> (any Sendable)? {
         get { values[name] }
         set { values[name] = newValue }

@@ -1,7 +1,7 @@
 private import CArgon2
 
-/// Computes and verifies Argon2id hashes (RFC 9106) with libargon2, the reference implementation. A hash is a text of the form
-/// `$argon2id$…` (a PHC string) with one lane.
+/// A hasher that computes and verifies Argon2id hashes (RFC 9106) with libargon2, the reference implementation. A hash is a text of the
+/// form `$argon2id$…` (a PHC string) with one lane.
 ///
 /// Hashes with the standard parameters reuse memory: at most one block of 19 MiB per core. See
 /// docs/decisions/0093-argon2-with-reused-memory.md.
@@ -60,8 +60,8 @@ public struct Argon2id: Sendable {
         return hash.description
     }
 
-    /// Returns whether a password has a hash. The digests are compared in constant time. The call blocks for the cost of the hash. Check a
-    /// hash from another system with ``isAffordable(_:)`` before you store the hash.
+    /// Returns whether a password has a hash. The comparison of the digests takes constant time. The call blocks the thread for the time of
+    /// one hash computation. Before you store a hash from another system, check it with ``isAffordable(_:)``.
     /// - Returns: `false` also if the text is not a hash in canonical form, or if there is not enough memory.
     public func verify(_ password: String, against hash: String) -> Bool {
         guard var hash = PHCString(hash) else { return false }
@@ -69,8 +69,8 @@ public struct Argon2id: Sendable {
         return hash.withContext(for: password) { argon2id_verify_ctx(&$0, expected) } == ARGON2_OK.rawValue
     }
 
-    /// Returns whether a hash should be replaced at the next sign-in, because its parameters differ from those of new hashes. `true` if the
-    /// text is not a hash in canonical form.
+    /// Returns whether the server should replace a hash at the next sign-in, because its parameters differ from those of new hashes. The
+    /// result is also `true` if the text is not a hash in canonical form.
     public func needsRehash(_ hash: String) -> Bool {
         guard let hash = PHCString(hash) else { return true }
         return hash.kibibytes != parameters.memory / 1_024 || hash.passes != parameters.passes
@@ -84,7 +84,7 @@ public struct Argon2id: Sendable {
     }
 
     /// Returns a decoy: a hash that no password has, and whose verification takes as long as that of the given hash. Verify the decoy for
-    /// unknown accounts. The time of a response then does not show which accounts exist.
+    /// unknown accounts, so that the time of a response doesn't show which accounts exist.
     /// - Returns: `nil` if the text is not a hash, or if the given hash has the cost of new hashes.
     public func decoy(like hash: String) -> String? {
         guard let other = PHCString(hash), needsRehash(hash) else { return nil }

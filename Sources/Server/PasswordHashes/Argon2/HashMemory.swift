@@ -3,14 +3,15 @@ import Synchronization
 
 /// A pool of memory blocks in which hashes are computed. Later hashes use the same blocks again.
 ///
-/// New memory for each hash would cause 4,864 page faults of 4 KiB. The kernel handles each page fault under a lock of the whole process,
-/// so other threads that touch new memory would wait. Reused blocks cause no page faults. If the system supports pages of 2 MiB, the blocks
-/// use such pages.
+/// New memory for each hash would cause 4,864 page faults, one for each page of 4 KiB. The kernel handles page faults under a lock of the
+/// whole process, so other threads that use new memory would wait. Blocks that are used again cause no page faults. If the system supports
+/// pages of 2 MiB, the blocks use such pages.
 final class HashMemory: Sendable {
     /// The memory for all hashes of the process.
     static let shared = HashMemory()
 
-    /// Unchecked, because the compiler can't see that a block has one owner at a time: the pool, or the hash that uses the block.
+    /// A block of memory. The type is `@unchecked Sendable`, because a block has only one owner at a time: the pool, or the hash that uses
+    /// the block.
     private struct Block: @unchecked Sendable {
         let start: UnsafeMutableRawPointer
     }
@@ -22,7 +23,7 @@ final class HashMemory: Sendable {
     private static let pageSize = 2 << 20
 
     /// Returns memory with undefined content; `nil` if there is no free memory. The caller owns the memory until the call of
-    /// ``give(_:_:)``. The pool only has blocks of the size that the standard parameters need.
+    /// ``give(_:_:)``. The pool has only blocks of the size that the standard parameters need.
     func take(_ size: Int) -> UnsafeMutableRawPointer? {
         guard size == Self.keptSize else { return malloc(size) }
         if let block = unused.withLock({ $0.popLast() }) { return block.start }
@@ -30,7 +31,7 @@ final class HashMemory: Sendable {
         var memory: UnsafeMutableRawPointer?
         guard posix_memalign(&memory, Self.pageSize, whole) == 0 else { return nil }
         #if os(Linux)
-            // Not every system has large pages; the memory works without them.
+            // This call can fail, because not every system has large pages. The memory also works without them.
             _ = madvise(memory, whole, 14)  // MADV_HUGEPAGE
         #endif
         return memory

@@ -12,7 +12,7 @@ public struct Bcrypt: Hashable, Sendable {
 
     /// The whole hash, from which bcrypt reads the kind, the cost and the salt.
     private let setting: String
-    /// Whether the password is hashed with SHA-256 first. Django does this because bcrypt only reads 72 bytes.
+    /// Whether the hash was computed from the SHA-256 of the password. Django does this because bcrypt reads only 72 bytes.
     private let isDigested: Bool
 
     init(_ text: String, isDigested: Bool) throws(ImportedHash.Refusal) {
@@ -34,7 +34,7 @@ public struct Bcrypt: Hashable, Sendable {
         if isDigested { phrase = Self.hex(SHA256.hash(data: phrase)) }
         // A C string ends at its first zero byte, so libcrypt would ignore the rest of the password.
         guard !phrase.contains(0) else { return false }
-        // libcrypt accepts at most 512 bytes and reads 72 of them. Other systems refuse longer passwords or cut them.
+        // libcrypt refuses more than 512 bytes and reads only 72 bytes.
         phrase = Array(phrase.prefix(72))
         guard let made = Self.crypt(phrase, setting) else { return false }
         return areEqual(made, Array(setting.utf8))

@@ -1,9 +1,10 @@
 import Foundation
 
-/// A password hash that another system created. It is verified in its own format, and an Argon2id hash replaces it at the next sign-in.
+/// A password hash that another system created. The server verifies it in its own format, and replaces it with an Argon2id hash at the next
+/// sign-in.
 ///
-/// Supports Django's `pbkdf2_sha256$ROUNDS$SALT$HASH`, `bcrypt$…` and `bcrypt_sha256$…`, and plain bcrypt of the kinds `$2a$`, `$2b$` and
-/// `$2y$`.
+/// The type supports Django's `pbkdf2_sha256$ROUNDS$SALT$HASH`, `bcrypt$…` and `bcrypt_sha256$…`, and plain bcrypt of the kinds `$2a$`,
+/// `$2b$` and `$2y$`.
 ///
 /// ```swift
 /// let imported = try ImportedHash("$2b$04$abcdefghijklmnopqrstuuABCDEFGHIJKLMNOPQRSTUVWXYZ01234")
@@ -22,7 +23,7 @@ public enum ImportedHash: Hashable, Sendable {
         case unknownFormat
         /// The text has a supported scheme, but not the format of this scheme.
         case malformed
-        /// The verification would take too long. Such a hash could be used to overload the server.
+        /// The verification would take too long. An attacker could use such a hash to overload the server.
         case tooCostly(limit: String)
 
         public var description: String {
@@ -51,9 +52,10 @@ public enum ImportedHash: Hashable, Sendable {
         }
     }
 
-    /// Returns whether a password has this hash. The comparison takes constant time. The call blocks for the cost of the hash.
+    /// Returns whether a password has this hash. The comparison takes constant time. The call blocks the thread for the time of one hash
+    /// computation.
     ///
-    /// A password with a zero byte never matches, because bcrypt and HMAC could not distinguish it from a shorter password.
+    /// A password with a zero byte never matches, because bcrypt and HMAC can't distinguish such a password from a shorter one.
     public func verify(_ password: String) -> Bool {
         switch self {
         case .pbkdf2(let hash): hash.verify(password)
@@ -61,7 +63,8 @@ public enum ImportedHash: Hashable, Sendable {
         }
     }
 
-    /// A hash of the same cost that no password has. Verify it when a user signs in to an unknown account: it takes the same time.
+    /// A hash of the same cost that no password has. Verify the decoy when a user signs in to an unknown account, so that the response
+    /// takes the same time.
     public var decoy: String {
         switch self {
         case .pbkdf2(let hash): "pbkdf2_sha256$\(hash.rounds)$decoy$\(Data(count: 32).base64EncodedString())"
@@ -70,7 +73,7 @@ public enum ImportedHash: Hashable, Sendable {
     }
 }
 
-/// Returns whether two byte sequences are equal. The time depends only on their lengths.
+/// Returns whether two byte sequences are equal. The time of the comparison depends only on their lengths.
 func areEqual(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>) -> Bool {
     guard left.count == right.count else { return false }
     return zip(left, right).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0

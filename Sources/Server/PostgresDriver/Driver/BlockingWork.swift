@@ -3,7 +3,7 @@ import Synchronization
 
 /// A thread for blocking calls. It runs them one after another. The number of pending calls is bounded.
 ///
-/// The driver's thread and the threads of tasks must never block. But the resolver of names and the cancellation of statements only exist
+/// The driver's thread and the threads of tasks must never block. But the resolver of names and the cancellation of statements exist only
 /// as blocking functions. If a call hangs, it delays only the calls after it.
 final class BlockingWork: Sendable {
     private let queue: DispatchQueue
@@ -45,7 +45,7 @@ enum HostAddresses {
         return inet_pton(AF_INET, name, &four) == 1 || inet_pton(AF_INET6, name, &six) == 1
     }
 
-    /// Calls the system's resolver, which blocks.
+    /// Calls the system's resolver. Blocks the thread.
     /// - Returns: The addresses as numbers, in the order of the resolver. The array is empty if the name has no address.
     static func resolve(_ name: String) -> [String] {
         var hints = addrinfo()

@@ -7,7 +7,7 @@ import Timekeeping
 /// The thread that owns all connections of a client. Tasks submit jobs to it and wait for their outcomes.
 ///
 /// Only one thread at a time may use a connection of libpq. So a single thread owns all connections and waits for their sockets with one
-/// `poll`. Tasks communicate with the thread through the ``Mailbox``. Nothing else is shared except ``DriverStatus``, which has locks. A
+/// `poll`. Tasks communicate with the thread through the ``Mailbox``. The only other shared state is ``DriverStatus``, which has locks. A
 /// task that waits for an outcome blocks no thread.
 final class Driver: Sendable {
     /// A message to the thread.
@@ -48,16 +48,17 @@ final class Driver: Sendable {
         _ = mailbox.post(.close(nil))
     }
 
-    /// Executes a segment.
+    /// Executes a segment: statements that are sent together.
     ///
-    /// The method always returns, at the latest after the deadline for a connection plus `queryTimeout`. If the task is canceled, the job
-    /// is removed from the queue, or its connection is closed. If the segment commits, it is not canceled on the server.
+    /// The method always returns, at the latest `queryTimeout` after the deadline for a connection. If the task is canceled, the driver
+    /// removes the job from the queue or closes its connection. It also cancels the segment on the server, unless the segment commits.
     /// - Parameters:
     ///   - segment: The statements.
     ///   - connection: A connection that an earlier job has kept; `nil` takes a connection from the pool.
     ///   - keepsConnection: Whether more segments follow on the connection.
     ///   - acquireDeadline: The time on ``clock`` until which the job waits for a connection.
-    /// - Returns: The results, or the reason of the failure. The method never throws: the caller decides whether to repeat the segment.
+    /// - Returns: The results, or the reason of the failure. The method never throws, because the caller decides whether to repeat the
+    ///   segment.
     func run(
         _ segment: PGSegment,
         on connection: ConnectionPool.ConnectionID? = nil,

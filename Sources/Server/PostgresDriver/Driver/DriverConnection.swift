@@ -1,7 +1,7 @@
 /// A connection of the pool, in the state of the driver's thread.
 ///
 /// The stages are `resolving` → `opening` → `open`. If a step fails, the connection tries the next address of the host. After the last
-/// address, it tries the next host. After the last host, it ends. Only the driver's thread uses it.
+/// address, it tries the next host. After the last host, it ends. Only the driver's thread uses the connection.
 final class DriverConnection {
     /// The progress of a connection.
     enum Stage {

@@ -14,8 +14,8 @@ struct DriverJob: Sendable {
     let acquireDeadline: Duration
     /// The time at which the job was submitted.
     let start: Duration
-    /// The flag that the task sets before it posts the cancellation. The messages with the job and with its cancellation may arrive in any
-    /// order. So the thread checks the flag when it receives the job.
+    /// The flag that the task sets before it posts the cancellation. The cancellation may arrive at the thread before the job. So the
+    /// thread checks this flag when it receives the job.
     let cancellation: DriverCancellation
     /// The continuation of the task. It is resumed exactly once, with the outcome.
     let continuation: CheckedContinuation<DriverOutcome, Never>
@@ -48,7 +48,7 @@ enum DriverOutcome: Sendable {
 enum DriverFailure: Error, Hashable {
     /// The server reported an error.
     case refused(String)
-    /// There was no connection within the deadline. So nothing was sent.
+    /// There was no connection within the deadline, so no statement was sent.
     case noConnection(String)
     /// The connection was lost while the segment was executed, or earlier in the same transaction. The server may have sent a reason, such
     /// as 57P01 for a shutdown.

@@ -6,14 +6,15 @@ import Timekeeping
 ///
 /// Each iteration waits for a message, a ready socket or a deadline. It then handles messages, sockets, expired deadlines and the pool's
 /// timers, in this order. The pool (``ConnectionPool``) decides which connections to open, close and lease, and the loop executes these
-/// actions. When a job gets a connection, it is removed from `waiting`. Its continuation is resumed exactly once: by a response, a lost
-/// connection, a deadline, a cancellation, or the refusal of the pool.
+/// actions. When a job gets a connection, the loop removes the job from `waiting`. It resumes the continuation of each job exactly once: by
+/// a response, a lost connection, a deadline, a cancellation, or the refusal of the pool.
 final class DriverLoop {
     /// The reason with which the loop refuses jobs after the client was closed.
     static let closed = "the client is closed"
     /// The time for the rollback of an abandoned transaction. After this time, its connection is closed.
     private static let rollbackTimeout = Duration.seconds(2)
-    /// The time within which a host must respond if it did not respond before. It applies only if there are other hosts.
+    /// The time within which a host must respond if it did not respond to the last attempt. The limit applies only if there are other
+    /// hosts.
     private static let silentHostTimeout = Duration.seconds(1)
 
     private let settings: PostgresSettings
@@ -32,17 +33,17 @@ final class DriverLoop {
     private var connections: [ConnectionPool.ConnectionID: DriverConnection] = [:]
     /// The jobs that wait for a connection, by their ids and by the ids of their waiters.
     private var waiting: [UInt64: DriverJob] = [:]
-    /// The events that the pool has not handled yet. Actions can cause further events, which are handled after the current events.
+    /// The events that the pool has not handled yet. Actions can cause further events. The loop handles them after the current events.
     private var events: [ConnectionPool.Event] = []
     /// Whether ``notify(_:)`` is running. If it is, a nested call only appends its event.
     private var isHandling = false
     /// The version of the prepared plans. It increases when prepared plans have become invalid.
     private var plans = 0
-    /// The hosts that did not respond within the deadline. They are tried last. Otherwise, each new connection would first wait for an
-    /// unreachable machine.
+    /// The hosts that did not respond within the deadline. New connections try them last. Otherwise, each new connection would first wait
+    /// for an unreachable machine.
     private var silentHosts: Set<Int> = []
-    /// The reason why the last attempt to connect failed; `nil` after a success. Only changes of the reason are logged, so an outage takes
-    /// two log entries.
+    /// The reason why the last attempt to connect failed; `nil` after a success. The loop logs the first failure and the next success, so
+    /// an outage causes two log entries.
     private var failure: String?
     /// The tasks that wait until the client is closed.
     private var closings: [CheckedContinuation<Void, Never>] = []
@@ -94,7 +95,8 @@ extension DriverLoop {
     private func waitForSockets() -> [ConnectionPool.ConnectionID] {
         var descriptors = [pollfd(fd: mailbox.readEnd, events: Int16(POLLIN), revents: 0)]
         var owners: [ConnectionPool.ConnectionID] = []
-        // While libpq connects, it can replace a socket by another one with the same number. So read the sockets again in each iteration.
+        // While libpq connects, it can replace a socket by another socket with the same number. So the loop reads the sockets again in each
+        // iteration.
         for (id, connection) in connections {
             guard let pg = connection.pg, pg.socket >= 0 else { continue }
             descriptors.append(pollfd(fd: pg.socket, events: Int16(connection.events), revents: 0))
@@ -107,7 +109,8 @@ extension DriverLoop {
         return zip(owners, descriptors.dropFirst()).filter { $1.revents != 0 }.map(\.0)
     }
 
-    /// Returns the timeout for `poll`; -1 without a deadline. It is rounded up, so that the deadline has passed when `poll` returns.
+    /// Returns the timeout for `poll`; -1 without a deadline. The timeout is rounded up, so that the deadline has passed when `poll`
+    /// returns.
     private func milliseconds(until deadline: Duration?) -> Int32 {
         guard let deadline else { return -1 }
         return Int32(clamping: max(0, (deadline - clock.now).wholeMilliseconds + 1))
@@ -260,8 +263,8 @@ extension DriverLoop {
         if !isSubmitted { tryNextAddress(connection, after: "too many names to resolve") }
     }
 
-    /// Returns the time by which an attempt with one address must succeed. A host that did not respond before gets at most a second, if
-    /// there are other hosts.
+    /// Returns the time by which an attempt with one address must succeed. A host that did not respond to the last attempt gets at most a
+    /// second, if there are other hosts.
     private func connectDeadline(_ connection: DriverConnection) -> Duration {
         let isSilent = settings.hosts.count > 1 && silentHosts.contains(connection.host)
         return clock.now + (isSilent ? min(settings.connectTimeout, Self.silentHostTimeout) : settings.connectTimeout)
@@ -345,7 +348,7 @@ extension DriverLoop {
         case .resolving: break
         case .opening(let pg, _): open(connection, pg)
         case .open(let pg):
-            // Read first: if a server can't send its results, it accepts no more statements.
+            // This reads before it writes, because a server that can't send its results accepts no more statements.
             if let outcome = pg.receive() { return finish(connection, outcome) }
             if pg.wantsToWrite, !pg.flush() { finish(connection, .lost(sqlState: nil)) }
         }
@@ -402,7 +405,7 @@ extension DriverLoop {
     /// the server.
     private func abandon(_ connection: DriverConnection, _ failure: DriverFailure) {
         guard let job = connection.job else { return }
-        // A commit is never canceled: PostgreSQL would report it as done, although the standby does not have it.
+        // The driver never cancels a commit, because PostgreSQL would report the commit as done although the standby does not have it.
         if !job.segment.commits, let cancellation = connection.pg?.cancellation() {
             _ = canceler.submit { cancellation.send() }
         }

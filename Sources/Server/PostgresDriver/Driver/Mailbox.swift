@@ -3,8 +3,8 @@ import Synchronization
 
 /// Messages to a thread that waits in `poll`.
 ///
-/// A lock protects the messages, and a pipe wakes the thread. One byte is written when the first message arrives in an empty mailbox. So a
-/// burst of messages costs only one system call. The number of messages is not bounded, but each waiting task has posted at most a few
+/// A lock protects the messages, and a pipe wakes the thread. Only a message that arrives in an empty mailbox writes a byte to the pipe. So
+/// a burst of messages needs only one system call. The number of messages is not bounded, but each waiting task has posted at most a few
 /// messages.
 final class Mailbox<Message: Sendable>: Sendable {
     private struct State {
@@ -17,7 +17,7 @@ final class Mailbox<Message: Sendable>: Sendable {
     let readEnd: Int32
     private let writeEnd: Int32
 
-    /// Creates the mailbox and its pipe. Ends the process if there are no file descriptors.
+    /// Creates the mailbox and its pipe. Ends the process if no file descriptors are available.
     init() {
         var ends: [Int32] = [-1, -1]
         precondition(pipe(&ends) == 0, "pipe failed with \(errno)")

@@ -1,7 +1,7 @@
 import CoreMetrics
 import Timekeeping
 
-/// The metrics of a client.
+/// The metrics of a client. In this list, "with" names the label of a metric.
 ///
 /// - `postgres_connections` with `state`: `idle`, `used`, `opening`.
 /// - `postgres_waiting`: tasks that wait for a connection.

@@ -1,8 +1,8 @@
-/// The reason why a transaction is repeated. The raw value is a dimension of the metrics.
+/// The reason why a transaction is repeated. The raw value is the label of the metric `postgres_retries`.
 enum RetryReason: String, CaseIterable {
     /// Another transaction changed the same rows, or the connection was lost before the commit was sent.
     case conflict, connection
-    /// The connection was lost after the commit was sent, or the deadline passed after that.
+    /// After the commit was sent, the connection was lost or the deadline passed.
     case unknownOutcome = "unknown_outcome"
     /// A schema change has invalidated a prepared plan.
     case changedPlan = "changed_plan"
@@ -22,8 +22,8 @@ extension DriverFailure {
     /// Returns whether a transaction is repeated after the failure.
     ///
     /// A transaction with an unknown outcome is repeated, too. The transactions of this client must be written so that a repetition finds
-    /// the changes of a committed attempt. If there was no connection, nothing is repeated, because the job has already waited for a
-    /// connection until its deadline.
+    /// the changes of a committed attempt. If there was no connection, the transaction is not repeated, because the job has already waited
+    /// for a connection until its deadline.
     /// - Parameter mayHaveCommitted: Whether the failed segment commits. If it does, a lost connection leaves the outcome unknown.
     func verdict(mayHaveCommitted: Bool) -> RetryVerdict {
         switch self {

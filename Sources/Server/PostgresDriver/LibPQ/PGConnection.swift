@@ -57,8 +57,8 @@ final class PGConnection {
 
     /// Notices that the server sent in addition to results.
     private final class Notices {
-        /// Whether a warning (01000) or a shutdown (57P01) arrived together with the response to a commit. This happens when the server
-        /// stops waiting for the synchronous standby.
+        /// Whether the server sent a warning (01000) or a shutdown (57P01) with the response to a commit. It does so when it stops waiting
+        /// for the synchronous standby.
         var isDoubtful = false
         /// The reason why the server ends the connection.
         var fatal: String?
@@ -68,7 +68,7 @@ final class PGConnection {
     /// - Parameters:
     ///   - parameters: The parameters of libpq. They contain an address instead of a name, so libpq resolves no names.
     ///   - preparesStatements: Whether statements are prepared on this connection.
-    /// - Returns: The connection; `nil` if there is no memory.
+    /// - Returns: The connection; `nil` if there is not enough memory.
     init?(_ parameters: [(name: String, value: String)], preparesStatements: Bool) {
         self.preparesStatements = preparesStatements
         var names = parameters.map { strdup($0.name) } + [nil]
@@ -168,13 +168,16 @@ final class PGConnection {
         return PQpipelineSync(handle) == 1 && flush()
     }
 
-    /// The statement only writes to the log. So its commit waits for the standby, like a commit with changes.
+    /// A statement that only writes to the write-ahead log. Because of this write, its commit waits for the standby, like a commit with
+    /// changes.
     private static let message: PostgresStatement = "SELECT pg_logical_emit_message(true, 'holdfast', '')"
 
-    /// CockroachDB has no such messages. It also has no commits that only one server has.
+    /// Whether the server supports ``message``. CockroachDB doesn't support it, and doesn't need it: it has no commits that only one server
+    /// has.
     private var writesMessages: Bool { PQparameterStatus(handle, "crdb_version") == nil }
 
-    /// Adds a statement to the pipeline, prepared if possible. If the statement is new on this connection, its preparation is added first.
+    /// Adds a statement to the pipeline, prepared if possible. If the connection has not prepared the statement yet, the method adds its
+    /// preparation first.
     private func send(_ statement: PostgresStatement, _ values: [PostgresValue]) -> Bool {
         let types = values.map(\.type)
         let arguments = PGArguments(values)

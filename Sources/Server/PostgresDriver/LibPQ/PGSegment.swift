@@ -1,19 +1,19 @@
 /// Statements that are sent together in one round trip. Their results also return together.
 struct PGSegment: Sendable {
-    /// The part of a transaction that the segment is.
+    /// The role of a segment in its transaction.
     enum Kind: Sendable, Equatable {
         /// One statement without `BEGIN`, which the server executes as a transaction.
         case single(isReadOnly: Bool)
-        /// Statements between `BEGIN` and the end of a transaction, or one of the two ends.
+        /// Statements of a transaction that begins with `BEGIN`, or the `COMMIT` or `ROLLBACK` at its end.
         case inTransaction, commit, rollback
     }
 
     /// The statements with their values, in the order of their execution.
     var statements: [(statement: PostgresStatement, values: [PostgresValue])]
     let kind: Kind
-    /// Whether the segment's commit also waits until earlier commits are on the standby. If the outcome of an attempt is unknown, it may be
-    /// committed only on the primary. A repetition that finds the changes of that attempt writes nothing. So its own commit would not wait
-    /// for the standby.
+    /// Whether the segment's commit also waits until earlier commits are on the standby. This is needed after an attempt with an unknown
+    /// outcome, because this attempt may be committed on the primary only. The repetition finds the changes of the attempt and writes
+    /// nothing. So without this flag, its commit would not wait for the standby.
     var confirmsEarlierCommits = false
 
     /// Creates a segment.
@@ -32,8 +32,8 @@ struct PGSegment: Sendable {
     /// Rolls back the transaction of the connection.
     static let rollback = PGSegment([("ROLLBACK", [])], .rollback)
 
-    /// Whether the segment makes changes durable. Such a segment is never canceled. A canceled commit may succeed on the primary, and a
-    /// failover could then lose it.
+    /// Whether the segment makes changes durable. The driver never cancels such a segment. A canceled commit may succeed on the primary,
+    /// and a failover could then lose it.
     var commits: Bool {
         switch kind {
         case .single(let isReadOnly): !isReadOnly

@@ -1,7 +1,7 @@
 /// The names of the statements that a connection has prepared.
 ///
-/// Statements are literals, so the code determines their number. The limit protects the server's memory if a caller joins literals to many
-/// different statements.
+/// Statements consist of literals, so the code determines their number. But a caller can join literals to many different statements. The
+/// limit protects the server's memory in this case.
 struct PreparedStatements {
     /// A statement with the types of its arguments. The server prepares a plan for each combination.
     struct Key: Hashable {
@@ -14,7 +14,8 @@ struct PreparedStatements {
 
     private var names: [PostgresStatement: [(types: [UInt32], name: String)]] = [:]
     private var count = 0
-    /// The number of the next name. Each name is used only once, so that it doesn't conflict with a statement that was removed here.
+    /// The number of the next name. Each name is used only once. A statement that this type has removed stays on the server, so its name
+    /// would conflict.
     private var lastName = 0
 
     /// Returns the name of a statement with arguments of the given types.

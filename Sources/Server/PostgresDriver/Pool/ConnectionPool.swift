@@ -1,14 +1,14 @@
-/// Decides which connections are opened and closed, and which waiter gets a connection. The pool has no sockets and no clock: events
-/// contain their time, and the pool returns actions.
+/// Decides which connections are opened and closed, and which waiter gets a connection. A waiter is a job that waits for a connection. The
+/// pool has no sockets and no clock. The driver passes events with their times, and the pool returns actions for the driver.
 ///
 /// - At most `maximum` connections exist. The pool leases idle connections first. It opens one connection for each remaining waiter.
 /// - Waiters are served in the order of their arrival.
 /// - After a connection attempt has failed, there is only one attempt at a time (a probe). The delay before each attempt is longer than the
-///   last, and jittered.
+///   last delay, up to a maximum, and jittered.
 /// - A connection that is returned in a usable state is reused until its lifetime ends. The lifetime is jittered.
 ///
 /// The pool leases the idle connection that was returned last. So the other idle connections reach their idle limit and are closed, and the
-/// number of connections shrinks when the load does. Each event takes at most O(n) for n connections, of which there are at most 64.
+/// number of connections decreases when the load decreases. Each event takes at most O(n) for n connections, of which there are at most 64.
 struct ConnectionPool {
     /// The number of a connection. Numbers are not reused.
     typealias ConnectionID = Int
@@ -41,13 +41,13 @@ struct ConnectionPool {
         case opened(ConnectionID)
         /// An attempt to open a connection has failed.
         case failed(ConnectionID)
-        /// A user has returned a connection. The connection may be reusable or not.
+        /// A waiter has returned its connection. The driver reports whether the connection can be reused.
         case returned(ConnectionID, isReusable: Bool)
         /// A connection has ended. It may have been in use or not.
         case lost(ConnectionID)
-        /// Connections that must not be leased again.
+        /// The pool must not lease these connections again.
         case retire([ConnectionID])
-        /// No more waiters are accepted. Idle connections are closed immediately, and connections in use are closed when they are returned.
+        /// The pool accepts no more waiters. It closes idle connections immediately, and connections in use when they are returned.
         case shutDown
         /// Time has passed.
         case tick

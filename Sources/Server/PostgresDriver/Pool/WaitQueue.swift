@@ -58,7 +58,7 @@ struct WaitQueue {
         return all
     }
 
-    /// Drops removed waiters from the order, if they are more than half of it.
+    /// Drops removed waiters from the order, if more than half of the order consists of them.
     private mutating func compact() {
         guard line.count > 2 * deadlines.count + 16 else { return }
         line = line[first...].filter { deadlines[$0] != nil }

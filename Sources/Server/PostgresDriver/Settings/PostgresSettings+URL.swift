@@ -22,9 +22,9 @@ extension PostgresSettings {
     /// | `pool_min`, `pool_max` | the numbers of connections; at most 64 |
     /// | `prepared_statements` | `true`, or `false` for PgBouncer in transaction mode |
     ///
-    /// Reserved characters are percent-encoded: a Unix socket in `/tmp/x` is the host `%2Ftmp%2Fx`.
-    /// - Parameter requiresVerifiedTLS: Whether the server's certificate is verified even if the URL has no `sslmode`. This doesn't apply
-    ///   to hosts on the same machine. If the URL has an `sslmode`, it is used as it is.
+    /// Reserved characters must be percent-encoded. For example, a Unix socket in `/tmp/x` is the host `%2Ftmp%2Fx`.
+    /// - Parameter requiresVerifiedTLS: Whether to verify the server's certificate if the URL has no `sslmode`. This doesn't apply if all
+    ///   hosts are on the same machine. If the URL has an `sslmode`, the client uses this mode.
     /// - Throws: ``PostgresURLError``.
     public init(url: String, requiresVerifiedTLS: Bool = false) throws {
         guard let scheme = ["postgres://", "postgresql://"].first(where: { url.hasPrefix($0) }) else {
@@ -126,7 +126,8 @@ extension PostgresSettings {
         var parameters: [String: String] = [:]
         for pair in query.split(separator: "&") {
             let (name, value) = pair.cut(at: pair.firstIndex(of: "="))
-            // If a password contains an unencoded ?, its rest would be read as a parameter. So errors show only names of parameters.
+            // If a password contains a `?` that is not percent-encoded, the rest of the password is read as a parameter. So errors contain
+            // a name only if it consists of the characters that names of parameters have.
             guard name.utf8.allSatisfy({ (0x61...0x7A).contains($0) || $0 == 0x5F }), name.utf8.count <= 40, let value else {
                 throw PostgresURLError("the URL has an invalid parameter")
             }

@@ -32,21 +32,21 @@ public struct PostgresSettings: Sendable {
     /// The encryption of connections, with the values of libpq's `sslmode`. Only `verifyFull` protects against a server that impersonates
     /// the database.
     public enum TLSMode: String, Hashable, Sendable {
-        /// Modes without verification: never encrypted; encrypted only if the server requires it; encrypted if the server offers it; always
-        /// encrypted.
+        /// Modes without verification. `disable` never encrypts. `allow` encrypts only if the server requires it. `prefer` encrypts if the
+        /// server offers it. `require` always encrypts.
         case disable, allow, prefer, require
-        /// Encryption, and the server needs a certificate of a trusted authority. The certificate may have any name.
+        /// Always encrypts, and the server needs a certificate of a trusted authority. The certificate may have any name.
         case verifyCA = "verify-ca"
-        /// Encryption, and the server needs a certificate of a trusted authority. The certificate must have the name of the host.
+        /// Always encrypts, and the server needs a certificate of a trusted authority. The certificate must have the name of the host.
         case verifyFull = "verify-full"
     }
 
-    /// The servers, in the order in which they are tried. If a server did not respond within `connectTimeout`, it is tried last, and only
-    /// for a second. This ends when the server responds.
+    /// The servers, in the order in which they are tried. If a server did not respond within `connectTimeout`, the client tries it last,
+    /// and only for a second, until the server responds again.
     public var hosts: [Host]
     /// The user; `nil` uses the user of the process.
     public var user: String?
-    /// The password. Internal, so that no caller can print it by accident.
+    /// The password. The property is internal, so that no caller can print it by accident.
     var password: String?
     /// The database; `nil` uses the database with the user's name.
     public var database: String?
@@ -55,17 +55,18 @@ public struct PostgresSettings: Sendable {
     /// The file with the certificates of trusted authorities, in PEM. For the two modes with verification, the default is the system's
     /// file.
     public var rootCertificates: String?
-    /// Whether only servers that accept writes are used. If there is more than one host, this is the default.
+    /// Whether the client uses only servers that accept writes. If a URL has more than one host, the default is `true`.
     public var requiresPrimary: Bool
     /// The name of the connections on the server. `pg_stat_activity` shows this name.
     public var applicationName = "holdfast"
-    /// The smallest number of open connections, at most ``maximum``. They are opened before a statement needs them.
+    /// The smallest number of open connections, at most ``maximum``. The client opens them before a statement needs them.
     public var minimum = 0
     /// The largest number of connections, 1 to 64. The sum over all clients of the database must stay below its `max_connections`.
     public var maximum = 16
     /// The longest time for a connection to one address, including TLS and authentication; 5 seconds by default.
     public var connectTimeout = Duration.seconds(5)
-    /// The longest time for one round trip, and for all repetitions of a transaction; 10 seconds by default.
+    /// The longest time for one round trip. It is also the time after which the client no longer repeats a transaction. The default is 10
+    /// seconds.
     public var queryTimeout = Duration.seconds(10)
     /// The longest time to wait for a free connection; 5 seconds by default.
     public var acquireTimeout = Duration.seconds(5)
@@ -79,11 +80,11 @@ public struct PostgresSettings: Sendable {
     public var idleLimit = Duration.seconds(300)
     /// The time after which a connection is replaced. Up to a tenth of the time is subtracted at random.
     public var lifetime = Duration.seconds(1_800)
-    /// Whether statements are prepared once per connection. Set it to `false` for PgBouncer in transaction mode, which shares the
-    /// connections to the server.
+    /// Whether statements are prepared once per connection. Set it to `false` for PgBouncer in transaction mode, because it shares
+    /// connections to the server between clients.
     public var preparesStatements = true
 
-    /// Whether the URL has a user's password.
+    /// Whether the settings have a password.
     public var hasPassword: Bool { password != nil }
 }
 

@@ -10,7 +10,7 @@ public enum PostgresError: LogSafeError, Hashable, Sendable {
     case unavailable(String)
     /// The deadline passed.
     case deadlineExceeded
-    /// The connection was lost after the changes were sent, or the deadline passed after that. The changes may have been made.
+    /// After the changes were sent, the connection was lost or the deadline passed. The changes may have been made.
     case outcomeUnknown
 
     /// The SQLSTATE of a refusal.

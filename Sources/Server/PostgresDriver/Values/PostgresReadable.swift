@@ -3,7 +3,7 @@ public import Foundation
 /// A type that can be decoded from a column in PostgreSQL's binary format.
 ///
 /// `Bool`, `Int`, `Double`, `String`, `[UInt8]`, `UUID` and `Date` conform. For columns that may be `NULL`, use the optional of such a
-/// type. Decoding converts no types: for example, reading a `text` column as `Int` fails. Cast in the statement instead, as in
+/// type. Decoding converts no types. For example, reading a `text` column as `Int` fails. Cast in the statement instead, as in
 /// `count(*)::bigint`.
 public protocol PostgresReadable {
     /// Decodes a value.

@@ -39,7 +39,8 @@ public struct PostgresRow: Sendable {
     }
 }
 
-/// The error if a column doesn't contain a value of the requested type. It is a programming error, or other software has changed the table.
+/// The error if a column doesn't contain a value of the requested type. Either the code requests a wrong type, or other software has
+/// changed the table.
 public struct UnreadableColumn: Error, Hashable, Sendable {
     /// The index of the column.
     public let column: Int

@@ -5,26 +5,25 @@ import Foundation
 /// Computes the keys under which PostgreSQL stores the addresses of accounts. A key is the HMAC-SHA-256 of the normalized address under a
 /// secret, which has 32 bytes.
 ///
-/// So the table of keys discloses no address to a reader without the secret, and two spellings of one address have the same key. All
-/// servers of a database must use the same secret. A server with another secret finds no account and would register addresses a second
-/// time.
+/// So the table of keys discloses no address to a reader without the secret. Two spellings of one address have the same key. All servers of
+/// a database must use the same secret. A server with another secret finds no account, and would register the same address a second time.
 ///
-/// To replace the secret, start all servers with both secrets, call ``PostgresAccountStores/addKeysOfPresentSecret()``, and then start them
-/// without the previous secret. While both secrets are in use, each address has two keys. Otherwise, a server that only has the previous
-/// secret and a server that has both could register one address twice.
+/// To replace the secret, restart all servers with both secrets. Then call ``PostgresAccountStores/addKeysOfPresentSecret()``, and restart
+/// the servers without the previous secret. While both secrets are in use, each address that is registered or changed gets a key under each
+/// secret. So a server that has only the previous secret and a server that has both secrets can't register the same address twice.
 public struct EmailKeys: Sendable {
-    /// The secrets of the keys: the present one first, and then the previous one while it is replaced.
+    /// The present secret and, while it is replaced, the previous secret.
     private let secrets: [SymmetricKey]
 
     /// Creates the keys.
     /// - Parameters:
-    ///   - secret: The present secret.
+    ///   - secret: The present secret, 32 bytes.
     ///   - previous: The secret that `secret` replaces. Pass it as long as servers or rows still use it; otherwise `nil`.
     public init(_ secret: SymmetricKey, previous: SymmetricKey? = nil) {
         secrets = [secret] + (previous.map { [$0] } ?? [])
     }
 
-    /// Whether addresses have two keys.
+    /// Whether a secret is being replaced, so that addresses have two keys.
     ///
     /// If so, a registration writes two rows, and a lookup of an unknown address takes two statements instead of one.
     public var isRotating: Bool { secrets.count > 1 }

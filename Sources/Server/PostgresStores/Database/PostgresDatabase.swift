@@ -11,12 +11,12 @@ public struct PostgresDatabase: Sendable {
     public let client: PostgresClient
 
     /// Creates a database over connections. Does no I/O. ``PostgresSchema`` creates its tables.
-    /// - Parameter client: The connections. The caller runs the client, which opens and closes them.
+    /// - Parameter client: The connections. The caller owns the client and closes it.
     public init(_ client: PostgresClient) {
         self.client = client
     }
 
-    /// Executes a statement, whose changes are durable when this returns.
+    /// Executes a statement. When the method returns, its changes are durable.
     /// - Parameters:
     ///   - statement: The statement, which the connection prepares once.
     ///   - values: The values of its parameters, in the order of their numbers.
@@ -28,12 +28,12 @@ public struct PostgresDatabase: Sendable {
         try await reporting { try await client.execute(statement, values) }
     }
 
-    /// Executes statements in one transaction, whose changes are durable when this returns.
+    /// Executes statements in one transaction. When the method returns, the changes of the transaction are durable.
     ///
     /// The closure runs again after a conflict with another transaction, and after a commit whose response was lost. In the second case,
     /// its changes may already be committed. So create the ids of inserted rows before the call, and write the statements so that a
     /// repetition finds the changes of the earlier attempt.
-    /// - Parameter body: The statements. Its errors roll the transaction back.
+    /// - Parameter body: Executes the statements. If it throws, the transaction is rolled back.
     /// - Returns: The value that the closure returned in the committed attempt.
     /// - Throws: `StoreFailure`, and the errors of the closure.
     package func transaction<Value: Sendable>(
@@ -95,11 +95,12 @@ public struct PostgresDatabase: Sendable {
 }
 
 extension StoreFailure {
-    /// Creates a failure. If a retry may succeed, `isBusy` is `true`: no connection, no time, no space, or a conflict with another
-    /// transaction.
+    /// Creates a failure. If a retry may succeed, `isBusy` is `true`. This is the case if there was no connection, if a deadline passed, if
+    /// the outcome is unknown, if the server had too few resources, or after a conflict with another transaction.
     ///
-    /// These are the SQLSTATE classes 08 (connection), 40 (rollback after a conflict), 53 (resources), 55 (lock not available), 57
-    /// (shutdown, timeout) and 58 (system error), and 25006 (read-only transaction), which a standby returns during a failover.
+    /// Of the errors that the server reports, these are the SQLSTATE classes 08 (connection), 40 (rollback after a conflict), 53
+    /// (resources), 55 (lock not available), 57 (shutdown, timeout) and 58 (system error). The error 25006 (read-only transaction) also
+    /// counts as busy, because a standby returns it during a failover.
     public init(_ error: PostgresError) {
         let isBusy =
             switch error {

@@ -7,7 +7,7 @@ import PostgresDriver
 /// The statements only use features that PostgreSQL, CockroachDB, YugabyteDB and Citus share: no sequences, no triggers, no advisory locks,
 /// no foreign keys across tables that are keyed by digests. All tables are keyed by random ids or digests.
 ///
-/// Each server calls ``migrate(_:)`` before it uses the tables; if nothing is pending, that takes a few round trips. A step is one
+/// Each server calls ``migrate(_:)`` before it uses the tables. If no step is pending, the call takes a few round trips. A step is one
 /// transaction, which also records the name of the step. So if a server stops during a step, the step is rolled back. After every step,
 /// servers of the previous version can still use the tables, so that servers can be upgraded one after the other.
 public enum PostgresSchema {
@@ -19,11 +19,11 @@ public enum PostgresSchema {
         let statements: [PostgresStatement]
     }
 
-    /// Migrates the tables. One server at a time migrates; other servers that call this method wait for up to two minutes.
+    /// Migrates the tables. Only one server at a time migrates. Other servers that call this method meanwhile wait for up to two minutes.
     /// - Parameter database: The database. Its user must be allowed to create tables.
-    /// - Returns: The names of the executed steps, in order; none if the tables are current.
-    /// - Throws: `StoreFailure`: busy if another server has been migrating for two minutes or if a table is locked for more than two
-    ///   seconds, and not busy if a newer version has migrated the tables.
+    /// - Returns: The names of the executed steps, in order; empty if the tables are current.
+    /// - Throws: `StoreFailure`. Its `isBusy` is `true` if another server has been migrating for two minutes, or if a table is locked for
+    ///   more than two seconds. It is `false` if a newer version has migrated the tables.
     @discardableResult
     public static func migrate(_ database: PostgresDatabase) async throws -> [String] {
         try await migrate(database, steps: steps)
@@ -68,7 +68,7 @@ public enum PostgresSchema {
         return (name ?? nil) ?? ""
     }
 
-    /// Returns whether a copy from SQLite has begun and is not complete, which means that the tables contain only a part of the data.
+    /// Returns whether a copy from SQLite has begun and is not complete. If so, the tables contain only a part of the data.
     /// - Parameter database: The database, whose tables must exist.
     /// - Throws: `StoreFailure`.
     public static func isIncompleteCopy(_ database: PostgresDatabase) async throws -> Bool {
@@ -110,7 +110,7 @@ public enum PostgresSchema {
     /// Executes a step and records its name, in one transaction. The transaction fails if this server has lost the lock.
     private static func make(_ step: Step, _ database: PostgresDatabase, _ holder: UUID) async throws {
         try await database.transaction { transaction in
-            // A statement that waits for a lock blocks all statements after it.
+            // While this statement waits for the lock of a table, it blocks all later statements on this table. So the wait is limited.
             try await transaction.execute("SET LOCAL lock_timeout = '2s'")
             try await transaction.execute("SET LOCAL statement_timeout = 0")
             for statement in step.statements { try await transaction.execute(statement) }
@@ -157,8 +157,8 @@ public enum PostgresSchema {
         try await database.execute("DELETE FROM schema_lock WHERE name = 'schema' AND holder = $1", [.uuid(holder)])
     }
 
-    /// Executes a statement up to six times, with 50 ms in between. A repetition is needed if two servers create a table at the same time:
-    /// both find that the table is missing, and one of them fails.
+    /// Executes a statement up to six times, with pauses of 50 ms. If two servers create a table at the same time, both find that the table
+    /// is missing, and one of them fails. This server must then try again.
     private static func repeated(_ body: () async throws -> Void) async throws {
         for _ in 0..<5 {
             do { return try await body() } catch is StoreFailure { try await Task.sleep(for: .milliseconds(50)) }
@@ -203,8 +203,8 @@ extension PostgresSchema {
     /// Existing accounts count as verified. Accounts that servers of the earlier version add during the upgrade count as verified, too. The
     /// new columns have constant defaults, so the step doesn't rewrite the tables.
     ///
-    /// `change_id` is the id of the last change by a link. A repetition after a lost response recognizes its change by this id. The keys of
-    /// former addresses are the normalized addresses themselves and not HMACs, so that former addresses stay reserved while a secret is
+    /// `change_id` is the id of the last change by a link. If the response of a commit was lost, the repeated transaction recognizes its
+    /// change by this id. Former addresses are stored as normalized addresses and not as HMACs, so they stay reserved while a secret is
     /// replaced.
     private static let accountChanges: [PostgresStatement] = [
         "ALTER TABLE account ADD COLUMN IF NOT EXISTS is_verified boolean NOT NULL DEFAULT true",
@@ -270,11 +270,11 @@ extension PostgresSchema {
         """,
     ]
 
-    /// The queue with emails of further kinds. The stores check the columns that a kind needs, so a new kind requires no step unless
-    /// clients without an account can request it.
+    /// The email queue, extended for further kinds of emails. The stores check the columns that a kind needs, so a new kind requires no
+    /// step unless clients without an account can request it.
     ///
-    /// `is_fresh`: an email that a client without an account requested, and that was never tried. The queue takes these emails in turn by
-    /// network, and all other emails by their due time.
+    /// `is_fresh` is true for an email that a client without an account requested and that no worker has tried yet. The queue takes these
+    /// emails in turn by network, and all other emails by their due time.
     private static let mailKinds: [PostgresStatement] = [
         "ALTER TABLE mail_intent DROP CONSTRAINT IF EXISTS mail_intent_kind_check",
         "ALTER TABLE mail_intent DROP CONSTRAINT IF EXISTS mail_intent_check",
@@ -294,8 +294,8 @@ extension PostgresSchema {
         """,
     ]
 
-    /// The sealed keys of access tokens, and a row of `shared_value`, the table of values that all servers share. Each change of the keys
-    /// locks this row.
+    /// The encrypted keys that sign access tokens, and a row in `shared_value`. This table contains values that all servers share. Each
+    /// change of the keys locks this row.
     private static let signingKeys: [PostgresStatement] = [
         """
         CREATE TABLE IF NOT EXISTS signing_key (
@@ -309,10 +309,10 @@ extension PostgresSchema {
         "INSERT INTO shared_value (name, value) VALUES ('signing_keys', NULL) ON CONFLICT (name) DO NOTHING",
     ]
 
-    /// Accounts, their sessions and tokens, and the audit log.
+    /// The tables of accounts, sessions, tokens and audit events.
     ///
     /// The unique keys of addresses (``EmailKeys``) are in their own table, `account_email`, because an account has two keys while a secret
-    /// is replaced. The partial index over foreign hashes serves ``PostgresAccountRepository/countForeignHashes(by:)``. `fillfactor` leaves
+    /// is replaced. ``PostgresAccountRepository/countForeignHashes(by:)`` uses the partial index over foreign hashes. `fillfactor` leaves
     /// space in the pages of `session`, because each refresh writes a new version of a row.
     private static let accounts: [PostgresStatement] = [
         """
@@ -396,8 +396,8 @@ extension PostgresSchema {
         "CREATE INDEX IF NOT EXISTS audit_event_time ON audit_event (time)",
     ]
 
-    /// The queue of emails, and the reset emails that were sent recently. The thresholds of autovacuum are absolute, because the queue is
-    /// usually empty while its rows are replaced all the time.
+    /// The queue of emails, and the reset emails that were sent recently. The thresholds of autovacuum are numbers of rows and not shares
+    /// of the table, because the queue is usually almost empty although its rows change all the time.
     private static let emails: [PostgresStatement] = [
         """
         CREATE TABLE IF NOT EXISTS mail_intent (
@@ -421,7 +421,7 @@ extension PostgresSchema {
             CHECK ((kind = 'password_changed') = (account_id IS NOT NULL))
         ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000)
         """,
-        // The queue takes reset emails that were never tried in turn by network, and all other emails by their due time.
+        // The queue takes reset emails that no worker has tried yet in turn by network. It takes all other emails by their due time.
         """
         CREATE INDEX IF NOT EXISTS mail_intent_new ON mail_intent (network, created_at, id)
         WHERE kind = 'password_reset' AND state = 'waiting' AND failures = 0
@@ -490,12 +490,12 @@ extension PostgresSchema {
         """,
     ]
 
-    /// The sums of the sizes of the idempotency keys: for each client and network, and for the two halves of the capacity, which are for
-    /// keys of accounts (0) and keys of addresses (1).
+    /// The sums of the sizes of the idempotency keys: for each client, for each network, and for each half of the capacity. Half 0 is for
+    /// the keys of accounts, and half 1 is for the keys of network addresses.
     ///
-    /// Keys that were stored before this step, and keys of servers of the earlier version, are not counted; they expire within days.
-    /// Servers of the earlier version still use `idempotency_client` and `idempotency_total` while the servers are upgraded one after the
-    /// other.
+    /// Keys that were stored before this step are not counted. Keys that servers of the earlier version store are not counted either. All
+    /// these keys expire within days. Servers of the earlier version still use `idempotency_client` and `idempotency_total` while the
+    /// servers are upgraded one after the other.
     ///
     /// The new columns have defaults, so the step doesn't rewrite the table.
     private static let idempotencySizes: [PostgresStatement] = [

@@ -72,7 +72,7 @@ extension MailIntent {
         )
     }
 
-    /// Adds an intent, due immediately. An existing intent is not changed, and then the number of changed rows is 0.
+    /// Adds an intent, due immediately. If the intent exists already, the statement doesn't change it, and the number of changed rows is 0.
     static let insertion: PostgresStatement = """
         INSERT INTO mail_intent
             (id, kind, email, account_id, text, language, created_at, due_at, failures, client, request_id, network, state)
@@ -101,7 +101,7 @@ extension TokenDigest {
 }
 
 extension StoreFailure {
-    /// Returns the error of a row that does not match the definition of its table. A retry doesn't resolve it.
+    /// Returns the error of a row that does not match the definition of its table. A retry doesn't help.
     static func corruptRow(of table: String) -> StoreFailure {
         StoreFailure(isBusy: false, message: "a row of the table \(table) can't be read")
     }

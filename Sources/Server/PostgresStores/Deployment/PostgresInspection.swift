@@ -1,9 +1,9 @@
 import PostgresDriver
 
-/// The state and the settings of a PostgreSQL server that matter to an operator, read without changing anything.
+/// The state and the settings of a PostgreSQL server that matter to an operator. Reading them changes nothing.
 ///
-/// `holdfast doctor` reports it. The values are read one after the other in about ten round trips, so they are a snapshot only within each
-/// statement.
+/// `holdfast doctor` reports it. The values are read with several statements, in about ten round trips. So values of different statements
+/// can be from different moments.
 public struct PostgresInspection: Sendable {
     /// The version, as in `15.4`.
     public let version: String
@@ -18,8 +18,8 @@ public struct PostgresInspection: Sendable {
     public let synchronousCommit, fsync, fullPageWrites: String
     /// `synchronous_standby_names`. Empty means that a commit doesn't wait for a standby, so a failover can lose the latest commits.
     public let synchronousStandbys: String
-    /// The number of connections that the server accepts from ordinary users: `max_connections` without those reserved for superusers. All
-    /// servers share them.
+    /// The number of connections that the server accepts from ordinary users: `max_connections` without the connections that are reserved
+    /// for superusers. All servers that use the database share these connections.
     public let connections: Int
     /// The connected standbys, sorted by name, with their replication state, such as `sync`, and their lag in seconds. The lag is 0 if the
     /// standby has nothing to replay.
@@ -27,20 +27,21 @@ public struct PostgresInspection: Sendable {
     /// The age of the oldest open transaction of the database, in seconds; 0 if there is none. A transaction that stays open for hours
     /// prevents the removal of old row versions, so that the tables grow.
     public let oldestTransaction: Double
-    /// The invalid indexes, which a failed creation left. Queries don't use them, but each write maintains them.
+    /// The names of invalid indexes, which remain after a failed creation of an index. Queries don't use them, but each write maintains
+    /// them.
     public let invalidIndexes: [String]
     /// The size of the database in bytes.
     public let size: Int
     /// The names of the pending migration steps; `nil` if the database belongs to a newer version.
     public let pendingSteps: [String]?
-    /// Whether a copy from SQLite has begun and is not complete. Always `false` while steps are pending.
+    /// Whether a copy from SQLite has begun and is not complete. The value is always `false` while steps are pending.
     public let isIncompleteCopy: Bool
     /// The registered servers; none if the tables don't exist yet.
     public let servers: [PostgresPresence.Server]
 
     /// Reads all values.
-    /// - Parameter database: The database. Its user needs no special rights; without `pg_monitor`, it sees the transactions and standbys of
-    ///   its own role only.
+    /// - Parameter database: The database. Its user needs no special rights; without the role `pg_monitor`, it sees only transactions and
+    ///   standbys of this user.
     /// - Throws: `StoreFailure`.
     public init(_ database: PostgresDatabase) async throws {
         let facts = try await database.execute(

@@ -19,7 +19,7 @@ public struct PostgresPresence: Sendable {
     public struct Server: Hashable, Sendable, Identifiable {
         /// The id that the server created at its start.
         public let id: UUID
-        /// The name of its host and its process id, for operators. Not necessarily unique.
+        /// The name of its host and its process id, for operators. The name need not be unique.
         public let name: String
         /// The version of its program.
         public let version: String
@@ -35,15 +35,15 @@ public struct PostgresPresence: Sendable {
     private let database: PostgresDatabase
     private let name: String
     private let version: String
-    /// Whether no other server may be registered, because this one does not share its rate limits.
+    /// Whether no other server may be registered, because this server does not share its rate limits.
     private let isAlone: Bool
 
-    /// Creates the registration of a server, which begins with ``enter()``. Does no I/O.
+    /// Creates the registration of a server. Does no I/O. ``enter()`` registers the server.
     /// - Parameters:
     ///   - database: The database.
     ///   - name: The name of the host and the process id, for operators.
     ///   - version: The version of the server.
-    ///   - isAlone: Whether no other server may be registered, because this one does not share its rate limits.
+    ///   - isAlone: Whether no other server may be registered, because this server does not share its rate limits.
     public init(_ database: PostgresDatabase, name: String, version: String, isAlone: Bool) {
         (self.database, self.name, self.version, self.isAlone) = (database, name, version, isAlone)
     }
@@ -51,13 +51,13 @@ public struct PostgresPresence: Sendable {
     /// The longest interval at which a server should renew its row, a fifth of the time for which the row is valid.
     public static let interval: Duration = .seconds(2)
 
-    /// Registers the server. A server that must be alone is registered only if no other server is registered. While it is registered, no
-    /// other server is registered.
+    /// Registers the server. A server that must be alone is registered only if no other server is registered. While such a server is
+    /// registered, the method refuses all other servers.
     ///
     /// A lock serializes the decisions of all servers, so two servers that must be alone can't both register. The method also removes rows
     /// that were not renewed for a day.
-    /// - Returns: Whether the server is registered now. If not, try again after ten seconds: the row of a server that crashed has expired
-    ///   then.
+    /// - Returns: Whether the server is registered now. If not, try again after ten seconds. By then, the row of a crashed server has
+    ///   expired.
     /// - Throws: `StoreFailure`.
     public func enter() async throws -> Bool {
         try await database.transaction { transaction in
@@ -85,7 +85,8 @@ public struct PostgresPresence: Sendable {
         try await database.transaction { try await renew($0) }
     }
 
-    /// Adds or renews the row in a transaction. The time of validity comes from the database's clock, so the machines' clocks don't matter.
+    /// Adds or renews the row in a transaction. The database's clock determines how long the row is valid, so the clocks of the machines
+    /// don't matter.
     private func renew(_ transaction: PostgresTransaction) async throws {
         try await transaction.execute(
             """
@@ -100,7 +101,7 @@ public struct PostgresPresence: Sendable {
 
     /// Removes the row, so that other servers take over the emails in flight immediately instead of after ten seconds. Call it when the
     /// server stops.
-    /// - Throws: `StoreFailure`. The other servers then wait the ten seconds.
+    /// - Throws: `StoreFailure`. The other servers then wait until the row expires, at most ten seconds.
     public func leave() async throws {
         try await database.execute("DELETE FROM server WHERE id = $1", [.uuid(id)])
     }

@@ -9,22 +9,23 @@ import Timekeeping
 /// If several servers share a database, use this clock instead of the machine's clock. Otherwise, a server whose clock is ahead would end
 /// the leases and sessions of other servers too early.
 ///
-/// The clock is read periodically. In between, the time advances with the machine's monotonic clock, so reading ``now`` does no I/O and
-/// only takes a lock for a few instructions. If the database can't be read, the time continues with the machine's clock.
+/// Call ``synchronize()`` periodically to read the database's clock. In between, the time advances with the machine's monotonic clock. So
+/// reading ``now`` does no I/O and only holds a lock for a few instructions. If the database can't be read, the time continues with the
+/// machine's clock.
 ///
-/// The time never runs backwards within one process, even if the database moves to a machine whose clock is behind: it stands still until
-/// the new clock has caught up.
+/// The time never runs backwards within one process, even if the database moves to a machine whose clock is behind. In this case, the time
+/// doesn't advance until the new clock has caught up.
 public final class PostgresTime: Sendable {
     /// The offset of the database's clock, and the last result.
     private struct State {
-        /// The time at which the machine's clock was zero, in seconds since 1970.
+        /// The time of the database at which the monotonic time was zero, in seconds since 1970.
         var origin: Double
         /// The latest time that was returned, in seconds since 1970. No later result is earlier.
         var latest: Double
     }
 
     private let database: PostgresDatabase
-    /// The creation of this object, from which the monotonic time counts.
+    /// The time at which this object was created. The monotonic time counts from here.
     private let origin = ContinuousClock.now
     /// The state of the clock.
     private let state: Mutex<State>
@@ -59,7 +60,7 @@ public final class PostgresTime: Sendable {
             []
         ) { try $0.value(0) }
         guard let time else { return }
-        // The database read its clock at an unknown time between the request and the response. The middle is assumed.
+        // The database read its clock at an unknown time between the request and the response. The method assumes the middle.
         let middle = (before + elapsed) / 2
         state.withLock { $0.origin = time - middle }
     }

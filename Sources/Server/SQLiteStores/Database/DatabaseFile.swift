@@ -2,8 +2,8 @@ import Foundation
 
 /// Provides a lock, so that only one process at a time prepares a database file.
 ///
-/// If two connections switch a new file to WAL at the same time, SQLite refuses one of them regardless of its busy timeout. Also, two
-/// processes that migrate a new file at the same time would both find it empty.
+/// If two connections switch a new file to WAL at the same time, SQLite refuses one of them regardless of its busy timeout. Also, if two
+/// processes migrated a new file at the same time, both would find it empty and create its tables.
 enum OpeningLock {
     /// Runs a closure under the lock of a file beside the database. The operating system releases the lock if the process dies.
     /// - Parameter path: The path of the database; the lock has the suffix `-lock` and stays on the disk.
@@ -19,7 +19,8 @@ enum OpeningLock {
     }
 }
 
-/// The identity of a file, independent of its path: the device and the inode. Two paths with equal identities lead to the same file.
+/// The identity of a file, independent of its path: the device and the inode. If two paths have equal identities, they lead to the same
+/// file.
 struct FileIdentity: Hashable, Sendable {
     private let device: UInt64
     private let number: UInt64

@@ -8,13 +8,14 @@ import Synchronization
 /// A single write begins immediately; it doesn't wait for further writes. Each write of a batch has its own savepoint, so a write that
 /// fails doesn't affect the others. The callers are resumed only after the commit. If the commit fails, all of them receive the error.
 ///
-/// A commit to disk takes milliseconds, and a write of a few rows some microseconds. With shared transactions, the throughput grows with
-/// the number of concurrent writers, while a single writer still commits as fast as possible.
+/// A commit to disk takes milliseconds, but a write of a few rows takes only some microseconds. With shared transactions, the throughput
+/// grows with the number of concurrent writers, while a single writer still commits as fast as possible.
 ///
-/// A write that enters a ``WriteLine`` without a running service starts the service. The service runs on the writer's queue, commits one
-/// batch after another until the line is empty, and then ends. Writes that enter while the service runs only wait.
+/// If a write enters the ``WriteLine`` and no service is running, the write starts the service. The service runs on the queue of the
+/// writer's connection. It commits one batch after another until the line is empty, and then ends. Writes that enter while the service runs
+/// only wait.
 final class GroupCommit: Sendable {
-    /// The connections, of which only the writer is used.
+    /// The connections. This type uses only the writer's connection.
     private let pool: DatabasePool
     /// The pending writes.
     private let line = Mutex(WriteLine())
@@ -25,7 +26,7 @@ final class GroupCommit: Sendable {
 
     /// Creates the service of a pool.
     /// - Parameters:
-    ///   - pool: The connections; only the writer is used.
+    ///   - pool: The connections. The service uses only the writer's connection.
     ///   - isPresent: Returns whether the path of the database still leads to the open file. If not, no write is committed.
     init(_ pool: DatabasePool, isPresent: @escaping @Sendable () -> Bool) {
         self.pool = pool
@@ -41,10 +42,10 @@ final class GroupCommit: Sendable {
     /// Whether a transaction is in progress.
     var isBusy: Bool { line.withLock(\.isBusy) }
 
-    /// Performs a write. When this method returns, the transaction is on disk.
+    /// Performs a write. When the method returns, the transaction is on disk.
     /// - Parameters:
     ///   - body: The write, which runs at most once, on the writer's thread.
-    ///   - consumedQuota: Returns usage of rate limits that is stored in the same transaction. It is called after the write.
+    ///   - consumedQuota: Returns usage of rate limits that the same transaction stores. The service calls it after the write.
     /// - Throws: The error of the closure; an error of the commit; `StoreFailure` if 10,000 writes are pending or the database is closed;
     ///   `CancellationError` if the caller is canceled before the write has begun.
     func write<Value: Sendable>(
@@ -81,8 +82,8 @@ final class GroupCommit: Sendable {
         }
     }
 
-    /// Commits one batch and then enqueues itself on the writer's queue again, so that other users of the writer can run between two
-    /// batches.
+    /// Commits one batch and then enqueues itself again on the queue of the writer's connection. So other uses of this connection can run
+    /// between two batches.
     private func serve() {
         pool.asyncWriteWithoutTransaction { [self] database in
             if commitBatch(in: database) { serve() }
@@ -100,7 +101,7 @@ final class GroupCommit: Sendable {
         do {
             try database.inTransaction(.immediate) {
                 let done = try perform(batch, in: database)
-                // The usage is read after the writes, so that it includes the requests of all of them.
+                // The service reads the usage after the writes, so the usage includes the requests of all these writes.
                 consumedQuota = done.compactMap { $0.consumedQuota?() }
                 try keep(consumedQuota, in: database)
                 guard isPresent() else { throw StoreFailure.replaced }
@@ -121,11 +122,11 @@ final class GroupCommit: Sendable {
         try batch.filter { try perform($0, isAlone: batch.count == 1, in: database) }
     }
 
-    /// Performs one write within the transaction, in a savepoint if there are others.
+    /// Performs one write within the transaction. If the batch has other writes, the write gets its own savepoint.
     /// - Returns: Whether the write succeeded; if not, its changes have been rolled back.
     /// - Throws: An error if the whole transaction was rolled back.
     private func perform(_ write: any PendingWrite, isAlone: Bool, in database: Database) throws -> Bool {
-        // A single write needs no savepoint: the transaction is rolled back.
+        // A single write needs no savepoint, because the whole transaction is rolled back if it fails.
         guard !isAlone else {
             try write.perform(in: database)
             return true

@@ -36,14 +36,14 @@ struct LimitRow: Sendable {
 }
 
 extension ConsumedQuota {
-    /// Writes the rows, and replaces older ones. To be called within a transaction.
+    /// Writes the rows, and replaces older rows. Call it within a transaction.
     func keep(in database: Database) throws {
         for row in rows { try row.keep(covering: covers, in: database) }
     }
 }
 
 extension SavedRateLimit {
-    /// Writes the row, and replaces an older one.
+    /// Writes the row, and replaces an older row with the same key.
     /// - Parameter covers: The time up to which the row includes all admissions.
     func keep(covering covers: SnapshotTime, in database: Database) throws {
         let statement = try database.cachedStatement(

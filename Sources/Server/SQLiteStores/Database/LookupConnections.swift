@@ -5,12 +5,12 @@ import Synchronization
 /// Connections for lookups of a few rows on the calling thread. Such a lookup takes some microseconds, which is less than the time of a
 /// switch to another thread.
 ///
-/// A connection is created when all are in use, so no caller waits. There are at most as many connections as threads that read at the same
-/// time.
+/// If all connections are in use, the pool creates another one, so no caller waits. The number of connections is at most the number of
+/// threads that have read at the same time.
 final class LookupConnections: Sendable {
     /// The path of the database.
     private let path: String
-    /// The configuration of each connection, which is read-only.
+    /// The read-only configuration of each connection.
     private let configuration: Configuration
     /// The connections that are not in use; `nil` after the database was closed.
     private let idle = Mutex<[DatabaseQueue]?>([])
@@ -47,9 +47,9 @@ final class LookupConnections: Sendable {
     }
 }
 
-/// Helpers with prepared statements, which are cached per connection: preparing most statements takes longer than running them.
+/// Helpers that cache prepared statements for each connection, because preparing most statements takes longer than running them.
 extension Database {
-    /// Executes a statement, which is prepared once per connection.
+    /// Executes a statement. Each connection prepares the statement only once.
     func executeCached(sql: String, arguments: StatementArguments) throws {
         try cachedStatement(sql: sql).execute(arguments: arguments)
     }
@@ -58,7 +58,7 @@ extension Database {
     ///
     /// It avoids the copy that ``firstRow(sql:arguments:)`` makes.
     func first<Value>(sql: String, arguments: StatementArguments, _ read: (Row) throws -> Value) throws -> Value? {
-        // The row belongs to the cursor and becomes invalid with it.
+        // The row belongs to the cursor and becomes invalid when the cursor ends.
         let rows = try Row.fetchCursor(cachedStatement(sql: sql), arguments: arguments)
         return try withExtendedLifetime(rows) { try rows.next().map(read) }
     }

@@ -2,9 +2,9 @@ import GRDB
 import RateLimiting
 import Synchronization
 
-/// A write that waits for a transaction, which it shares with other writes.
+/// A write that waits for its transaction. Several writes share a transaction.
 protocol PendingWrite: Sendable {
-    /// The usage of the request's limits, which is stored in the same transaction.
+    /// Returns the usage that the rate limiter counted for the request. The transaction of the write also stores this usage.
     var consumedQuota: (@Sendable () -> ConsumedQuota?)? { get }
     /// Begins the write. If the caller was canceled, returns `false`, and the write must not be performed.
     func begin() -> Bool
@@ -18,13 +18,13 @@ protocol PendingWrite: Sendable {
 /// A write with its caller. The caller is resumed once: when the transaction is on disk or has failed, or immediately if it is canceled
 /// before the write has begun.
 ///
-/// The phases: `new` → `waiting` → `running` → `done` → `ended`. A cancellation ends `new` and `waiting` directly; from `running` on, it
-/// has no effect.
+/// The phases are `new` → `waiting` → `running` → `done` → `ended`. A cancellation in the phases `new` and `waiting` ends the write
+/// immediately. In later phases, a cancellation has no effect.
 final class CallerWrite<Value: Sendable>: PendingWrite {
     /// The continuation of the task that waits for the commit.
     typealias Caller = CheckedContinuation<Value, any Error>
 
-    /// The progress. `done` has the result until the commit.
+    /// The progress of the write. In `done`, the result waits for the commit.
     private enum Phase {
         /// Created; no caller waits yet.
         case new
@@ -38,11 +38,11 @@ final class CallerWrite<Value: Sendable>: PendingWrite {
         case ended
     }
 
-    /// Returns the usage of the request's limits; `nil` if nothing is stored with the write.
+    /// Returns the usage that the rate limiter counted for the request; `nil` if the transaction stores no usage.
     let consumedQuota: (@Sendable () -> ConsumedQuota?)?
     /// The write.
     private let body: @Sendable (Database) throws -> Value
-    /// The current phase. The lock decides between a cancellation and the begin of the write.
+    /// The current phase. Its lock ensures that either a cancellation or the begin of the write takes effect.
     private let phase = Mutex(Phase.new)
 
     /// Creates a write.
@@ -140,7 +140,8 @@ struct WriteLine {
 
     /// The writes in the order of their arrival.
     private var waiting: [any PendingWrite] = []
-    /// Whether the service is running. The first write sets this flag, and the service clears it when it finds the queue empty.
+    /// Whether the service of ``GroupCommit`` is running. The first write sets this flag, and the service clears it when it finds the queue
+    /// empty.
     private var isServed = false
     /// Whether new writes are refused.
     private var isClosed = false

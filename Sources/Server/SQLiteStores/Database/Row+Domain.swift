@@ -4,9 +4,9 @@ import ErrorContract
 import Foundation
 import GRDB
 
-/// A row does not match the definition of its table.
+/// The error for a row that does not match the rules of its table.
 ///
-/// A retry doesn't resolve it: the row was damaged, or a newer version has written it.
+/// A retry doesn't help, because the row is damaged or a newer version has written it.
 struct CorruptRow: Error, Hashable {
     /// The name of the table.
     let table: String

@@ -11,11 +11,12 @@ import Synchronization
 /// let stores = SQLiteAccountStores(database)
 /// ```
 ///
-/// Readers never wait for writers. Concurrent writes share a transaction, so that their number per second is not bounded by the disk's
-/// latency. All methods can be called by several tasks at the same time.
+/// Readers never wait for writers. Concurrent writes share a transaction, so the latency of the disk doesn't limit the number of writes per
+/// second. All methods can be called by several tasks at the same time.
 ///
 /// Several processes of one machine may open the same file, but not over a network file system, whose locks are unreliable. A writer waits
-/// up to 5 s for another one. An app can create its tables in another file, to commit its data and its idempotency keys in one transaction.
+/// up to 5 s for a writer of another process. An app can also use this type for its own file: with its tables in this file, it commits its
+/// data and its idempotency keys in one transaction.
 public final class SQLiteDatabase: Sendable {
     /// The connections: one writer and several readers.
     let pool: DatabasePool
@@ -28,7 +29,7 @@ public final class SQLiteDatabase: Sendable {
     /// The identity of the file that was opened. If the file is removed or replaced, SQLite continues to write to it, and these writes
     /// would be lost.
     private let identity: FileIdentity?
-    /// Whether the last write failed because of the file. ``ping()`` then tests a write.
+    /// Records whether the last write failed because of the file. If so, ``ping()`` tests a write.
     private let writing = WriteHealth()
     /// The number of seconds for which a connection waits for the writer of another process.
     private static let busyTimeout = 5
@@ -58,8 +59,8 @@ public final class SQLiteDatabase: Sendable {
 
     /// Sets up the writer's connection and migrates the tables.
     private static func prepare(_ pool: DatabasePool) throws -> DatabasePool {
-        // GRDB sets `synchronous` of a WAL database to NORMAL, with which a crash of the machine can lose commits. A commit that was
-        // reported must not be lost.
+        // GRDB sets `synchronous` of a WAL database to NORMAL, so a crash of the machine could lose commits. But a commit must not be lost
+        // after it was reported to its caller.
         try pool.writeWithoutTransaction { database in
             try database.execute(sql: "PRAGMA synchronous = FULL")
             let level = try Int.fetchOne(database, sql: "PRAGMA synchronous")
@@ -112,8 +113,8 @@ public final class SQLiteDatabase: Sendable {
 
     /// Writes in a transaction that is on disk when this method returns.
     ///
-    /// Concurrent writes share a transaction. The closure runs at most once, and takes effect completely or not at all: a failing write
-    /// doesn't affect the others of the transaction. If the caller is canceled before the closure begins, the method throws
+    /// Concurrent writes share a transaction. The closure runs at most once, and takes effect completely or not at all. If one write fails,
+    /// the other writes of the transaction still take effect. If the caller is canceled before the closure begins, the method throws
     /// `CancellationError`; later, cancellation has no effect. The transaction also stores the ``CommittedUsage`` of the calling task.
     /// - Parameter body: The statements. Keep it short, because other writes wait for it. It must not begin or end a transaction.
     /// - Returns: The value of the closure.
@@ -162,7 +163,7 @@ public final class SQLiteDatabase: Sendable {
     ///
     /// A read of an earlier state prevents the truncation. The method then tries again every 0.5 s, at most 20 times. Writers wait for at
     /// most 0.25 s at a time.
-    /// - Throws: `StoreFailure`: busy if reads prevented the truncation.
+    /// - Throws: `StoreFailure`, with `isBusy` `true` if reads prevented the truncation.
     func truncateLog() async throws {
         do {
             for attempt in 0..<20 {
@@ -180,7 +181,8 @@ public final class SQLiteDatabase: Sendable {
         throw StoreFailure(isBusy: true, message: "reads prevent the truncation of the write-ahead log")
     }
 
-    /// Closes the file after the pending writes, and checkpoints the write-ahead log into it, so that the file alone is a complete copy.
+    /// Closes the file after the pending writes. It first copies the write-ahead log into the file (a checkpoint), so the file alone is a
+    /// complete copy.
     ///
     /// A process that still reads an earlier state can prevent the checkpoint. Nothing is lost in this case, because the write-ahead log
     /// stays.
@@ -190,7 +192,7 @@ public final class SQLiteDatabase: Sendable {
     public func close() throws {
         groupCommit.close()
         lookups.close()
-        // Uses SQL, because `Database.checkpoint` crashes on a closed connection.
+        // This uses SQL, because `Database.checkpoint` crashes on a closed connection.
         try? pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
         try pool.close()
     }
@@ -211,14 +213,14 @@ extension StoreFailure {
     ///
     /// An error counts as busy only if the statement waited too long for a lock. A full disk, for example, doesn't count as busy. The error
     /// of a trigger means that the database is sealed; see ``SQLiteSeal``.
-    /// - Parameter error: The error of GRDB. Its message is dropped, because it may quote data.
+    /// - Parameter error: The error of GRDB. The method doesn't use its message, because the message may quote data.
     init(_ error: DatabaseError) {
         if error.extendedResultCode == .SQLITE_CONSTRAINT_TRIGGER {
             self = .moved
             return
         }
         let isBusy = [.SQLITE_BUSY, .SQLITE_LOCKED].contains(error.resultCode)
-        // Contains only the code and its general meaning: SQLite's message may quote data.
+        // The message contains only the code, because SQLite's own message may quote data.
         self.init(isBusy: isBusy, message: "SQLite error \(error.extendedResultCode)")
     }
 }

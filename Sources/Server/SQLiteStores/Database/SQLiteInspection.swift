@@ -1,7 +1,7 @@
 import AccountCore
 import GRDB
 
-/// The state of a database file, read without changing it.
+/// The state of a database file. Reading the state doesn't change the file.
 ///
 /// Unlike ``SQLiteDatabase``, it doesn't migrate the tables, so it can be used beside a running server of any version. `holdfast doctor`
 /// reports it.
@@ -29,7 +29,7 @@ public struct SQLiteInspection: Sendable {
         }
     }
 
-    /// Reads the state through a read-only connection, which is closed at the end.
+    /// Reads the state through a read-only connection, and closes the connection.
     private static func inspect(_ path: String) async throws -> SQLiteInspection {
         var configuration = Configuration()
         configuration.readonly = true

@@ -2,10 +2,10 @@ import GRDB
 
 /// The tables, as migrations. Existing migrations are never changed.
 enum SQLiteSchema {
-    /// The migrations, in the order of their execution. The database stores the names of the executed migrations, so a name is never
-    /// changed. Therefore, several old names use terms that the code no longer uses.
+    /// The migrations, in the order of their execution. The database stores the names of the executed migrations, so a name must never
+    /// change. Some names therefore contain terms that the code no longer uses.
     ///
-    /// SQLite can't change the primary key of a table, so a migration that needs another one copies the table.
+    /// SQLite can't change the primary key of a table. So a migration that needs another primary key copies the table.
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("accounts, sessions, reset tokens, mail intents") { database in
@@ -206,8 +206,8 @@ enum SQLiteSchema {
             )
         }
         migrator.registerMigration("mails in turn by network, holders of leases, sent reset mails, steady time") { database in
-            // `is_fresh` is 1 for a reset email that was never tried. The queue takes these emails in turn by network, and all other emails
-            // by their due time.
+            // `is_fresh` is 1 for a reset email that no worker has tried yet. The queue takes these emails in turn by network, and all
+            // other emails by their due time.
             try database.execute(
                 sql: """
                     ALTER TABLE mail_intent ADD COLUMN holder TEXT;
@@ -342,8 +342,8 @@ extension SQLiteSchema {
 
         """
 
-    /// The queue with emails of further kinds. The stores check the columns that a kind needs, so a new kind requires no migration unless
-    /// clients without an account can request it.
+    /// The email queue, extended for further kinds of emails. The stores check the columns that a kind needs, so a new kind requires no
+    /// migration unless clients without an account can request it.
     private static let mailKinds = """
         CREATE TABLE open_mail_intent (
             id TEXT NOT NULL,
@@ -394,7 +394,8 @@ extension SQLiteSchema {
         CREATE INDEX sent_reset_ends_at ON sent_reset(ends_at);
         """
 
-    /// The keys, and their counts per client and in all, so that neither a count nor the client with the most keys requires a scan.
+    /// The idempotency keys, and the numbers of keys per client and of all keys. With these numbers, the store counts keys and finds the
+    /// client with the most keys without a scan of the table.
     static let idempotencyKeys = """
         CREATE TABLE idempotency_key (
             digest BLOB NOT NULL PRIMARY KEY,
@@ -435,9 +436,9 @@ extension SQLiteSchema {
         END;
         """
 
-    /// The sums of the sizes of the idempotency keys: for each client and network, and for the two halves of the capacity, which are for
-    /// keys of accounts (0) and keys of addresses (1). Keys that were stored before this migration are not counted; they expire within
-    /// days.
+    /// The sums of the sizes of the idempotency keys: for each client, for each network, and for each half of the capacity. Half 0 is for
+    /// the keys of accounts, and half 1 is for the keys of network addresses. Keys that were stored before this migration are not counted;
+    /// they expire within days.
     static let idempotencySizes = """
         DROP TRIGGER idempotency_key_added;
         DROP TRIGGER idempotency_key_removed;

@@ -1,8 +1,9 @@
 import RateLimiting
 import Synchronization
 
-/// A journal of the admissions since the last save, in a memory-mapped file. The kernel owns the mapped pages, so the journal survives a
-/// kill of the process, and writing needs no system call. The journal does not survive a crash of the machine.
+/// A journal of the requests that the rate limiter has admitted since the last save, in a memory-mapped file. The kernel owns the mapped
+/// pages, so the journal survives a kill of the process, and writing needs no system call. The journal does not survive a crash of the
+/// machine.
 ///
 /// Each admission is recorded as a note with the digest of the key, the hash of the policy, the time, the number of units and a checksum.
 /// If the process is killed while it writes a note, the checksum of this note is wrong. The client of this request has not received a
@@ -22,7 +23,7 @@ final class AdmissionJournal: Sendable {
         var key: UInt64
         /// The hash of the policy's name.
         var policy: UInt64
-        /// Nanoseconds of the boot's clock; not earlier than the admission.
+        /// The time of the note in nanoseconds of the machine's boot clock. It is not earlier than the admission.
         var bootNanoseconds: Int64
         /// The number of admitted units.
         var units: UInt32
@@ -37,19 +38,19 @@ final class AdmissionJournal: Sendable {
         var isComplete: Bool
         /// The last time at which the process was known to be alive.
         var aliveAt: SnapshotTime
-        /// The longest time for which the process may have run after ``aliveAt``. After a crash of the machine, the last writes may not
-        /// have reached the disk.
+        /// The longest time for which the process may have run after ``aliveAt``. It is longer after a crash of the machine, because the
+        /// last writes may not have reached the disk.
         var uncertainty: Duration
     }
 
-    /// Another process uses the file.
+    /// The error if another process uses the file.
     struct InUse: Error {}
 
-    /// The place of the next note.
+    /// The position of the next note.
     private struct State {
         /// The half that receives notes, 0 or 1.
         var half = 0
-        /// The number of notes in it.
+        /// The number of notes in this half.
         var count = 0
         /// Whether the other half waits for a save.
         var isSealed = false
@@ -57,7 +58,7 @@ final class AdmissionJournal: Sendable {
 
     /// The mapped file.
     private let file: JournalFile
-    /// The place of the next note. The lock also protects the file.
+    /// The position of the next note. The lock also protects the file.
     private let state = Mutex(State())
     /// The state that the previous process left.
     let remains: Remains
@@ -66,7 +67,7 @@ final class AdmissionJournal: Sendable {
     ///
     /// - Parameters:
     ///   - path: The path of the file, about 2 MB.
-    ///   - now: The present, for the state that the previous process left.
+    ///   - now: The present. It replaces a time that the file doesn't contain; see ``Remains``.
     /// - Throws: ``InUse``, or a `POSIXError` if the file can't be created or mapped.
     init(path: String, at now: SnapshotTime) throws {
         file = try JournalFile(path: path)

@@ -1,10 +1,11 @@
 import Foundation
 import RateLimiting
 
-/// The mapped file of an ``AdmissionJournal``: one page with a header, then two halves of notes. Its owner holds a lock during each use.
+/// The mapped file of an ``AdmissionJournal``: one page with a header, then two halves of notes. The journal holds a lock during each use
+/// of this type.
 ///
-/// The file has about 2 MB: 4,096 bytes for the header, and 32,768 notes of 32 bytes in each half. A half is used for half a second, unless
-/// a save fails, so up to 65,536 admissions per second are recorded without a loss.
+/// The file has about 2 MB: 4,096 bytes for the header, and 32,768 notes of 32 bytes in each half. Unless a save fails, a half is used for
+/// half a second. So the journal can record up to 65,536 admissions per second without a loss.
 final class JournalFile: @unchecked Sendable {
     /// The mapping. `@unchecked Sendable` is safe: the mapping doesn't move before `deinit`, and only one thread at a time uses it, under
     /// the journal's lock.
@@ -56,7 +57,7 @@ final class JournalFile: @unchecked Sendable {
         text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     }
 
-    /// Whether the file is a journal that has been begun.
+    /// Whether the file has the header of a journal that a process has begun.
     var isOurs: Bool {
         get { self[0] == Self.magic }
         set { self[0] = newValue ? Self.magic : 0 }
@@ -87,7 +88,8 @@ final class JournalFile: @unchecked Sendable {
         hasLost[half] = false
     }
 
-    /// A word of the header: magic number, boot, wall clock, boot's clock; generation and loss of each half.
+    /// Accesses a word of the header. The words are the magic number, the boot, the wall clock and the boot clock, and then the generation
+    /// and the loss of each half.
     private subscript(word: Int) -> UInt64 {
         get { base.load(fromByteOffset: word * 8, as: UInt64.self) }
         set { base.storeBytes(of: newValue, toByteOffset: word * 8, as: UInt64.self) }
@@ -95,7 +97,7 @@ final class JournalFile: @unchecked Sendable {
 }
 
 extension JournalFile {
-    /// Writes a note at an index. The checksum comes last.
+    /// Writes a note at an index. It writes the checksum last.
     ///
     /// - Parameters:
     ///   - note: The note.
@@ -115,9 +117,9 @@ extension JournalFile {
     /// The uncertainty is 2 s after a kill, and 60 s after a crash of the machine, because the kernel may not have written the last pages.
     /// - Parameter now: The present.
     func remains(at now: SnapshotTime) -> AdmissionJournal.Remains {
-        // The time until which the previous process ran is unknown, so the present is assumed.
+        // The file doesn't contain the time until which the previous process ran, so the method assumes the present.
         guard isOurs else { return .init(notes: [], isComplete: false, aliveAt: now, uncertainty: .zero) }
-        // On systems without boot ids, the boot may be any.
+        // On systems without boot ids, the notes may be from any boot.
         let isThisBoot = !now.bootID.isEmpty && boot == Self.hash(now.bootID)
         let notes = isThisBoot ? notes(of: 0) + notes(of: 1) : []
         return AdmissionJournal.Remains(

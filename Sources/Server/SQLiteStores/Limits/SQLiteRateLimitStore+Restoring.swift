@@ -8,8 +8,8 @@ extension SQLiteRateLimitStore {
     ///
     /// - After a graceful shutdown, the rows are complete.
     /// - After a kill of the process, the method counts the notes of the journal that the rows don't include, in the order of their times.
-    /// - After a crash of the machine, notes may be missing. For the time in which they may have been written, the method counts the quota
-    ///   of all keys as consumed.
+    /// - After a crash of the machine, notes may be missing. For the time in which missing notes may have been written, the method counts
+    ///   the quota of all keys as consumed.
     ///
     /// - Throws: `StoreFailure`. In this case, nothing was discarded, so the next start can restore the state.
     func restore() async throws {
@@ -24,7 +24,7 @@ extension SQLiteRateLimitStore {
             recount(notes, since: past.noted, at: now)
             chargeLost(journal.remains, at: now)
         }
-        // The restored state is saved with this boot's time before anything is discarded.
+        // The method saves the restored state with times of this boot before it discards rows and notes.
         try await saveAll()
         try await remove(past.expired)
         journal.begin(at: now)
@@ -34,7 +34,7 @@ extension SQLiteRateLimitStore {
     private struct Past {
         /// Whether the previous process saved all changes before its end. It is `true` if there was no previous process.
         var wasClean: Bool
-        /// The rows of keys with later admissions; only if the process was killed.
+        /// The rows of keys for which the journal has later admissions. It is empty unless the process was killed.
         var noted: [LimitRow.ID: LimitRow] = [:]
         /// The rows without any usage, which can be removed.
         var expired: [LimitRow] = []
@@ -47,7 +47,7 @@ extension SQLiteRateLimitStore {
     ///
     /// - Parameters:
     ///   - notes: The keys for which the journal has later admissions.
-    ///   - now: The present, against which expired rows are found.
+    ///   - now: The present, which decides which rows have expired.
     private func read(notes: Set<LimitRow.ID>, at now: SnapshotTime) async throws -> Past {
         let past = try await database.write { [limiter] database in
             let wasClean = try Bool.fetchOne(database, sql: "SELECT is_clean FROM rate_limit_process") ?? true
@@ -97,8 +97,8 @@ extension SQLiteRateLimitStore {
         )
     }
 
-    /// Counts the quota of all keys as consumed for the time in which admissions may be missing. Policies whose usage is committed together
-    /// with the admitted work are not affected, because their usage is complete.
+    /// Counts the quota of all keys as consumed for the time in which admissions may be missing. It omits policies whose usage is committed
+    /// in the same transaction as the work of the request, because this usage is complete.
     private func chargeLost(_ remains: AdmissionJournal.Remains, at now: SnapshotTime) {
         guard !remains.isComplete else { return }
         let names = Set(limiter.policyNames).subtracting(committed)

@@ -10,8 +10,8 @@ import Synchronization
 extension SQLiteRateLimitStore: Service {
     /// Saves twice a second until the service group shuts down, then saves all remaining changes.
     ///
-    /// A failed save is logged, and the next save includes its changes. Until then, the journal has the admissions. If another process uses
-    /// the journal, this method saves nothing and only waits for the shutdown.
+    /// A failed save is logged, and the next save includes its changes. Until then, the journal contains the admissions. If another process
+    /// uses the journal, this method saves nothing and only waits for the shutdown.
     public func run() async throws {
         guard journal != nil else {
             try? await gracefulShutdown()
@@ -48,7 +48,7 @@ extension SQLiteRateLimitStore: Service {
     ///
     /// The method first seals a half of the journal, and discards this half after a successful save. If nothing has changed, the method
     /// writes nothing.
-    /// - Throws: `StoreFailure`; then the changes are saved the next time.
+    /// - Throws: `StoreFailure`. In this case, the next call saves the changes.
     public func save() async throws {
         guard let journal else { return }
         journal.seal(at: time())
@@ -95,20 +95,20 @@ extension SQLiteRateLimitStore {
         }
     }
 
-    /// Saves up to 250 changes in one transaction, and removes up to as many expired rows. If it fails, the changes are returned to the
-    /// limiter.
+    /// Saves up to 250 changes in one transaction, and removes up to as many expired rows. If the transaction fails, the method returns the
+    /// changes to the limiter.
     /// - Returns: The numbers of saved and removed rows.
     private func saveBatch() async throws -> (saved: Int, removed: Int) {
         let taken = TakenRows()
         do {
             return try await database.write { [limiter, time] database in
-                // The changes are taken within the transaction. Otherwise, an older state could overwrite usage that a request has
-                // committed itself meanwhile.
+                // The closure takes the changes within the transaction. Otherwise, this save could overwrite newer usage that a request has
+                // committed in its own transaction meanwhile.
                 let now = time()
                 let rows = limiter.takeChanges(upTo: Self.batch, time: time)
                 taken.rows.withLock { $0 = rows }
                 try ConsumedQuota(rows: rows, covers: now).keep(in: database)
-                // Uses the boot's clock, which no operator can set.
+                // The condition uses the boot clock, because an operator can't set this clock.
                 try database.executeCached(
                     sql: """
                         DELETE FROM rate_limit WHERE (policy, key) IN (
@@ -126,7 +126,7 @@ extension SQLiteRateLimitStore {
     }
 }
 
-/// The rows of a save in progress, which are returned if it fails.
+/// The rows of a save in progress. If the save fails, the limiter gets them back.
 private final class TakenRows: Sendable {
     let rows = Mutex<[SavedRateLimit]>([])
 }

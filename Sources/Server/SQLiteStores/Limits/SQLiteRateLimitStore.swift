@@ -12,8 +12,9 @@ import Synchronization
 /// Decisions don't wait for the disk. Changes are saved twice a second. A journal records the admissions since then, in a memory-mapped
 /// file that survives a kill of the process. After a graceful shutdown and after a kill, the next process continues with exactly the same
 /// usage, except for usage that expires within 20 ms. If the machine itself crashes, admissions that had not reached the disk are missing.
-/// For the time in which admissions may be missing, the store counts the quota of all keys as consumed. It does so under each policy whose
-/// usage is not committed together with the admitted work.
+/// For the time in which admissions may be missing, the store counts the quota of all keys as consumed. It doesn't do this for policies
+/// whose usage is committed in the same transaction as the work of the request, such as the email that the request queues. The usage of
+/// these policies is complete.
 ///
 /// Keys are stored as digests under the server's secret.
 ///
@@ -33,7 +34,7 @@ import Synchronization
 ///
 /// All methods are thread-safe.
 public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == Duration {
-    /// The counts in memory, by which all requests are decided.
+    /// The limiter that counts in memory and decides about all requests.
     let limiter: JointRateLimiter<C>
     /// The database in which the counts are saved.
     let database: SQLiteDatabase
@@ -47,12 +48,12 @@ public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == 
     let time: @Sendable () -> SnapshotTime
     /// Reports failures of the journal and of saves.
     let logger: Logger
-    /// The names of the policies whose usage is committed together with the admitted work, including the policies of their networks.
+    /// The names of the policies whose usage is committed in the same transaction as the work of the request. They include the policies
+    /// that limit the networks of these policies' clients.
     let committed: Set<String>
-    /// The hashes of the policies' names for the journal, by the index of the policy; `nil` for policies whose usage is committed together
-    /// with the admitted work.
+    /// The hashes of the policies' names for the journal, by the index of the policy; `nil` for the policies in ``committed``.
     private let policyHashes: [UInt64?]
-    /// The shortest usage that is saved, in nanoseconds. Shorter usage ends before another process could have started.
+    /// The shortest usage that is saved, in nanoseconds. Shorter usage would expire before another process can start and read it.
     private static var shortestUsage: Int64 { 20_000_000 }
 
     /// Opens the limits and restores the state of the previous process.
@@ -61,7 +62,8 @@ public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == 
     ///   - database: The database of the limits.
     ///   - journal: The file of unsaved admissions. Only one process at a time can use it. Another process that opens it starts with empty
     ///     limits, saves nothing, and logs an error.
-    ///   - committed: The names of policies whose usage is stored by ``consumedQuota(of:)`` before the response.
+    ///   - committed: The names of policies whose usage is committed in the same transaction as the work of the request, with
+    ///     ``consumedQuota(of:)``.
     ///   - memory: The largest size of the keys, in bytes.
     ///   - secret: The secret for the digests of keys.
     ///   - clock: A monotonic clock.
@@ -112,11 +114,11 @@ extension SQLiteRateLimitStore: RateLimitStore {
         var covers: Int64?
         return limiter.admit(claims) { policy, key, units in
             if covers == nil {
-                // The flag is set before the note is written, because a save that finds no changes discards all earlier notes.
+                // The method sets the flag before it writes the note, because a save that finds no changes discards all earlier notes.
                 hasChanged.store(true, ordering: .sequentiallyConsistent)
             }
             guard let policyHash = policyHashes[policy] else { return }
-            // The time is read after the charge. So each save that covers a later time includes the charge.
+            // The method reads the time after it has counted the request. So each save that covers a later time includes this request.
             let now = covers ?? time().bootNanoseconds
             covers = now
             let units = UInt32(clamping: units)
@@ -127,13 +129,13 @@ extension SQLiteRateLimitStore: RateLimitStore {
     /// The size of the keys in memory.
     public var usage: RateLimitUsage? { limiter.usage }
 
-    /// Decides without counting.
+    /// Decides about a request without counting it.
     ///
     /// - Parameter claims: The claims of the request.
     /// - Returns: The decision that ``admit(_:)`` would make now.
     public func check(_ claims: [RateLimitClaim]) -> RateLimitResult { limiter.check(claims) }
 
-    /// Refunds the charge in memory and saves it with the next changes. If the process is killed in between, the units stay counted.
+    /// Refunds the charge in memory and saves it with the next changes. If the process is killed before this save, the units stay counted.
     ///
     /// - Parameters:
     ///   - charge: The charge of an admission. Its units are returned at most once.
@@ -151,7 +153,7 @@ extension SQLiteRateLimitStore: RateLimitStore {
         hasChanged.store(true, ordering: .sequentiallyConsistent)
     }
 
-    /// Returns the changes of the given keys, for a transaction of the admitted work.
+    /// Returns the unsaved changes of the given keys, so that they can be stored in the transaction that does the work of the request.
     ///
     /// The store then treats these changes as saved. If the transaction fails, the caller must return the changes to the store, so that the
     /// next save includes them.
@@ -161,8 +163,8 @@ extension SQLiteRateLimitStore: RateLimitStore {
     public func consumedQuota(of claims: [RateLimitClaim]) -> ConsumedQuota? {
         guard journal != nil else { return nil }
         let now = time()
-        // Usage can only end later than before. So if a short usage is not saved over a stored row, the stored usage has already ended, or
-        // it belongs to older rules.
+        // Short usage is not saved, so an older row stays in the database. This is harmless: usage only ever ends later than before, so the
+        // usage in the older row has ended, or it belongs to older rules.
         let rows = limiter.takeChanges(of: claims, time: time).filter { $0.lifetime >= Self.shortestUsage }
         return ConsumedQuota(rows: rows, covers: now) { [self] in
             limiter.returnChanges(rows)

@@ -2,15 +2,16 @@ import AccountCore
 public import Foundation
 package import GRDB
 
-/// Seals a database whose data was copied to another one: triggers refuse all changes of its tables.
+/// Seals a database whose data was copied to another database. Triggers then refuse all changes of its tables.
 ///
 /// Servers on a sealed database still serve requests that only read. Writes fail with a `StoreFailure` whose `isBusy` is `true`, so that
-/// clients retry them. A new server doesn't start on a sealed database. Rate limits and the time can still be saved.
+/// clients retry them. A new server doesn't start on a sealed database. Rate limits and the steady time (``SteadyTime``) can still be
+/// saved.
 ///
 /// The triggers are part of the file, so the seal holds for all processes and survives a restart. `holdfast` seals the database at the end
 /// of a copy to PostgreSQL, in the transaction that reads the last changes.
 public enum SQLiteSeal {
-    /// The tables that the seal protects, which are all tables that are copied.
+    /// The tables that the seal protects. These are all tables that are copied.
     package static let tables = [
         "account", "session", "refresh_token", "reset_token", "freeze_token", "mail_intent", "audit_event", "idempotency_key",
         "sent_reset", "decoy_span", "mail_retry", "signing_key", "account_link", "former_address", "account_device",
@@ -44,7 +45,7 @@ public enum SQLiteSeal {
         try close(database)
     }
 
-    /// Returns whether the database is sealed. Checks for one of the triggers.
+    /// Returns whether the database is sealed. The method checks whether one of the triggers exists.
     package static func isClosed(_ database: Database) throws -> Bool {
         try Bool.fetchOne(
             database,

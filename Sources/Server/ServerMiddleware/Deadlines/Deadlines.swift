@@ -2,15 +2,16 @@ import NIOCore
 import Synchronization
 import Timekeeping
 
-/// Runs actions and cancels operations at deadlines. One task sleeps until the next deadline, regardless of the number of pending
-/// deadlines.
+/// Runs actions and cancels operations at deadlines. A single task sleeps until the next deadline, even if thousands of deadlines are
+/// pending.
 ///
 /// A separate sleep for each request would be simpler. But after a sleep is canceled, the runtime keeps its timer (about 700 bytes) until
 /// the planned end. With thousands of requests per second and deadlines of 30 s, these timers take 100 MB.
 ///
 /// The class is not generic over its clock. Each request adds a deadline, and a call through `any` would be slower.
 ///
-/// A mutex protects the queue and the watching task. Actions run without the lock, so an action may add or remove deadlines.
+/// A mutex protects the queue and the watching task, which is the task that sleeps. Actions run without the lock, so an action can add or
+/// remove deadlines.
 final class Deadlines: Sendable {
     /// The action of a deadline. The action runs on the watching task, so it must not block.
     typealias Action = @Sendable () -> Void
@@ -33,7 +34,7 @@ final class Deadlines: Sendable {
     /// The number of pending deadlines.
     var count: Int { state.withLock(\.queue.count) }
 
-    /// Calls an action after a time, unless the deadline is removed before.
+    /// Calls an action after the given time. If the deadline is removed first, the action is not called.
     /// - Parameters:
     ///   - time: The time from now. If the time is not positive, the action is called as soon as the watching task runs.
     ///   - action: The action. The action runs on the watching task, so it must not block.
@@ -59,8 +60,8 @@ final class Deadlines: Sendable {
         state.withLock { $0.queue.remove(id) } != nil
     }
 
-    /// Waits for a time. The method rounds the end of the pause up to a multiple of 10 ms. Pauses that end at about the same time therefore
-    /// wake the processor only once.
+    /// Suspends the caller for the given time. The method rounds the end of the pause up to a multiple of 10 ms, so that pauses with nearly
+    /// the same end wake the processor only once.
     ///
     /// - Parameter time: The time from now.
     /// - Throws: `CancellationError` if the task is canceled. The method then returns immediately.
@@ -81,7 +82,7 @@ final class Deadlines: Sendable {
         }
     }
 
-    /// Runs an operation in a new task and waits for its result until a deadline.
+    /// Runs an operation in a new task, and waits for its result until the deadline at the latest.
     ///
     /// If the operation is late, the method cancels the operation and returns without waiting for it. An operation that ignores its
     /// cancellation therefore can't delay the caller, but the operation continues to run.
@@ -105,8 +106,8 @@ final class Deadlines: Sendable {
         }
         running.started(task)
         let id = add(after: time) {
-            // Cancels the operation before the caller is resumed. The engine (Hummingbird) then continues, and the operation must no longer
-            // read the request's body.
+            // Cancels the operation before the caller resumes. After that, the engine (Hummingbird) continues with the connection, so the
+            // operation must no longer read the request's body.
             guard outcome.claim() else { return }
             task.cancel()
             outcome.complete(.failure(expired()))
@@ -119,10 +120,11 @@ final class Deadlines: Sendable {
         }
     }
 
-    /// Runs a part of an operation with a shorter deadline. If the part takes longer than its time, the method cancels the whole operation.
+    /// Runs one part of an operation with a shorter deadline than the whole operation. If the part takes too long, the method cancels the
+    /// whole operation.
     ///
-    /// The operation is one that ``run(within:throwing:_:)`` runs. Unlike that method, this method creates no task, and waits for the part.
-    /// The part must therefore end when its task is canceled.
+    /// Call this method only within an operation that ``run(within:throwing:_:)`` runs. This method creates no task, and it always waits
+    /// until the part ends. The part must therefore end when its task is canceled.
     /// - Parameters:
     ///   - time: The time for the part.
     ///   - operation: The task of the whole operation.
@@ -138,12 +140,14 @@ final class Deadlines: Sendable {
     ) async throws -> Value {
         let id = add(after: time) { operation.cancel() }
         let result = await Result(awaiting: part)
-        // If the deadline came while the part ended, the operation has been canceled. The later steps of the operation would fail.
+        // If the deadline passed just as the part ended, the operation is already canceled. Its later steps would fail, so the method
+        // throws now.
         guard remove(id) else { throw expired() }
         return try result.get()
     }
 
-    /// Starts the task that sleeps until the next deadline. The task sleeps again until there are no deadlines.
+    /// Starts the task that sleeps until the next deadline. After each deadline, the task sleeps again. The task ends when no deadlines are
+    /// left.
     private func watching(until first: Duration) -> Task<Void, Never> {
         Task.detached { [self] in
             var next: Duration? = first
@@ -170,10 +174,10 @@ final class Deadlines: Sendable {
     }
 }
 
-/// The task of an operation that has a deadline. A part of the operation with a shorter deadline can cancel this task.
+/// The task of an operation that has a deadline. If one part of the operation has a shorter deadline, this part can cancel the task.
 ///
-/// The value is created before its task, because the task reads the value from the task-local ``current``. If a part is late before
-/// ``started(_:)`` is called, the state stores the cancellation.
+/// This object is created before the task itself, because the task reads the object from the task-local ``current``. If a part exceeds its
+/// deadline before ``started(_:)`` is called, the object stores the cancellation until then.
 final class RunningTask: Sendable {
     /// The task of the operation that the current code is part of.
     @TaskLocal static var current: RunningTask?
@@ -208,7 +212,7 @@ final class RunningTask: Sendable {
 }
 
 extension Result where Failure == any Error {
-    /// Runs a closure and catches its error.
+    /// Runs a closure, and stores its result or the error that it throws.
     fileprivate init(awaiting body: () async throws -> Success) async {
         do {
             self = .success(try await body())
@@ -218,10 +222,10 @@ extension Result where Failure == any Error {
     }
 }
 
-/// Actions in the order of their deadlines. Adding is O(1) if no pending deadline is later.
+/// A queue of actions in the order of their deadlines. Adding an action is O(1) if no pending deadline is later.
 ///
-/// The type is a sorted array with a dictionary. To remove an action, only its entry in the dictionary is removed, so no search is needed.
-/// The entry in the array is removed later.
+/// The queue consists of a sorted array and a dictionary. Removing an action removes only its entry in the dictionary, so the queue needn't
+/// search the array. The queue removes the entry in the array later.
 struct DeadlineQueue<Instant: Comparable, Action> {
     private var actions: [UInt64: Action] = [:]
     /// The deadlines, earliest first. The entry of a removed action stays until it is the first entry, or until more than half of all
@@ -272,7 +276,7 @@ struct DeadlineQueue<Instant: Comparable, Action> {
     }
 }
 
-/// Runs the tasks of a connection on its event loop. If the handling of a request never suspends, one thread does all of the work.
+/// An executor that runs the tasks of a connection on the event loop of this connection. All work for a request then stays on one thread.
 ///
 /// The global executor would move each task to another thread and back, which costs more time than most requests take.
 final class EventLoopExecutor: TaskExecutor {

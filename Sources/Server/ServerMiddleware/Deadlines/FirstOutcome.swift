@@ -3,8 +3,8 @@ import Synchronization
 /// A result that several tasks compete to set. The first task that claims the result completes it. Later claims have no effect.
 ///
 /// Claiming and completing are separate steps. Between the two steps, the task that claimed the result can act before the waiter continues.
-/// For example, it can cancel another task. Each outcome has one waiter, which is resumed exactly once. Several threads can call all
-/// methods.
+/// For example, this task can cancel another task. Each outcome has one waiter, which is resumed exactly once. The methods can be called
+/// from any thread.
 final class FirstOutcome<Value: Sendable>: Sendable {
     private typealias Waiter = CheckedContinuation<Value, any Error>
 

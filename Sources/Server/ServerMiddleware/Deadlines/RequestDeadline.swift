@@ -3,13 +3,14 @@ import HTTPTypes
 import Hummingbird
 import StrictJSON
 
-/// The longest time that a route may take. If a route returns no response within this time, the client gets 504 `SERVER_TIMEOUT`.
+/// The longest time that a route can take. If a route returns no response within this time, the client gets 504 `SERVER_TIMEOUT`.
 ///
-/// The middleware cancels the task of the route, but does not wait until the route has ended. A route that ignores its cancellation may
-/// still change data. If the route returns a streamed body, the time for sending the body is not limited.
+/// The middleware cancels the task of the route, but does not wait until the route has ended. A route that ignores its cancellation can
+/// therefore still change data after the response. If the route returns a streamed body, the time for sending the body is not limited.
 ///
-/// A client may send `X-Request-Timeout-Ms`: the number of milliseconds for which the client still waits for the response. The smaller of
-/// the two times applies. If the value is not a positive whole number, the request is refused with 400.
+/// A client can send the header `X-Request-Timeout-Ms` with the number of milliseconds for which it still waits for the response. If this
+/// time is shorter than the server's limit, it replaces the limit. If the value is not a positive whole number, the request is refused with
+/// 400.
 ///
 /// ``ContractRouter`` and ``ContractGroup`` have a deadline of 30 seconds by default. Pass the same value to several routers: all requests
 /// then share one timer task.
@@ -35,7 +36,7 @@ public struct RequestDeadline: Sendable {
         self.deadlines = Deadlines(clock: clock)
     }
 
-    /// Returns the time that a request may take: the limit, or the time that the client sent if this time is shorter.
+    /// Returns the longest time for a request: the server's limit, or the time that the client sent if this time is shorter.
     /// - Throws: ``ContractError`` with the code `VALIDATION_INVALID_INPUT` if the time that the client sent is not a positive whole
     ///   number.
     func limit(of request: Request) throws -> Duration {
@@ -43,13 +44,13 @@ public struct RequestDeadline: Sendable {
         return min(limit, timeout)
     }
 
-    /// Runs a route for a request. The response with 504 closes the connection, because the route may still read from the connection.
+    /// Runs a route for a request. The response with 504 closes the connection, because the route can still be reading the request's body.
     /// - Parameters:
     ///   - request: The request. Its header `X-Request-Timeout-Ms` can shorten the time.
     ///   - route: The route. It runs in a new task.
     /// - Throws: ``ContractError`` with the code `SERVER_TIMEOUT` if the time is over; errors of the route are rethrown.
     func run(for request: Request, _ route: @escaping @Sendable () async throws -> Response) async throws -> Response {
-        // The connection closes with the response, because the route may still read from the connection.
+        // The connection closes with the response, because the route can still be reading the request's body.
         try await deadlines.run(
             within: limit(of: request),
             throwing: ContractError(.serverTimeout, headers: [.connection: "close"]),

@@ -4,9 +4,9 @@ import StrictJSON
 
 /// Decodes any `Decodable` type from JSON and collects all problems. Foundation's decoder stops at the first problem.
 ///
-/// After a problem, the decoder continues with a placeholder: it tries to decode the type from several samples. After a decoding with
-/// problems, the decoded value is discarded. If a type accepts no sample, decoding stops at that level. The list of problems is then
-/// incomplete, but never wrong.
+/// If a value doesn't fit its type, the decoder uses a placeholder in its place and continues. To get a placeholder, the decoder tries to
+/// decode the type from several sample values. If the type accepts none of them, decoding stops at that level. The list of problems is then
+/// incomplete, but each problem in it is real. If there is any problem, the decoder discards the decoded value.
 /// - Complexity: O(size of the body).
 enum BodyDecoder {
     /// Decodes a value.
@@ -27,9 +27,10 @@ enum BodyDecoder {
     }
 }
 
-/// The problems found so far. A log stores one problem more than a response lists, so that the response can report that there are more.
+/// The list of problems that the decoder has found so far. The list stores one problem more than a response can contain. The response can
+/// then report that there are more problems.
 ///
-/// Equal problems are recorded once. A log needs no lock, because only one synchronous decoding uses the log.
+/// Equal problems are recorded once. The list needs no lock, because each decoding has its own list and runs synchronously.
 final class ProblemLog {
     private(set) var problems: [ContractError.Problem] = []
 
@@ -41,7 +42,7 @@ final class ProblemLog {
     }
 }
 
-/// A value of the body and its path.
+/// A value of the body, together with its path.
 struct BodyPlace {
     let value: JSONValue
     let path: FieldPath
@@ -50,7 +51,7 @@ struct BodyPlace {
     /// The problems of the whole body.
     let log: ProblemLog
 
-    /// The error of a value without a placeholder. The problem has already been recorded.
+    /// The error that stops decoding if no placeholder exists for a value. The problem has already been recorded.
     struct Abandoned: Error {}
 
     /// Returns the place of a member or an element.
@@ -68,7 +69,8 @@ struct BodyPlace {
         } catch is Abandoned {
             // The problem was recorded at a deeper level.
         } catch {
-            // If a problem was recorded at a deeper level, the placeholder for the value at that level may be the only cause of this error.
+            // If a problem was recorded at a deeper level, the decoder used a placeholder there. This placeholder can be the only cause of
+            // the error.
             let code = (error as? any ContractRefusal)?.code ?? .validationInvalidFormat
             if log.problems.count == noted { log.note(code, at: path) }
         }

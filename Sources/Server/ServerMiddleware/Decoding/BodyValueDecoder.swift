@@ -31,12 +31,12 @@ private struct BodyScalarContainer: SingleValueDecodingContainer {
     func decodeNil() -> Bool { place.value == .null }
 
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        // The method throws instead of using a placeholder, because the type around this value may have a placeholder.
+        // The method throws instead of using a placeholder. The caller can then use a placeholder for the type that contains this value.
         try BodyScalars.decode(type, from: place) ?? type.init(from: BodyValueDecoder(place: place))
     }
 }
 
-/// The members of an object. A missing member is recorded, and decoding continues with a placeholder.
+/// The members of an object. If a member is missing, the container records this problem, and decoding continues with a placeholder.
 private struct BodyObjectContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let place: BodyPlace
     let object: JSONObject
@@ -72,7 +72,7 @@ private struct BodyObjectContainer<Key: CodingKey>: KeyedDecodingContainerProtoc
     }
 }
 
-/// The elements of an array. If the type reads more elements than the array has, decoding throws.
+/// The elements of an array. If the type reads more elements than the array has, the container throws an error.
 private struct BodyArrayContainer: UnkeyedDecodingContainer {
     let place: BodyPlace
     let elements: [JSONValue]
@@ -116,8 +116,8 @@ extension BodyPlace {
         value != .null || type == JSONValue.self || type is any ExpressibleByNilLiteral.Type
     }
 
-    /// Returns the place if it has a container of the same kind as `empty`. Otherwise, records the problem and returns a place with the
-    /// empty container. Problems within the empty container are not recorded.
+    /// Returns this place if its value is of the same kind (object or array) as `empty`. Otherwise, records the problem and returns a place
+    /// with the empty object or array. Problems within the empty value are not recorded.
     fileprivate func expecting(_ empty: JSONValue) -> BodyPlace {
         switch (value, empty) {
         case (.object, .object), (.array, .array): return self
@@ -183,7 +183,7 @@ enum BodyScalars {
     private static func integer<Number: FixedWidthInteger>(_ type: Number.Type, _ place: BodyPlace) throws -> Number {
         if case .integer(let value) = place.value { return try require(Number(exactly: value)) }
         if case .number(let value) = place.value {
-            // Above 2^53, a Double may differ from the number in the text.
+            // Above 2^53, a Double can differ from the number in the text.
             return try require(value.magnitude <= 0x1p53 ? Number(exactly: value) : nil)
         }
         return try require(place.isForm ? place.value.stringValue.flatMap { Number($0) } : nil)

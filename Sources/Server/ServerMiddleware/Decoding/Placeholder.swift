@@ -16,7 +16,7 @@ enum Placeholder {
     private static func firstCase<Cases: CaseIterable>(of type: Cases.Type) -> Any? { type.allCases.first }
 }
 
-/// A text and a number from which a type may be decoded.
+/// A text and a number that serve as sample values for decoding.
 private struct Sample {
     let text: String
     let number: Int

@@ -11,7 +11,7 @@ package import StrictJSON
 /// ```
 ///
 /// The reader refuses a missing or unsupported content type. The reader also refuses JSON that two parsers could read differently: JSON
-/// that is not UTF-8, is nested too deeply or has a duplicate key. Members that the type doesn't read are ignored.
+/// that is not UTF-8, is nested too deeply or has a duplicate key. The reader ignores members of the body that the type doesn't decode.
 ///
 /// The reader stores nothing about requests, so create one reader for all routes. If the request context conforms to
 /// ``ContractRequestContext``, `request.decode(as:context:)` also reads the body with a `RequestReader`.
@@ -117,9 +117,9 @@ public struct RequestReader: RequestDecoder, Sendable {
         }
     }
 
-    /// Calls a closure with the request. If the reader accepts the content type, the body is first read into memory.
+    /// Calls a closure with the request. If the reader supports the content type, it first reads the body into memory.
     /// - Parameters:
-    ///   - request: The request. Bodies of requests with safe methods are not read.
+    ///   - request: The request. If its method is safe, such as GET, the reader doesn't read its body.
     ///   - next: The closure. If the closure reads the body, it gets the bytes from memory.
     /// - Throws: The errors of ``bytes(of:)`` and of the closure.
     func gathering<Result>(_ request: Request, _ next: (Request) async throws -> Result) async throws -> Result {
@@ -177,8 +177,8 @@ public struct RequestReader: RequestDecoder, Sendable {
         } catch is CancellationError {
             throw CancellationError()
         } catch {
-            // The connection broke, or the bytes are not valid HTTP. The client may not receive the response, and the connection can't be
-            // reused.
+            // The connection broke, or the bytes are not valid HTTP. It is not certain that the client receives the response, and the
+            // connection can't be reused.
             throw ContractError(.requestMalformed, headers: [.connection: "close"])
         }
         return bytes

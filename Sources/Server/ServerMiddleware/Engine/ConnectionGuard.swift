@@ -8,8 +8,8 @@ import NIOCore
     import Darwin
 #endif
 
-/// Closes a connection if its client is too slow. A client can be too slow at sending the head of a request, the rest of a body or the next
-/// request. A client can also be too slow at reading responses.
+/// Closes a connection if its client is too slow. The guard limits the times in which the client sends the head of a request, the rest of a
+/// body and the next request. It also limits the time in which the client reads responses.
 ///
 /// The guard is the first handler of the pipeline after TLS, so it sees all bytes and can close the connection immediately.
 /// ``RequestGuard`` reports requests and responses to the guard.
@@ -30,7 +30,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         case head(since: NIODeadline)
         case request(since: NIODeadline)
         case body
-        /// The response of the server itself.
+        /// The response that the server is processing. The client has no deadline in this state.
         case response
     }
 
@@ -59,10 +59,10 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var written = 0
     /// The time that the client has left to read.
     private var allowance: WriteAllowance
-    /// Whether the connection closes after the response in progress.
+    /// Whether the server closes the connection after the response that it is sending.
     private(set) var endsAfterResponse = false
 
-    /// Creates the guard of a connection. The connection is admitted when it becomes active.
+    /// Creates the guard of a connection. When the connection becomes active, the guard requests a place for it in `connections`.
     init(connections: Connections) {
         self.connections = connections
         allowance = WriteAllowance(time: connections.limits.writeTime, rate: connections.limits.minimumWriteRate)
@@ -165,7 +165,8 @@ extension ConnectionGuard {
         guard let context, context.channel.isActive else { return }
         connections.count(end)
         if bufferedBytes(context) > 0, let socket = context.channel as? any SocketOptionProvider {
-            // The connection sends a reset. Otherwise, the kernel would keep trying to send bytes that the client doesn't read.
+            // With this option, the connection closes with a reset. Otherwise, the kernel would keep trying to send bytes that the client
+            // doesn't read.
             _ = socket.setSoLinger(linger(l_onoff: 1, l_linger: 0))
         }
         context.close(promise: nil)

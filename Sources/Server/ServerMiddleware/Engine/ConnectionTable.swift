@@ -3,7 +3,8 @@ import Synchronization
 
 /// The state of a connection. The event loop writes the state. The table reads the state when a new connection needs a place.
 ///
-/// One atomic number contains the phase and the time, so a reader always gets a phase and its own time.
+/// One atomic number contains both the phase and its start. A reader therefore never gets the phase of one moment with the start of
+/// another.
 final class ConnectionActivity: Sendable {
     /// The event that the connection waits for. The phase takes two bits of ``ConnectionActivity``.
     enum Phase: UInt64 {
@@ -11,7 +12,7 @@ final class ConnectionActivity: Sendable {
         case fresh
         /// Between two requests.
         case idle
-        /// The client must act: send the rest of a body, or read its responses.
+        /// The server waits for the client, which must send the rest of a body or read its responses.
         case waiting
         /// The server is processing a request.
         case working
@@ -46,11 +47,11 @@ enum ConnectionEnd: String, CaseIterable, Sendable {
     case body
     /// The client did not read its responses.
     case write
-    /// Another connection needed the place.
+    /// The capacity was reached, and another connection needed the place.
     case capacity
     /// Another connection of the same client needed the place.
     case client
-    /// The client sent too many bytes before the responses to its earlier requests.
+    /// The client sent too many bytes without waiting for the responses to its earlier requests.
     case pipeline
 }
 
@@ -65,20 +66,20 @@ enum ConnectionRefusal: String, CaseIterable, Sendable {
 /// The open connections with their clients. When a new connection needs a place, the table chooses the connection to close. The table is a
 /// value without side effects.
 ///
-/// A new connection is always admitted if an existing connection can be closed for it:
+/// The table always admits a new connection if it can close an existing connection instead:
 /// - If the client has reached its limit, the client's connection that has waited longest is closed.
-/// - If the capacity is reached, a connection of the network (/48 or /24) with the most connections is closed. Clients from other networks
-///   therefore get places even if attackers have many connections.
+/// - If the capacity is reached, a connection of the network (/48 or /24) with the most connections is closed. Attackers who open many
+///   connections from one network therefore can't keep clients of other networks out.
 ///
-/// Within one network, the table first takes connections from the client with the most connections. The table closes the connections of
-/// this client in this order:
+/// Within this network, the table closes connections of the client with the most connections first. It closes the connections of this
+/// client in this order:
 /// 1. connections on which no request has arrived within a second;
 /// 2. idle connections;
-/// 3. younger connections without a complete request;
+/// 3. connections that are younger than a second and have no complete request;
 /// 4. connections on which a request or a response is in progress, but only if the new client's network has fewer connections.
 ///
-/// Within each group, the connection that has waited longest is closed first. A connection is never closed while the server itself is
-/// processing its request.
+/// Within each of these four groups, the connection that has waited longest is closed first. The table never closes a connection while the
+/// server is processing its request.
 struct ConnectionTable<Handle> {
     struct ID: Hashable {
         fileprivate let number: UInt64
@@ -131,21 +132,22 @@ struct ConnectionTable<Handle> {
     /// The number of open connections.
     var count: Int { entries.count }
 
-    /// The number of connections above the capacity that are still admitted if no connection can be closed.
+    /// The number of connections that the table admits above the capacity if it can't close any connection.
     private var reserve: Int { min(128, max(8, capacity / 16)) }
 
-    /// Whether idle connections are closed after the shorter idle time, because three quarters of the capacity are used.
+    /// Whether at least three quarters of the capacity are used. If so, idle connections are closed after the shorter idle time.
     var isCrowded: Bool { entries.count * 4 >= capacity * 3 }
 
-    /// Admits a connection if there is a place, or if a place can be freed. Connections to be closed are already removed from the table.
+    /// Admits a connection if there is a place, or if the table can free a place. The table has already removed the connections that it
+    /// returns for closing.
     ///
     /// - Parameters:
     ///   - origin: The client and its network.
     ///   - activity: The state of the connection, which its event loop changes later.
     ///   - handle: Closes the connection.
     ///   - now: The current time.
-    /// - Complexity: O(1) below the limits. At the capacity, one call is O(n) for n connections. Each such call frees 1/64 of the places,
-    ///   so the cost is amortized over many new connections.
+    /// - Complexity: O(1) below the limits. At the capacity, a call sorts all n connections of the g networks, which costs O(n log n + n ·
+    ///   g / 64). Such a call usually frees 1/64 of the places, so that the next calls are O(1) again.
     mutating func open(_ origin: Origin, _ activity: ConnectionActivity, _ handle: Handle, at now: NIODeadline) -> Admission {
         var closing: [(handle: Handle, end: ConnectionEnd)] = []
         if let perClient, !origin.isExempt, let own = clients[origin.client], own.count >= perClient {
@@ -181,7 +183,7 @@ struct ConnectionTable<Handle> {
         return entry
     }
 
-    /// Returns the connections to close. Each one belongs to the network that has the most connections at that point.
+    /// Chooses the connections to close. After each choice, the table determines again which network has the most connections.
     private func victims(_ count: Int, for newcomer: Origin, at now: NIODeadline) -> [ID] {
         let share = (networks[newcomer.network] ?? 0) + 1
         var groups: [ClientAddress: [Candidate]] = [:]
@@ -212,8 +214,9 @@ struct ConnectionTable<Handle> {
         return victims
     }
 
-    /// Orders the networks. The greatest network loses a connection next: the network with the most connections. If two networks have the
-    /// same number, the greater one is the network whose connection must be closed first.
+    /// Returns whether one network comes before another in ascending order. The last network in this order, which has the most connections,
+    /// loses a connection next. If two networks have the same number, the network whose next connection has the lower rank or has waited
+    /// longer comes last.
     private func isLess(_ one: (size: Int, candidates: [Candidate]), _ other: (size: Int, candidates: [Candidate])) -> Bool {
         guard let first = one.candidates.last else { return !other.candidates.isEmpty }
         guard let second = other.candidates.last else { return false }
@@ -226,8 +229,8 @@ struct ConnectionTable<Handle> {
         return first != second ? first > second : Self.isBefore(one, other)
     }
 
-    /// Returns whether a connection has a lower rank than another connection. If the ranks are equal, whether the connection has waited
-    /// longer.
+    /// Returns whether a connection must be closed before another connection: the connection with the lower rank, or if the ranks are
+    /// equal, the connection that has waited longer.
     private static func isBefore(_ one: Candidate, _ other: Candidate) -> Bool {
         one.rank != other.rank ? one.rank < other.rank : one.since < other.since
     }

@@ -42,9 +42,9 @@ public final class Connections: Sendable {
     private let closed: [ConnectionEnd: Counter]
     private let refused: [ConnectionRefusal: Counter]
 
-    /// Creates an empty table of connections.
+    /// Creates an object without open connections.
     /// - Parameters:
-    ///   - limits: The number of connections and their times.
+    ///   - limits: The largest numbers of connections, and the times after which a connection is closed.
     ///   - identity: The trusted proxies, and the IPv6 prefix length that identifies a client.
     ///   - metrics: The factory of the counters; `nil` uses the process's default.
     public init(
@@ -109,11 +109,11 @@ public final class Connections: Sendable {
 ///
 /// All durations must be positive. The defaults suit a public server. Tests use shorter durations.
 public struct ConnectionLimits: Hashable, Sendable {
-    /// The largest number of open connections; 4,096 by default. At this number, a new connection replaces a connection that waits for its
-    /// client. The process needs more file descriptors than this number.
+    /// The largest number of open connections; 4,096 by default. At this number, the server closes a connection that waits for its client
+    /// when a new connection arrives. The process must be allowed to open more file descriptors than this number.
     public var capacity: Int
     /// The largest number of open connections of one client; `nil` sets no limit. Peers in ``ClientIdentity/trustedProxies`` are exempt.
-    /// Above the limit, a new connection of a client replaces an idle connection of the same client.
+    /// When a client at the limit opens a new connection, the server closes an idle connection of the same client.
     public var perClient: Int?
     /// The time within which the head of a request must arrive; 10 seconds by default. For the first request, the time begins with the
     /// connection, before the TLS handshake. For a later request, the time begins with the first byte of the request.
@@ -122,11 +122,12 @@ public struct ConnectionLimits: Hashable, Sendable {
     /// load balancer in front of the server should have a shorter idle time. The load balancer then never sends a request on a connection
     /// that the server is closing.
     public var idleTime: Duration
-    /// The idle time while three quarters of ``capacity`` or more are in use; 15 seconds by default.
+    /// The idle time that applies while three quarters of ``capacity`` or more are in use; 15 seconds by default.
     public var crowdedIdleTime: Duration
     /// The time after which a connection is closed if its client reads no bytes of the responses; 30 seconds by default.
     public var writeTime: Duration
-    /// The lowest rate, in bytes per second, at which a client must read; 2,048 by default. A client may be late by up to ``writeTime``.
+    /// The lowest rate, in bytes per second, at which a client must read; 2,048 by default. A client that reads more slowly for a short
+    /// time is not closed, as long as it is late by less than ``writeTime``.
     public var minimumWriteRate: Int
 
     /// Creates limits. If a parameter is omitted, the default of its property applies.

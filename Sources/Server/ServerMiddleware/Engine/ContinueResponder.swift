@@ -5,7 +5,7 @@ import NIOHTTPTypes
 /// Sends `100 Continue` to a client that waits for this response before it sends its body (RFC 9110 §10.1.1). Without this response, the
 /// client would wait for its own timeout.
 ///
-/// HTTP/1.1 responses must have the order of the requests. The handler therefore sends `100 Continue` only after the responses to all
+/// HTTP/1.1 responses must be sent in the order of the requests. The handler therefore sends `100 Continue` only after the responses to all
 /// earlier requests on the connection.
 final class ContinueResponder: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart

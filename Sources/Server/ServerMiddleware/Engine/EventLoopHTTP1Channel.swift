@@ -35,8 +35,8 @@ struct EventLoopHTTP1Channel: ServerChildChannel, HTTPChannelHandler {
             let buffers = AdaptiveRecvByteBufferAllocator(minimum: 64, initial: InboundSlices.size, maximum: 16_384)
             try channel.syncOptions?.setOption(.recvAllocator, value: buffers)
             try channel.syncOptions?.setOption(.maxMessagesPerRead, value: 1)
-            // Limits the number of unsent bytes in the kernel, so that the guard knows how much the client has read. Not every system or
-            // socket supports the option.
+            // Limits the number of unsent bytes in the kernel. The guard can then estimate how much the client has read. Some systems and
+            // sockets don't support the option.
             try? channel.syncOptions?.setOption(.tcpOption(.unsentLimit), value: 32_768)
             try addHandlers(to: channel.pipeline.syncOperations)
             return try NIOAsyncChannel(
@@ -89,8 +89,7 @@ extension NIOBSDSocket.Option {
 }
 
 extension HTTPServerBuilder {
-    /// Returns a server for HTTP/1.1. Its response to invalid HTTP is an error of the contract: 400 `REQUEST_MALFORMED` in the standard
-    /// form.
+    /// Returns a server for HTTP/1.1. It responds to invalid HTTP with a ``ContractError``: 400 `REQUEST_MALFORMED` in the standard format.
     ///
     /// ```swift
     /// Application(router: router, server: .contractHTTP1())

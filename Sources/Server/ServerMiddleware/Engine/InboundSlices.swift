@@ -1,10 +1,11 @@
 import NIOCore
 
-/// Passes bytes to the decoder in slices. The next slice follows when the engine (Hummingbird) has taken all requests of the last slice.
+/// Passes the received bytes to the decoder in slices. The handler passes the next slice when the engine (Hummingbird) has taken all
+/// requests of the last slice.
 ///
 /// The decoder parses all requests in the bytes that it gets. A client can send many small requests at once: 64 KB contain more than 2,000
-/// requests. Without slices, the heads of these requests would fill the memory. With slices, at most one read is pending here. Further
-/// bytes stay in the kernel, and TCP flow control stops the client.
+/// requests. Without slices, the decoded heads of these requests would use too much memory. With slices, this handler usually stores the
+/// bytes of only one read. Further bytes stay in the kernel, and TCP flow control stops the client.
 final class InboundSlices: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer

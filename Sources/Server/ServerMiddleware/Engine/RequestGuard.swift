@@ -1,11 +1,12 @@
 import NIOCore
 import NIOHTTP1
 
-/// Refuses requests without exactly one valid `Host`, and closes connections when clients expect the end. Clients expect the end after
-/// `Connection: close`. With HTTP/1.0, clients expect the end after each response, unless the request has `keep-alive`.
+/// Refuses requests that don't have exactly one valid `Host`, and closes a connection after its last response. The response to a request
+/// with `Connection: close` is the last one. With HTTP/1.0, every response is the last one, except if the request has `keep-alive` and the
+/// response has a length.
 ///
-/// The guard is the handler after the decoder, where the version and all headers of a request are known. The guard reports the progress of
-/// requests and responses to ``ConnectionGuard``.
+/// The guard is the handler directly after the decoder, because the decoder provides the HTTP version and all headers of a request. The
+/// guard reports the progress of requests and responses to ``ConnectionGuard``.
 final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart

@@ -4,8 +4,8 @@ import NIOHTTP1
 
 /// The host in a `Host` header, such as `example.com:8080` or `[::1]:8080`.
 ///
-/// Use this type instead of comparing the header as text. Two texts of the same host can differ in case, port and brackets. The comparison
-/// of hosts ignores the case (RFC 3986 §3.2.2) and the port.
+/// Use this type instead of comparing the header as text, because two texts can differ in case, port and brackets but name the same host.
+/// The comparison of hosts ignores the case (RFC 3986 §3.2.2) and the port.
 public struct RequestHost: Hashable, Sendable {
     /// The name or address in lowercase and without port. An IPv6 address has no brackets.
     public let name: String
@@ -75,10 +75,10 @@ public struct RequestHost: Hashable, Sendable {
 }
 
 extension Request {
-    /// Refuses a request for another host name.
+    /// Refuses a request if the server doesn't handle requests for the host in its header.
     ///
-    /// This check prevents DNS rebinding. In this attack, the name of a web page resolves to this machine, so the page can read responses
-    /// for local users.
+    /// This check prevents DNS rebinding. In this attack, an attacker lets the host name of a web page resolve to the address of this
+    /// machine. Without the check, the page could then read responses for local users.
     /// - Parameter isAccepted: Returns whether the server handles requests for a host.
     /// - Throws: ``ContractError`` with the code `RESOURCE_NOT_FOUND`.
     public func requireHost(_ isAccepted: (RequestHost) -> Bool) throws {

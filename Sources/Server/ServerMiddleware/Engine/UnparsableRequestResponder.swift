@@ -6,8 +6,8 @@ import NIOHTTP1
 import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
 
-/// Replaces Hummingbird's responses to invalid HTTP with error responses in the format of the error contract. Invalid HTTP is, for example,
-/// an unknown method, 80 KB of headers, or random bytes.
+/// Replaces Hummingbird's responses to invalid HTTP with responses in the same error format as all other responses (see ``ContractError``).
+/// Invalid HTTP is, for example, an unknown method, 80 KB of headers, or random bytes.
 ///
 /// Such a request never reaches the router. The engine (Hummingbird) itself responds with an empty 400, after the responses to all earlier
 /// requests on the connection. This handler is between the codec and the engine. The handler adds the body and the header `Connection:
@@ -33,8 +33,8 @@ final class UnparsableRequestResponder: ChannelDuplexHandler, RemovableChannelHa
             hasFailed = true
             context.fireErrorCaught(error)
         case is HTTP1TypeConversionError:
-            // The parser accepted the request, but the codec refused it. The engine responds only to errors of the parser, so such an error
-            // is passed.
+            // The parser accepted the request, but the codec refused it. The engine responds only to errors of the parser, so the handler
+            // passes such an error on.
             hasFailed = true
             context.fireErrorCaught(HTTPParserError.unknown)
         default: context.fireErrorCaught(error)

@@ -1,11 +1,12 @@
 import NIOCore
 import NIOHTTPTypes
 
-/// Closes a connection if its client continues to send a body after the response. No route reads such a body. Without this handler, the
-/// engine (Hummingbird) would accept a body of any size and speed.
+/// Closes a connection if its client continues to send a large or slow body after the response. No route reads this body. Without this
+/// handler, the engine (Hummingbird) would accept any number of bytes for any time.
 ///
 /// If the rest of the body exceeds 64 KiB, the connection closes 1 s later, so that the client can read the response. If the rest has not
-/// arrived completely after 15 s, the connection also closes. If the body ends before, the connection stays open for the next request.
+/// arrived completely after 15 s, the connection also closes. If the body ends within these limits, the connection stays open for the next
+/// request.
 final class UnreadBodyLimit: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -19,7 +20,7 @@ final class UnreadBodyLimit: ChannelDuplexHandler, RemovableChannelHandler {
 
     private var outstanding = 0
     private var isInBody = false
-    /// The number of bytes since the response; `nil` while no limit applies.
+    /// The number of bytes of the body that have arrived since the response; `nil` while no limit applies.
     private var rest: Int?
     private var end: Scheduled<Void>?
 

@@ -4,17 +4,18 @@ public import HTTPTypes
 public import Hummingbird
 public import StrictJSON
 
-/// An error that a route or middleware throws to respond with an error of the contract.
+/// An error that a route or middleware throws to choose the error response. All error responses follow the error contract, which defines
+/// their codes, texts and formats.
 ///
 /// ```swift
 /// guard let note = try await notes.find(id) else { throw ContractError(.resourceNotFound) }
 /// throw ContractError(.resourceAlreadyExists, details: ["title": "Groceries"])
 /// ```
 ///
-/// The error has facts, but no text in a particular language. ``ContractErrorMiddleware`` adds the text in the client's language and
-/// format. To throw errors of your own types instead, conform these types to ``ContractErrorConvertible``.
+/// The error contains a code and facts, but no text in a particular language. ``ContractErrorMiddleware`` writes the response in the
+/// client's language and format. To throw errors of your own types instead, conform these types to ``ContractErrorConvertible``.
 ///
-/// Clients receive the code, the message, the details and the problems. They do not receive ``underlying``.
+/// Clients receive the code, the message, the details and the problems. Clients don't receive ``underlying``.
 public struct ContractError: Error, Sendable {
     /// A problem with one value of the input.
     public struct Problem: Hashable, Sendable {
@@ -36,7 +37,7 @@ public struct ContractError: Error, Sendable {
     /// The largest number of problems in a response. If there are more, the details contain `truncated`.
     public static let maximumProblems = 50
 
-    /// The code. The catalogue defines its status and its text.
+    /// The code. The `ErrorCatalogue` of the renderer defines its status and its text.
     public var code: ErrorCode
     /// A text that is more specific than the text of the catalogue.
     public var message: LocalizedText?
@@ -103,7 +104,7 @@ extension ContractError {
     /// Whether the code is an internal error of the server in the standard catalogue. Such errors are logged.
     package var isFault: Bool { ErrorCatalogue.standard.isFault(code) }
 
-    /// Returns the delay for a 429 or 503 error without a delay, because clients must know when to retry.
+    /// Returns the default delay for an error with status 429 or 503 that has no delay, because clients must know when to retry.
     static func usualWait(_ status: Int) -> Duration? {
         status == 429 || status == 503 ? .seconds(5) : nil
     }
@@ -121,12 +122,12 @@ extension ContractError: CustomStringConvertible {
     }
 }
 
-/// An error of an app that can be converted to an error of the contract.
+/// An error of an app that can be converted to a ``ContractError``.
 ///
 /// If a route throws such an error, the client gets the response for its ``contractError``. The error itself is never sent. For an error of
 /// any other type, the client gets `SERVER_INTERNAL_ERROR`.
 public protocol ContractErrorConvertible: Error {
-    /// The corresponding error of the contract.
+    /// The corresponding ``ContractError``.
     var contractError: ContractError { get }
 }
 
@@ -144,10 +145,10 @@ extension ContractError: HTTPResponseError {
 }
 
 extension ContractError {
-    /// Converts any thrown error to an error of the contract.
+    /// Converts any thrown error to a ``ContractError``.
     ///
-    /// An error of the framework keeps its status and headers, but not its text. Any other error becomes an internal error without details.
-    /// The original error is stored as ``underlying`` for the log.
+    /// A ``ContractError`` or ``ContractErrorConvertible`` keeps its code. An error of the framework keeps its status and headers, but not
+    /// its text. Any other error becomes an internal error without details. The original error is stored as ``underlying`` for the log.
     /// - Parameters:
     ///   - error: The thrown error.
     ///   - request: The request, from which errors of the framework create their headers.
@@ -174,7 +175,7 @@ extension ContractError {
             retryAfter: RetryAfter.delay(in: headers, now: Date()),
             headers: error.status.code < 400 ? [:] : headers
         )
-        // These fields describe a body that is not sent.
+        // These fields describe the framework's own body, which is not sent.
         for name in [HTTPField.Name.contentType, .contentLength, .contentEncoding, .transferEncoding, .eTag, .lastModified] {
             self.headers[name] = nil
         }

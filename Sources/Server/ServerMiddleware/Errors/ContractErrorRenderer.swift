@@ -16,7 +16,7 @@ public struct ContractErrorRenderer: Sendable {
     public var catalogue: ErrorCatalogue
     /// The formats of bodies.
     public var forms: ErrorForms
-    /// The choice of the language.
+    /// The rule that chooses the language of texts.
     public var localization: Localization
     /// The address of the pages of error codes, such as `https://api.example.com/errors`, or `/errors` for a path of this server. The
     /// `type` of problem details is then the address of the code's page, such as `/errors/CODE`. If `pages` is `nil`, the `type` is a URN.
@@ -118,7 +118,7 @@ public struct ContractErrorRenderer: Sendable {
         return "urn:error:\(code)"
     }
 
-    /// Returns the text of the error if it has one. Otherwise, the exact delay of a limit, or the text of the catalogue.
+    /// Returns the text of the error if it has one. Otherwise returns a text with the exact delay of a limit, or the text of the catalogue.
     private func message(of error: ContractError, definition: ErrorDefinition?) -> LocalizedText {
         if let message = error.message { return message }
         if definition?.status == 429, let wait = error.retryAfter { return ContractText.limited(wait: wait) }

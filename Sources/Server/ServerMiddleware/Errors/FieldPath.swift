@@ -21,8 +21,8 @@ public struct FieldPath: Hashable, Sendable {
         self.steps = steps
     }
 
-    /// The path up to the first name of more than 128 bytes. The client chooses the names of unknown members, so without this limit, a
-    /// client could make the response repeat a text of any length.
+    /// The path, cut before the first name of more than 128 bytes. The client chooses the names of unknown members. Without this limit, a
+    /// client could therefore make the response repeat a text of any length.
     var reportable: FieldPath {
         let end = steps.firstIndex { if case .member(let name) = $0 { name.utf8.count > 128 } else { false } }
         return end.map { FieldPath(Array(steps[..<$0])) } ?? self

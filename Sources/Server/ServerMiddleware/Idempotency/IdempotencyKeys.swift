@@ -10,7 +10,7 @@ public import ServiceLifecycle
 import StrictJSON
 import Synchronization
 
-/// Decides for each request with an idempotency key whether it is executed, refused, or gets a stored response.
+/// Decides for each request with an idempotency key: the server executes the request, refuses it, or sends a stored response.
 ///
 /// Create one value per server, pass it to all routes, and add it to the application as a service:
 ///
@@ -22,15 +22,18 @@ import Synchronization
 /// The service removes expired keys every `sweepInterval`. Each second, the service also retries failed writes to the store: writes that
 /// finish or release a key. The service retries at most 10,000 such writes.
 ///
-/// Without the service, expired keys are removed only when a client has used its share of the store. Failed writes are not retried, so
-/// their keys stay claimed until their leases end. A lease is the time for which one process has a key.
+/// Before a process executes a request, it claims the key for a limited time, the lease. Without the service, the store removes expired
+/// keys only when a client has used its share of the store. Failed writes are then not retried, so their keys stay claimed until their
+/// leases end.
 ///
-/// If the store fails to claim a key, the request is not executed, and the client gets 503. If the store fails to finish a key, the
-/// response is still sent. A repetition then gets 409 until a retry succeeds. If no retry succeeds before the lease ends, a repetition is
-/// executed.
+/// If the store fails to claim a key, the server doesn't execute the request, and the client gets 503. If the store fails to finish a key,
+/// the server still sends the response. A repetition then gets 409 until a retry succeeds. If no retry succeeds before the lease ends, a
+/// repetition is executed.
 ///
-/// All members are thread-safe. After a crash, a repetition gets 409 until the lease ends. Afterwards, a repetition is executed. To prevent
-/// this second execution, use ``Idempotency/IdempotentRequest/commit(_:)`` in the handler.
+/// After a crash of the process, a repetition gets 409 until the lease ends. Afterwards, a repetition is executed. To prevent this second
+/// execution, use ``Idempotency/IdempotentRequest/commit(_:)`` in the handler.
+///
+/// All members are thread-safe.
 public final class IdempotencyKeys: Sendable {
     private let store: any IdempotencyStore
     let secret: IdempotencySecret
@@ -41,16 +44,17 @@ public final class IdempotencyKeys: Sendable {
     private let metrics: IdempotencyMetrics
     /// The fingerprints of the requests that this process is executing, by their keys.
     ///
-    /// The process refuses repetitions of these requests, even after their leases have ended. Leases only free the keys of processes that
-    /// died. A slow route therefore never runs twice at the same time in one process.
+    /// The process refuses repetitions of these requests, even after their leases have ended, because leases only free the keys of
+    /// processes that died. One process therefore never runs a slow route twice at the same time for one key.
     private let running = Mutex<[RequestDigest: RequestDigest]>([:])
-    /// Claims that the store failed to finish or to release. `settleRest()` retries these writes until the leases of the claims end.
+    /// The claims that the store failed to finish or to release. `settleRest()` retries these writes until the leases of the claims end.
     private let unsettled = Mutex<[Unsettled]>([])
-    /// The largest number of claims in `unsettled`, which limits the memory. The store doesn't retry further claims: their leases end.
+    /// The largest number of claims in `unsettled`, which limits the memory. Writes of further claims are not retried, so their keys stay
+    /// claimed until their leases end.
     private static let mostUnsettled = 10_000
     private let pause: @Sendable () async -> Void
 
-    /// Creates the keys of a store.
+    /// Creates an object that decides with the keys of a store.
     /// - Parameters:
     ///   - store: The store. The default is a `MemoryIdempotencyStore`, whose keys are lost when the process ends.
     ///   - secret: The secret with which keys and requests are hashed. All servers that share the store need the same secret, even after a
@@ -98,8 +102,7 @@ public final class IdempotencyKeys: Sendable {
     /// - Returns: The stored response to repeat; `nil` if the caller must execute the request. After the execution, the caller must call
     ///   ``settle(_:with:_:)`` or ``leave(_:)``.
     /// - Throws: ``ContractError`` with
-    ///   - `REQUEST_CONFLICT` if the first request is still running (with a retry delay), or if its response is not stored (without a
-    ///     delay);
+    ///   - `REQUEST_CONFLICT` with a retry delay if the first request is still running, or without a delay if its response is not stored;
     ///   - `REQUEST_KEY_REUSED` if the key was used for a request with another fingerprint;
     ///   - `RATE_LIMIT_EXCEEDED` if the client has used its share, with a retry delay of 1 s to 1 h;
     ///   - `SERVER_SERVICE_UNAVAILABLE` if the store fails, with a retry delay of 1 s.
@@ -129,7 +132,7 @@ public final class IdempotencyKeys: Sendable {
             throw error
         } catch {
             leave(claim)
-            // The store may have claimed the key before the store failed, so the key is released later.
+            // It is possible that the store claimed the key before it failed. The key is therefore released later.
             settleLater(claim, .released)
             metrics.count(.failed)
             logger.error("Idempotency key claim failed", metadata: .failure(error))
@@ -138,7 +141,7 @@ public final class IdempotencyKeys: Sendable {
         }
     }
 
-    /// Throws the error of a claim that was not successful, and counts the refusal.
+    /// Counts the refusal of a claim, and throws the corresponding error.
     private func refuse(_ outcome: ClaimOutcome) throws(ContractError) {
         switch outcome {
         case .claimed: return
@@ -151,14 +154,15 @@ public final class IdempotencyKeys: Sendable {
             )
         case .finished:
             metrics.count(.notKept)
-            // There is no retry delay, because repetitions get the same error: the request was executed, and its response is not stored.
+            // The request was executed, but its response is not stored. There is no retry delay, because every repetition gets the same
+            // error.
             throw ContractError(.requestConflict, details: RepeatedRequestState.finished.details)
         case .otherRequest:
             metrics.count(.reused)
             throw ContractError(.requestKeyReused)
         case .full(let wait):
             metrics.count(.full)
-            // The delay is one hour at most. The client's share can grow earlier, when keys of other clients expire.
+            // The delay is one hour at most, because the client's share can grow when keys of other clients expire.
             throw ContractError.limited(wait: min(max(.seconds(1), wait), .seconds(3_600)))
         }
     }
@@ -198,14 +202,15 @@ public final class IdempotencyKeys: Sendable {
         }
     }
 
-    /// Adds a claim to the claims that are retried, up to the largest number.
+    /// Adds a claim to `unsettled`, unless `unsettled` is full.
     private func settleLater(_ claim: IdempotencyClaim, _ outcome: Outcome) {
         let leaseEnd = now().addingTimeInterval(lease / .seconds(1))
         let rest = Unsettled(claim: claim, outcome: outcome, leaseEnd: leaseEnd)
         unsettled.withLock { if $0.count < Self.mostUnsettled { $0.append(rest) } }
     }
 
-    /// Retries the failed writes in their order, and stops at the first failure. If the lease of a write has ended, the write is dropped.
+    /// Retries the failed writes in their order, and stops at the first failure. The method drops a write if the lease of its claim has
+    /// ended.
     func settleRest() async {
         let now = now()
         var rest = unsettled.withLock { unsettled in
@@ -235,7 +240,7 @@ public final class IdempotencyKeys: Sendable {
 
     /// The way in which the execution of a request ended.
     enum Outcome: Sendable {
-        /// The request failed, or its response is not final. A repetition is executed.
+        /// The request failed, or its response is not final. The server executes a repetition.
         case released
         /// The response is final; `nil` if the response can't be stored. Repetitions are then refused.
         case finished(IdempotentResponse?)

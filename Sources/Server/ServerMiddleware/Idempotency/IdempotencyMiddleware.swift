@@ -5,7 +5,7 @@ public import Idempotency
 import RateLimiting
 import StrictJSON
 
-/// A middleware that executes a request with an `Idempotency-Key` only once, even if the client repeats it
+/// A middleware that executes a request with an `Idempotency-Key` only once, even if the client repeats the request
 /// (draft-ietf-httpapi-idempotency-key-header-07).
 ///
 /// ```swift
@@ -24,21 +24,21 @@ import StrictJSON
 /// Requests without a key and requests with safe methods (GET, HEAD, OPTIONS, TRACE) pass unchanged. A key belongs to its client, method
 /// and route. For example, a POST and a PUT with equal keys are two different requests.
 ///
-/// **Responses.** If the route throws or responds with 408, 429 or 5xx, the key is released, and a repetition is executed. Any other
-/// response is final. The middleware stores a final response if its body has a known length of at most 64 KiB. It stores only header fields
-/// for which `IdempotentResponse.isSafe(_:)` returns `true`. Any other final response is sent only once. The stored body is encrypted with
-/// a key that depends on the client's idempotency key. If responses contain secrets, clients must therefore use idempotency keys that can't
-/// be guessed, such as random UUIDs.
+/// **Responses.** If the route throws or responds with 408, 429 or 5xx, the middleware releases the key, and the server executes a
+/// repetition. Any other response is final. The middleware stores a final response if its body has a known length of at most 64 KiB. It
+/// stores only header fields for which `IdempotentResponse.isSafe(_:)` returns `true`. Any other final response is sent only once, and
+/// repetitions get 409. The middleware encrypts the stored body with a key that depends on the client's idempotency key. If responses
+/// contain secrets, clients must therefore use idempotency keys that can't be guessed, such as random UUIDs.
 ///
-/// **Crashes.** A process can be killed after the work, but before it has finished the key. A repetition then gets 409 until the lease
-/// ends. Afterwards, the request is executed a second time. To prevent this, use ``Idempotency/IdempotentRequest/commit(_:)`` in the
-/// handler.
+/// **Crashes.** A process can be killed after it has done the work, but before it has finished the key. A repetition then gets 409 until
+/// the lease ends. Afterwards, the request is executed a second time. To prevent this, use ``Idempotency/IdempotentRequest/commit(_:)`` in
+/// the handler.
 ///
 /// **Deadlines.** The deadline must be applied outside this middleware, as in a group of a ``ContractRouter``. A route that continues after
 /// its deadline then keeps its key, and a repetition gets the response of the route.
 ///
-/// **Cost.** The middleware stores two bodies in memory: the body of a request with a key, and the body of a response that is stored. Each
-/// request with a key needs a claim in the store. An executed request also needs a second write.
+/// **Cost.** While a request with a key is processed, its body is in memory. If the response is stored, the response's body is also in
+/// memory. Each request with a key needs a claim in the store. An executed request also needs a second write.
 public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
     private let keys: IdempotencyKeys
     private let isRequired: Bool
@@ -91,7 +91,8 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
         } catch {
             await keys.settle(claim, with: .released, context.logger)
             guard error is LostIdempotencyKey else { throw error }
-            // A repetition has claimed the key and does the work. This request is therefore refused, although it was the first one.
+            // A repetition has claimed the key in the meantime and does the work. This request is therefore refused, although it came
+            // first.
             throw ContractError(.requestConflict, details: RepeatedRequestState.running.details, retryAfter: .seconds(1))
         }
         // The handler has finished the key in its transaction.
@@ -122,7 +123,8 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
             await keys.settle(claim, with: .released, context.logger)
             return response
         }
-        // A body without a known length may never end. Such a body is sent without buffering and can't be repeated.
+        // A body without a known length possibly never ends. The middleware therefore sends such a body without buffering it, and can't
+        // repeat it.
         guard let length = response.body.contentLength, length <= IdempotentResponse.maximumBodySize else {
             await keys.settle(claim, with: .finished(nil), context.logger)
             return response
@@ -133,7 +135,7 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
             await keys.settle(claim, with: .finished(stored), context.logger)
             return response
         } catch {
-            // The work is done, although the response can't be sent. The work must not be done again.
+            // The work is done, although the response can't be sent. The key is finished, so that a repetition doesn't do the work again.
             await keys.settle(claim, with: .finished(nil), context.logger)
             throw error
         }
@@ -168,7 +170,7 @@ extension RouterMethods where Context: RemoteAddressRequestContext {
     ///   - keys: The keys, shared by all routes of the server.
     ///   - isRequired: Whether a request without a key is refused with 400 `REQUEST_MALFORMED`.
     ///   - reader: The reader of request bodies, which limits their size and the time in which they must arrive.
-    ///   - identity: The rule that determines the address of a client, for example behind a proxy.
+    ///   - identity: The rule that determines the address of a client, including clients behind a proxy.
     public func idempotent(
         by keys: IdempotencyKeys,
         isRequired: Bool = false,

@@ -17,7 +17,7 @@ extension IdempotentRequest {
     /// ```
     /// The keys and the data of the work must be in the same database. `SQLiteStores` and `PostgresStores` contain `finish(with:in:)` for
     /// their transactions. For another `IdempotencyStore`, write such a method. In the transaction, the method must
-    /// 1. store the response of ``stored(_:)`` with the expiry `expiry`, if the `claim` still has the key;
+    /// 1. store the response that ``stored(_:)`` returns, with the expiry `expiry`, if the `claim` still has the key;
     /// 2. throw `LostIdempotencyKey` if the claim has lost the key, so that the transaction is rolled back;
     /// 3. call ``noteFinished()``.
     ///
@@ -26,11 +26,12 @@ extension IdempotentRequest {
     /// | before the commit | gets 409 until the lease ends, then is executed for the first time |
     /// | after the commit | gets the stored response |
     ///
-    /// If the route throws after the commit, a repetition also gets the stored response. The response is stored with any status, even with
-    /// a status that the middleware doesn't store. For a refusal that isn't final, throw an error instead.
+    /// If the route throws after the commit, a repetition also gets the stored response. The transaction stores the response whatever its
+    /// status is, even 429 or 5xx, which the middleware itself doesn't store. To refuse a request that the client can repeat later, throw
+    /// an error instead.
     ///
     /// Effects outside the transaction, such as an email or a call of another server, can happen twice. The route must end within the lease
-    /// of its ``IdempotencyKeys``. Afterwards, another process may have claimed the key, and the transaction then fails with
+    /// of its ``IdempotencyKeys``. After the lease, another process can claim the key. The transaction then fails with
     /// `LostIdempotencyKey`. Don't catch this error, because the middleware responds to it with 409.
     /// - Parameter transaction: The work. The argument is `nil` for a request without a key. If the work throws, it must roll back.
     /// - Returns: The response that the closure returns, with its safe header fields.
@@ -49,8 +50,8 @@ extension IdempotentRequest {
 
     /// Does the work of a request whose response is known before the work.
     ///
-    /// A store that writes the change can be in the database of the keys. Such a store finishes the key in the transaction of the change.
-    /// With any other store, the middleware finishes the key after the route.
+    /// If the store that writes the change is in the same database as the keys, it finishes the key in the transaction of the change. With
+    /// any other store, the middleware finishes the key after the route.
     /// - Parameters:
     ///   - response: The response to the request and to its repetitions, if the work changes something.
     ///   - work: The work, with at most one change by a store that finishes keys.

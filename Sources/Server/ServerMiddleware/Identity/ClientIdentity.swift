@@ -19,8 +19,8 @@ public import HTTPTypes
 ///
 /// Each trusted proxy must append an address to the field that it sends, as proxies do by default. A proxy must not only forward the field.
 public struct ClientIdentity: Hashable, Sendable {
-    /// The proxies whose fields are trusted. A client with one of these addresses can claim any address. Therefore, list single proxies,
-    /// and not networks that contain clients.
+    /// The proxies whose forwarding fields are trusted. A client with one of these addresses can pretend to have any address. Therefore,
+    /// list the addresses of proxies, and no networks that also contain clients.
     public var trustedProxies: [IPRange]
     /// The number of leading bits of an IPv6 address that identify a client.
     public let ipv6Prefix: Int
@@ -57,7 +57,7 @@ public struct ClientIdentity: Hashable, Sendable {
         return claim
     }
 
-    /// Follows the chain from the peer. Stops at the first hop that is not a trusted proxy.
+    /// Returns the first address in the chain, read from the peer, that is not a trusted proxy.
     private func client(behind peer: IPAddress, _ chain: ForwardingChain) -> IPAddress {
         var client = peer
         for hop in chain.hops {
@@ -70,7 +70,7 @@ public struct ClientIdentity: Hashable, Sendable {
     /// Returns whether an address belongs to a trusted proxy.
     private func trusts(_ address: IPAddress) -> Bool { trustedProxies.contains { $0.contains(address) } }
 
-    /// Returns the identity of an address.
+    /// Returns the client identity that belongs to an address.
     private func folded(_ address: IPAddress) -> ClientAddress { ClientAddress(address, ipv6Prefix: ipv6Prefix) }
 }
 
@@ -81,9 +81,11 @@ public struct ClientIdentity: Hashable, Sendable {
 ///
 /// - Mapped addresses (`::ffff:0:0/96`).
 /// - 6to4 (`2002::/16`, RFC 3056). One IPv4 host has 65,536 networks of this kind.
-/// - NAT64 with the well-known prefix (`64:ff9b::/96`, RFC 6052). By prefix, all IPv4 clients of a translator would be one client.
+/// - NAT64 with the well-known prefix (`64:ff9b::/96`, RFC 6052). All IPv4 clients of a NAT64 translator have the same IPv6 prefix, so the
+///   prefix can't distinguish them.
 ///
-/// Teredo addresses (`2001::/32`) count by their prefix, which all clients of one relay share. The clients of a relay share one limit.
+/// Teredo addresses (`2001::/32`) count by their prefix. All clients of one Teredo server have the same prefix, so they count as one
+/// client.
 public struct ClientAddress: Hashable, Sendable {
     /// The address with the host's bits cleared; `nil` for a client without an address, such as the peer of a local socket.
     let address: IPAddress?

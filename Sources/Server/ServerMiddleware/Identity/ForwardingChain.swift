@@ -2,8 +2,9 @@ import HTTPTypes
 
 /// The hops that proxies recorded for a request, nearest first.
 ///
-/// A client can write any text at the start of the chain. Only the end is reliable, because trusted proxies appended it. The chain is
-/// therefore read from its end. An unreadable entry counts as a hop and is never skipped.
+/// A client can write any text into the header, and each proxy appends the address from which it received the request. Only the end of the
+/// header is reliable, because trusted proxies wrote it. The hops are therefore read from the end. An unreadable entry counts as a hop and
+/// is never skipped.
 struct ForwardingChain {
     /// The largest number of hops that are read.
     static let maximumHops = 32
@@ -26,8 +27,8 @@ struct ForwardingChain {
         self.hops = hops
     }
 
-    /// Reads `Forwarded` (RFC 7239), in any number of lines. A line with invalid syntax counts as one unreadable hop. For example, after an
-    /// unclosed quote, the part that the nearest proxy added can't be found.
+    /// Reads `Forwarded` (RFC 7239), in any number of lines. A line with invalid syntax counts as one unreadable hop. For example, if a
+    /// quote is not closed, the parser can't find the part that the nearest proxy added.
     init(forwarded lines: [String]) {
         var hops: [ForwardedHop] = []
         for line in lines.reversed() where hops.count < Self.maximumHops {
@@ -64,7 +65,7 @@ private struct ForwardedReader {
             let name = token()
             guard !name.isEmpty, take("="), let value = value() else { return nil }
             if String(decoding: name, as: UTF8.self).lowercased() == "for" {
-                // Each parameter may occur once (RFC 7239 §4).
+                // Each parameter may occur at most once (RFC 7239 §4).
                 guard hop == nil else { return nil }
                 hop = ForwardedHop(node: value[...])
             }
@@ -158,7 +159,7 @@ enum ForwardedHop: Hashable {
 
     private static func address(zoned bytes: ArraySlice<UInt8>) -> IPAddress? {
         guard let percent = bytes.firstIndex(of: UInt8(ascii: "%")) else { return IPAddress(bytes: bytes) }
-        // Only IPv6 addresses have zones (RFC 4007 §11); mapped IPv4 addresses have none.
+        // Only IPv6 addresses have zones (RFC 4007 §11). Mapped IPv4 addresses have no zones.
         guard percent + 1 < bytes.endIndex, let address = IPAddress(bytes: bytes[..<percent]), address.version == .v6 else {
             return nil
         }

@@ -165,7 +165,7 @@ extension IPAddress: CustomStringConvertible {
 }
 
 extension IPAddress {
-    /// Creates the address of a socket's peer. Returns `nil` if the socket is a file.
+    /// Creates the IP address of a socket address, such as the address of a connection's peer. Returns `nil` for a Unix domain socket.
     public init?(_ address: SocketAddress) {
         // The C structures have different member names on each system, but the address is at the same offset.
         switch address {

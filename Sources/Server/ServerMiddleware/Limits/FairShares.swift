@@ -5,14 +5,15 @@ import Timekeeping
 
 /// Prevents one network from using up a limit that all clients share.
 ///
-/// If only the shared limit refuses a request, the fair share can still admit the request. The condition is that the client's network (a
-/// /48 or a /24) has used less than its `FairShare` of the quota. All other limits of the request still apply.
+/// A flood from one network can use up the quota of a shared limit, which would then refuse the requests of all clients. Each network (a
+/// /48 or a /24) therefore has a fair share of the quota; see `FairShare`. If only the shared limit refuses a request, and the client's
+/// network has used less than its fair share, the request is still admitted. All other limits of the request still apply.
 ///
-/// The number of admissions can therefore exceed the shared limit. Use fair shares only if an admitted request just adds to a queue, and a
-/// worker limits the rate of the work.
+/// The number of admissions can therefore exceed the shared limit. Use fair shares only if an admitted request just adds an item to a
+/// queue, and the worker of the queue limits the rate of the work.
 ///
-/// The table is in memory and is empty after a restart. Each network then has its full fair share again, even if the store still has the
-/// usage of the shared limit. Several tasks can use the table at the same time.
+/// The table is in memory and is empty after a restart. After a restart, each network has its full fair share again, even if the store has
+/// kept the usage of the shared limit. Several tasks can use the table at the same time.
 public final class FairShares: Sendable {
     private let policy: String
     private let shares: Mutex<FairShare>

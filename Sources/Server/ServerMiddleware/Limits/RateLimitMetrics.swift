@@ -59,7 +59,7 @@ struct RateLimitMetrics: Sendable {
             }
         }
         if let policy = response.refusal?.policy, !response.limits.contains(where: { $0.policy.name == policy.name }) {
-            // A network's limit refused the request. Responses don't report this limit.
+            // The limit of a network refused the request. The results don't contain such limits, because responses don't report them.
             counters(of: policy.name).refused.increment()
         }
         if let refusal = response.shadowRefusal { counters(of: refusal.policy.name).shadowRefused.increment() }

@@ -15,12 +15,13 @@ import RateLimiting
 /// which ``ContractErrorMiddleware`` renders. Add ``RateLimitFieldsMiddleware`` outside of ``ContractErrorMiddleware``, so that all
 /// responses have the header fields.
 public struct RateLimitMiddleware<Context: LimitedRequestContext>: RouterMiddleware {
-    /// The time of the decision.
+    /// The time at which the limits decide about a request.
     public enum Moment: Hashable, Sendable {
         /// Before the route. The body of a refused request is never read.
         case atOnce
-        /// When the route calls `RateLimits.admit(_:in:refusing:)`. The route can then claim units under keys from the body. If the route
-        /// fails before this call, nothing is counted, and the response reports the present state of the limits.
+        /// When the route calls `RateLimits.admit(_:in:refusing:)`. The route can then also count the request under keys from its body,
+        /// such as an email address. If the route fails before this call, no policy counts the request, and the response reports the
+        /// current state of the limits.
         case inRoute
     }
 
@@ -33,7 +34,7 @@ public struct RateLimitMiddleware<Context: LimitedRequestContext>: RouterMiddlew
     ///   - limits: The limits that decide.
     ///   - sources: The policies that limit the requests. Each ``RateLimitSource`` has the name of a policy and a rule that returns the key
     ///     under which the policy counts a request, such as the address of the client.
-    ///   - moment: The time of the decision.
+    ///   - moment: The time at which the limits decide about a request.
     public init(_ limits: RateLimits, _ sources: [RateLimitSource<Context>], decides moment: Moment = .atOnce) {
         (self.limits, self.sources, self.moment) = (limits, sources, moment)
     }
@@ -43,14 +44,14 @@ public struct RateLimitMiddleware<Context: LimitedRequestContext>: RouterMiddlew
     ///   - limits: The limits that decide.
     ///   - sources: The policies that limit the requests. Each ``RateLimitSource`` has the name of a policy and a rule that returns the key
     ///     under which the policy counts a request, such as the address of the client.
-    ///   - moment: The time of the decision.
+    ///   - moment: The time at which the limits decide about a request.
     public init(_ limits: RateLimits, _ sources: RateLimitSource<Context>..., decides moment: Moment = .atOnce) {
         self.init(limits, sources, decides: moment)
     }
 
-    /// Claims units for the request, and passes the request on if all enforced policies admit it.
+    /// Counts the request, and passes it on if all enforced policies admit it.
     ///
-    /// With the moment ``Moment/inRoute``, the route claims the units later, so this method refuses no request.
+    /// With ``Moment/inRoute``, the route counts the request later, so this method refuses no request.
     /// - Throws: ``ContractError`` if an enforced policy refuses the request; errors of the sources and of the store.
     public func handle(
         _ request: Request,
@@ -72,8 +73,8 @@ public struct RateLimitMiddleware<Context: LimitedRequestContext>: RouterMiddlew
 
 /// Adds the state of the request's limits to every response: `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-10).
 ///
-/// Add this middleware outside of ``ContractErrorMiddleware``, so that error responses also get the fields. The fields omit policies that
-/// aren't visible. If a request has no limits, its response is unchanged.
+/// Add this middleware outside of ``ContractErrorMiddleware``, so that error responses also get the fields. The fields omit policies whose
+/// rule has `isVisible: false`. If a request has no limits, its response is unchanged.
 public struct RateLimitFieldsMiddleware<Context: LimitedRequestContext>: RouterMiddleware {
     /// Creates the middleware.
     public init() {}

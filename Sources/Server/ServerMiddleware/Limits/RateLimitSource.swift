@@ -15,7 +15,8 @@ public import RateLimiting
 public struct RateLimitSource<Context: LimitedRequestContext>: Sendable {
     let claim: @Sendable (Request, Context, RateLimits) async throws -> RateLimitClaim?
 
-    /// Counts by client address. If the policy's rule has limits for networks, also counts by the client's networks.
+    /// Counts requests by the address of the client. If the policy's rule also has limits for networks, the requests also count for the
+    /// client's networks.
     /// - Parameters:
     ///   - policy: The name of the policy.
     ///   - cost: The units that a request consumes; `nil` uses the cost of the policy.
@@ -35,12 +36,12 @@ public struct RateLimitSource<Context: LimitedRequestContext>: Sendable {
         RateLimitSource { _, _, _ in RateLimitClaim(policy, cost: cost) }
     }
 
-    /// Counts by a key, such as the account of an access token.
+    /// Counts requests by a key, such as the account of an access token.
     /// - Parameters:
     ///   - policy: The name of the policy.
     ///   - cost: The units that a request consumes; `nil` uses the cost of the policy.
-    ///   - key: Returns the key; `nil` if the policy doesn't apply to the request. If the closure throws, the error is rethrown, and
-    ///     nothing is counted.
+    ///   - key: Returns the key; `nil` if the policy doesn't apply to the request. If the closure throws, the middleware rethrows the
+    ///     error, and no policy counts the request.
     public static func key(
         _ policy: String,
         cost: Int? = nil,
@@ -71,7 +72,8 @@ extension ClientAddress: PartitionKey {
 
     /// The networks of the client: /56 and /48 of an IPv6 address, /24 of an IPv4 address; `nil` for a client without an address.
     ///
-    /// If the prefix that identifies a client is shorter than the prefix of a network, such as a /48, the network equals the client.
+    /// The prefix that identifies a client can be shorter than the prefix of a network, for example 48 bits for the /56 network. The
+    /// network is then the same as the client.
     public var networks: ClientNetworks? {
         guard let address else { return nil }
         if address.version == .v4 {

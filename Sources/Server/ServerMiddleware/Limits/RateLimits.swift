@@ -11,12 +11,12 @@ public import RateLimiting
 /// let limits = RateLimits([RateLimitRule(.requests(20, per: .seconds(60), name: "search-ip"))])
 /// ```
 ///
-/// Routes and ``RateLimitMiddleware`` claim units of policies by name, and the store counts the units. The default store is in memory.
-/// `SQLiteRateLimitStore` keeps the counts over a restart, and `ValkeyRateLimitStore` also shares the counts between servers. Create one
-/// value per server. Several tasks can use the value at the same time.
+/// Routes and ``RateLimitMiddleware`` claim units of policies by name. A request costs one or more units, and the store counts the units.
+/// The default store is in memory. `SQLiteRateLimitStore` keeps the counts over a restart, and `ValkeyRateLimitStore` also shares the
+/// counts between servers. Create one value per server. Several tasks can use the value at the same time.
 ///
-/// The counters are `rate_limit_decisions`, `rate_limit_near`, `rate_limit_refunds` and `rate_limit_store_errors`, by policy. At most one
-/// refusal per policy is logged each second.
+/// The metrics are the counters `rate_limit_decisions`, `rate_limit_near`, `rate_limit_refunds` and `rate_limit_store_errors`, with a label
+/// for the policy. For each policy, at most one refusal per second is logged.
 public final class RateLimits: Sendable {
     fileprivate let store: any RateLimitStore
     private let identity: ClientIdentity
@@ -24,7 +24,7 @@ public final class RateLimits: Sendable {
     private let log: RefusalLog
     private let hint = ProxyHint()
 
-    /// Creates the limits of a store.
+    /// Creates limits that a store counts.
     /// - Parameters:
     ///   - store: The store that counts the requests.
     ///   - identity: The rule that determines the client of a request.
@@ -58,8 +58,8 @@ public final class RateLimits: Sendable {
         return identity.client(peer: peer, headers: request.headers)
     }
 
-    /// Decides about a request. The given claims and the claims of the middleware are decided together: either all claims are counted, or
-    /// none.
+    /// Decides about a request. The given claims and the claims of the middleware are decided together: the store counts either all claims
+    /// or none. A claim is a policy with a key and a number of units.
     ///
     /// ``RateLimitFieldsMiddleware`` adds the state of the visible policies to the response, whether the request is admitted or refused.
     /// - Parameters:
@@ -68,9 +68,9 @@ public final class RateLimits: Sendable {
     ///   - shares: The fair shares of a limit that all clients share, and the client of the request; `nil` applies no fair shares.
     ///   - error: Returns the error of a refusal. Its arguments are the policy that refuses, and the delay.
     /// - Returns: The admission. Use the admission to refund the charge, or to commit the charge together with the work of the request.
-    /// - Throws: The error that `error` returns if a limit refuses the request; no policy then counts the request. The default is
-    ///   ``ContractError`` with the code `RATE_LIMIT_EXCEEDED` and the longest delay. If the store fails, ``ContractError`` with the code
-    ///   `SERVER_SERVICE_UNAVAILABLE`.
+    /// - Throws: The error that `error` returns if a limit refuses the request. No policy then counts the request. The default is
+    ///   ``ContractError`` with the code `RATE_LIMIT_EXCEEDED` and the longest delay. If the store fails, the method throws
+    ///   ``ContractError`` with the code `SERVER_SERVICE_UNAVAILABLE`.
     @discardableResult
     public func admit(
         _ claims: [RateLimitClaim] = [],
@@ -114,7 +114,7 @@ public final class RateLimits: Sendable {
         try await store.change(to: rule)
     }
 
-    /// Returns the state of the limits of claims; an empty array if the store fails.
+    /// Returns the current state of the limits that the claims name. If the store fails, returns an empty array.
     func peek(at claims: [RateLimitClaim]) async -> [RateLimitResult.Limit] {
         do {
             return try await store.check(claims).limits
@@ -142,8 +142,8 @@ extension ContractError {
 
 /// An admitted request.
 ///
-/// Discard the value if the charge is never refunded. To store the work and its usage in one transaction, use ``committing(_:)``. A crash
-/// then can't separate them. If the counted event did not happen, use ``refund(_:)``.
+/// If the counted event did not happen, return the units with ``refund(_:)``. To store the work of the request and its used units in one
+/// transaction, use ``committing(_:)``. After a crash, the database then has both or none. If you need neither method, discard the value.
 public struct RateLimitAdmission: Sendable {
     fileprivate let limits: RateLimits
     fileprivate let claims: [RateLimitClaim]
@@ -162,7 +162,7 @@ public struct RateLimitAdmission: Sendable {
     ///
     /// Only claims that are `RateLimitClaim.isRefundable` are refunded. Each claim is refunded once, so a second call does nothing. If the
     /// store fails, the units stay counted.
-    /// - Parameter policies: The names of the policies. Other policies stay charged.
+    /// - Parameter policies: The names of the policies. The units of other policies stay counted.
     public func refund(_ policies: String...) async {
         guard let charge else { return }
         let refunded = charge.policies.intersection(policies)

@@ -3,8 +3,8 @@ import RateLimiting
 import Synchronization
 import Timekeeping
 
-/// Logs refusals: at most one line per policy and second, so that a flood of requests doesn't flood the log. The next line of a policy
-/// contains the number of refusals that were not logged. No line contains the name or address of a client.
+/// Logs refusals. For each policy, it logs at most one line per second, so that a flood of requests doesn't flood the log. The next line of
+/// a policy contains the number of refusals that were not logged. No line contains the name or address of a client.
 struct RefusalLog: Sendable {
     /// The earliest time of the next line of a policy, and the number of refusals since the last line.
     private struct State {

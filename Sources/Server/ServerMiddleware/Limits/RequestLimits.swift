@@ -5,10 +5,11 @@ import Synchronization
 /// The state of the limits of one request. ``RateLimitMiddleware`` writes the state, and ``RateLimitFieldsMiddleware`` reads the state for
 /// the response fields.
 ///
-/// The context of each request has such a state; see ``LimitedRequestContext``. An app only creates the state.
+/// The context of each request has its own `RequestLimits`; see ``LimitedRequestContext``. An app only creates the object, and never
+/// changes it.
 public final class RequestLimits: Sendable {
     private struct State {
-        /// Claims of the middleware that are decided in the route.
+        /// The claims that the middleware added, and that the route decides later.
         var pending: [(limits: RateLimits, claims: [RateLimitClaim])] = []
         var limits: [RateLimitResult.Limit] = []
     }
@@ -18,7 +19,7 @@ public final class RequestLimits: Sendable {
     /// Creates the state of a request without decisions.
     public init() {}
 
-    /// Adds claims that are decided in the route.
+    /// Adds claims that the route decides later.
     func expect(_ claims: [RateLimitClaim], by limits: RateLimits) {
         state.withLock { $0.pending.append((limits, claims)) }
     }

@@ -4,13 +4,14 @@ public import Hummingbird
 import Logging
 import Observability
 
-/// Converts all errors that inner layers throw to responses of the contract. These are errors of routes, errors of the framework (unknown
-/// path, wrong method, body too large), and internal errors. The cause of an internal error is logged and not sent.
+/// Converts all errors that inner layers throw to responses with a code, a text and a body in a standard format (see ``ContractError``).
+/// These are errors of routes, errors of the framework (unknown path, wrong method, body too large), and internal errors. The cause of an
+/// internal error is logged and not sent.
 ///
 /// ``ContractRouter`` and ``ContractGroup`` already contain this middleware. Add it to a plain `Router` inside of ``RequestIDMiddleware``
 /// and ``RateLimitFieldsMiddleware``.
 ///
-/// Inner middleware sees thrown errors. Outer middleware sees error responses.
+/// Middleware inside of this one sees thrown errors. Middleware outside of it sees error responses.
 public struct ContractErrorMiddleware<Context: RequestContext>: RouterMiddleware {
     private let renderer: ContractErrorRenderer
     private let routes: RouteIndex?
@@ -50,7 +51,7 @@ public struct ContractErrorMiddleware<Context: RequestContext>: RouterMiddleware
     }
 }
 
-/// Sets the format of the errors of a group of routes.
+/// Sets the format of errors for a group of routes.
 ///
 /// ```swift
 /// router.group("/v1").add(middleware: ErrorFormMiddleware(.flat)).post("/orders", use: order)

@@ -28,7 +28,7 @@ public struct OriginGuard: Sendable {
         self.isOwn = isOwn
     }
 
-    /// Returns whether a request may come from a page of this site, or from a client that is not a browser.
+    /// Returns whether the server can accept a form, because it comes from a page of this site or from a client that is not a browser.
     /// - Parameter request: The request with the form.
     /// - Returns: `false` if another site caused the request. Refuse such a request with 403.
     public func admits(_ request: Request) -> Bool {

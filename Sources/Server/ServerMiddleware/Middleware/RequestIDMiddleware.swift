@@ -14,8 +14,8 @@ public struct RequestIDMiddleware<Context: RequestContext>: RouterMiddleware {
     private let adoptsContextID: Bool
 
     /// Creates the middleware.
-    /// - Parameter adoptsContextID: Whether a request without a valid id gets the id of its context's logger instead of a new id. Use
-    ///   `true` for a group if its router logs the id of the logger.
+    /// - Parameter adoptsContextID: If `true`, a request without a valid id gets the id that its context's logger already has, instead of a
+    ///   new id. Use `true` for a group whose router logs with this id.
     public init(adoptsContextID: Bool = false) {
         self.adoptsContextID = adoptsContextID
     }
@@ -50,7 +50,8 @@ public struct RequestIDMiddleware<Context: RequestContext>: RouterMiddleware {
 }
 
 extension RequestContext {
-    /// The id of the request. If the logger stores no metadata, the result is a new id, because `id` would trap.
+    /// The id of the request. If the logger stores no metadata, the result is a new id. Hummingbird's property `id` would trap in this
+    /// case.
     package var requestID: String { logger[metadataKey: Logger.requestIDKey].map { "\($0)" } ?? NewRequestID.make() }
 }
 
@@ -58,7 +59,7 @@ extension RequestContext {
 package enum NewRequestID {
     /// Returns a new id, written as a UUID of version 8 (RFC 9562 §5.8).
     ///
-    /// The id is not a secret and may be guessed, because a client can send any id.
+    /// The id is not a secret and can be guessed. This does no harm, because a client can send any id.
     package static func make() -> String {
         let numbers = UniqueNumbers.next()
         let high = numbers.0 & ~0xF000 | 0x8000
@@ -89,8 +90,8 @@ extension UnsafeMutableBufferPointer<UInt8> {
 
 /// Creates numbers that differ within a process and between processes.
 ///
-/// The numbers combine a counter with random numbers of the process. The numbers are not secret and may be guessed. Creating them needs no
-/// system call, because each request needs several numbers.
+/// The numbers combine a counter with random numbers of the process. They are not secret and can be guessed. Each request needs several
+/// numbers, so their creation must be fast and needs no system call.
 enum UniqueNumbers {
     /// The random numbers of the process.
     private static let seeds = (UInt64.random(in: 0 ... .max), UInt64.random(in: 0 ... .max))

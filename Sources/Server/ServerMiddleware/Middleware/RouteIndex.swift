@@ -32,7 +32,8 @@ public final class RouteIndex: Sendable {
         entries.withLock { $0 = Array(found.values) }
     }
 
-    /// Returns the methods of a path. ``ContractErrorMiddleware`` only calls this method for requests without a route.
+    /// Returns the methods of a path. ``ContractErrorMiddleware`` calls this method only if the router found no route, so the cost doesn't
+    /// matter for other requests.
     /// - Parameter path: The path of a request.
     /// - Returns: The methods; `nil` if no route has the path.
     /// - Complexity: O(number of paths).

@@ -7,14 +7,15 @@ public import Hummingbird
 /// ``SecurityHeadersMiddleware`` adds the headers to every routed response. For responses to invalid HTTP, pass the headers to
 /// `HTTPServerBuilder.contractHTTP1(renderer:configuration:connections:securityHeaders:)`.
 ///
-/// The values suit an API: a response may load no content, and no page may frame the response. A `Content-Security-Policy` of a page is not
-/// replaced.
+/// The values suit an API: browsers load no further content for a response, and show no response in a frame. If a response already has a
+/// `Content-Security-Policy`, this header is not replaced.
 public struct SecurityHeaders: Sendable {
     private let fields: [HTTPField]
 
     /// Creates the headers.
-    /// - Parameter isStrictTransport: Whether browsers must use only HTTPS for a year, also for subdomains (HSTS, RFC 6797). Set this to
-    ///   `true` only if the host and all subdomains support TLS. Browsers then refuse connections without TLS, for a year.
+    /// - Parameter isStrictTransport: Whether the headers include HSTS (RFC 6797), which makes browsers use only HTTPS for the host and its
+    ///   subdomains. Set this to `true` only if the host and all subdomains support TLS. Browsers then refuse connections without TLS for a
+    ///   year.
     public init(isStrictTransport: Bool) {
         let texts = [
             ("X-Content-Type-Options", "nosniff"),

@@ -1,7 +1,7 @@
 import HTTPTypes
 public import Hummingbird
 
-/// A router whose error responses all follow the contract.
+/// A router whose error responses all have the same formats: the error contract.
 ///
 /// ```swift
 /// let router = ContractRouter(context: AppContext.self)
@@ -9,9 +9,9 @@ public import Hummingbird
 /// let application = Application(router: router, server: .contractHTTP1())
 /// ```
 ///
-/// The contract covers errors of routes, unknown paths, wrong methods (405 with `Allow`), invalid bodies, and routes that exceed their
-/// deadline. Each error response has a code, a text in the client's language, and the id of the request. With ``ContractRequestContext``, a
-/// response reports all problems of a body at once, each with its path.
+/// The router also responds in these formats to errors of routes, unknown paths, wrong methods (405 with `Allow`), invalid bodies, and
+/// routes that exceed their deadline. Each error response has a code, a text in the client's language, and the id of the request. With
+/// ``ContractRequestContext``, a response reports all problems of a body at once, each with its path.
 ///
 /// Requests that are invalid HTTP never reach a router. The server `contractHTTP1` renders their errors.
 ///
@@ -75,9 +75,10 @@ public struct ContractRouter<Context: RequestContext & Sendable>: RouterMethods,
     }
 }
 
-/// A group of routes whose errors follow the contract. The group can be in any router. Other routes of the router are unchanged.
+/// A group of routes in any router, whose error responses have the formats of a ``ContractRouter``. Other routes of the router are
+/// unchanged.
 ///
-/// Requests have ids and deadlines, as in a ``ContractRouter``. The router of the group responds to paths without a route.
+/// Requests have ids and deadlines, as in a ``ContractRouter``. A request for a path without a route gets the response of the outer router.
 ///
 /// ```swift
 /// let contract = ContractGroup(in: router.group("/api")) { RateLimitFieldsMiddleware() }

@@ -3,17 +3,18 @@ import Synchronization
 
 /// The order in which an overloaded server refuses requests.
 public enum RequestPriority: Hashable, Sendable, CaseIterable {
-    /// The server refuses these requests first. These requests use at most half of the places, and wait behind essential requests.
+    /// The server refuses these requests first. At most half of all requests that run at the same time can be deferrable, and deferrable
+    /// requests wait behind essential requests.
     case deferrable
     /// The server refuses these requests last.
     case essential
 }
 
-/// Decides which requests are processed immediately, which wait, and which are refused. The limit is a value without side effects, and time
-/// and randomness are arguments.
+/// Decides which requests are processed immediately, which wait, and which are refused. The type has no side effects: callers pass the time
+/// and random numbers as arguments.
 ///
-/// A refused client gets a place in a ``VirtualLine``. There is one line per priority. The place determines the delay after which the
-/// client should return. Half of the queue is reserved for clients that return after their delay.
+/// A refused client gets a place in the ``VirtualLine`` of the request's priority. The place determines the delay after which the client
+/// should return. Up to half of the queue is reserved for clients that return after their delay.
 ///
 /// The number of running requests never exceeds the limit. A free place goes to the first waiting essential request. If no essential
 /// request waits, the place goes to the first waiting deferrable request.
@@ -100,7 +101,7 @@ struct InFlightLimit<Waiter> {
     ///   - priority: The priority of the request.
     ///   - isServed: Whether the client received the requested response. Refusals don't count in the rate of service.
     ///   - now: The current time.
-    ///   - claim: Returns whether a waiting request still waits. The method calls this closure for each waiter until the closure returns
+    ///   - claim: Returns whether a request is still waiting. The method calls this closure for each waiter until the closure returns
     ///     `true`.
     /// - Returns: The waiter that has the place now; `nil` if there is none.
     mutating func finish(
@@ -140,7 +141,8 @@ struct InFlightLimit<Waiter> {
         return priority == .essential || self[priority].running < max(1, limit / 2)
     }
 
-    /// Updates the rate of service of each priority class: whether the class was busy, and whether a request of it was served.
+    /// Updates the rate at which requests of each priority are served. The rate depends on whether there was a place for further requests
+    /// of the priority, and whether a request of it was served.
     private mutating func noteLoad(at now: Duration, served: RequestPriority? = nil) {
         for priority in RequestPriority.allCases {
             let isBusy = !hasRoom(for: priority)

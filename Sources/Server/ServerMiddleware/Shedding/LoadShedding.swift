@@ -5,8 +5,8 @@ import Scheduling
 import Synchronization
 import Timekeeping
 
-/// Limits how many requests a server processes at the same time. Above the limit, the server refuses requests with 503. The server can then
-/// process the admitted requests in time.
+/// Limits how many requests a server processes at the same time. Above the limit, a few requests wait, and the server refuses all others
+/// with 503. The server can then process the admitted requests in time.
 ///
 /// ```swift
 /// let shedding = LoadShedding(limit: 256)
@@ -16,9 +16,9 @@ import Timekeeping
 /// Choose the limit by the resource that the requests share, such as the number of requests that the database or the processors handle at
 /// full throughput. A larger limit only makes all requests slower.
 ///
-/// The `Retry-After` of a refusal is the time until there will be capacity for the client, from 1 to 60 s. This time is the client's place
-/// in a virtual line, divided by the measured rate of service. A client that returns at that time has precedence over a client that retries
-/// earlier.
+/// The `Retry-After` of a refusal is the time until there will be capacity for the client, from 1 to 60 s. A refused client gets a place in
+/// a virtual line. The time is this place divided by the measured number of served requests per second. A client that returns at that time
+/// has precedence over a client that retries earlier.
 ///
 /// Requests of ``RequestPriority/deferrable`` use at most half of the places, so they are refused first.
 ///
@@ -92,10 +92,11 @@ public final class LoadShedding: Sendable {
     /// The number of requests that are being processed, and the number of waiting requests.
     public var load: (running: Int, waiting: Int) { state.withLock { ($0.running, $0.waiting) } }
 
-    /// Runs an operation as soon as there is a place for it.
+    /// Runs an operation when there is a place for it. A place is one of the `limit` operations that can run at the same time.
     /// - Parameters:
     ///   - priority: The priority of the request.
-    ///   - client: The identity of the client for its place in the virtual line. Clients with the same identity share their places.
+    ///   - client: The identity of the client for its place in the virtual line. Clients with the same identity share their places in the
+    ///     line.
     ///   - isServed: Returns whether a result is the requested response and not a refusal.
     ///   - operation: The operation. It has the place until it returns or throws.
     /// - Returns: The result of the operation.
@@ -142,7 +143,8 @@ public final class LoadShedding: Sendable {
         }
     }
 
-    /// Waits for a place. The place, the deadline and the cancellation compete to claim the outcome, so no place is lost.
+    /// Waits for a place. Three events compete to claim the outcome: a free place, the deadline and the cancellation. Exactly one of them
+    /// wins, so no place is lost.
     private func wait(
         for turn: FirstOutcome<Void>,
         _ id: UInt64,

@@ -6,7 +6,7 @@ import Observability
 
 /// Logs one line for each request, at `info`: method, template of the route, status, milliseconds, and the id of the request.
 ///
-/// The line never contains the path, the query or a header, because these may contain secrets. A request without a route is logged as
+/// The line never contains the path, the query or a header, because they can contain secrets. A request without a route is logged as
 /// `none`. The measured time ends when the head of the response is ready, so the time for sending a streamed body is not included.
 public struct AccessLogMiddleware<Context: RequestContext>: RouterMiddleware {
     private let quiet: Set<String>

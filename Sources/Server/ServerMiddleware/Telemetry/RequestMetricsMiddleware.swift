@@ -49,7 +49,7 @@ public struct RequestMetricsMiddleware<Context: RequestContext>: RouterMiddlewar
     }
 }
 
-/// The handles of the metrics, each created once.
+/// The metric objects. Each of them is created at its first use and then stored, so that later requests only look it up.
 private final class RequestMetrics: Sendable {
     /// The status of a request, as the metrics distinguish it.
     enum Outcome: Hashable {

@@ -19,7 +19,7 @@ public struct TraceContext: Hashable, Sendable {
     /// Whether the caller may have recorded the trace.
     public let isSampled: Bool
 
-    /// Parses a `traceparent` strictly. If the value has a later version, only the part that version 00 defines is read.
+    /// Parses a `traceparent` strictly. If the value has a version after 00, the method reads only the part that version 00 defines.
     /// - Parameter traceparent: The value of the header.
     /// - Returns: The trace; `nil` if the recommendation doesn't allow the value.
     public init?(traceparent: String) {

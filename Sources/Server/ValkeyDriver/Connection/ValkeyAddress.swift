@@ -1,6 +1,7 @@
 import Foundation
 
-/// The address of a Valkey or Redis server, and the login of a client. The description of the value doesn't contain any of this.
+/// The address of a Valkey or Redis server, with the user and the password of a client. The description of the value contains none of
+/// these.
 ///
 /// ```swift
 /// let address = try ValkeyAddress(url: "valkey://localhost:6379")
@@ -14,7 +15,7 @@ public struct ValkeyAddress: Hashable, Sendable {
     public let database: Int
     /// The user of the access control list; `nil` for the default user.
     let user: String?
-    /// The password. Internal, so that no caller can print it by accident.
+    /// The password. The property is internal, so that a caller can't print the password by accident.
     let password: String?
 
     /// The reason why a text is not an address. The description doesn't contain the text, because the text can contain a password.
@@ -25,7 +26,7 @@ public struct ValkeyAddress: Hashable, Sendable {
 
     /// Parses a URL such as `valkey://user:password@host:6379/0`. `redis://` has the same meaning.
     /// - Parameter url: The URL. Reserved characters in the user and the password must be percent-encoded.
-    /// - Throws: ``Failure``. Also for `rediss://` and `valkeys://`, because the client doesn't support TLS.
+    /// - Throws: ``Failure``, also for `rediss://` and `valkeys://`, because the client doesn't support TLS.
     public init(url: String) throws(Failure) {
         guard let parts = URLComponents(string: url), let scheme = parts.scheme?.lowercased() else {
             throw Failure(description: "must be a URL such as valkey://localhost:6379/0")

@@ -10,10 +10,10 @@ struct PendingCommand: Sendable {
     let finish: @Sendable (Result<ValkeyReply, ValkeyError>) -> Void
 }
 
-/// One connection. It sends commands, and assigns replies to commands by their order.
+/// One connection, which sends commands and assigns replies to commands by their order.
 ///
-/// The protocol has no ids: the first reply belongs to the oldest command. If a reply is late, the connection ends, so that no later
-/// command gets this reply. The class is `@unchecked Sendable` because it is only used on its event loop.
+/// The protocol has no ids: the first reply belongs to the oldest command. If a reply misses its deadline, the connection ends, so that no
+/// later command gets this reply. The class is `@unchecked Sendable` because it is only used on its event loop.
 final class ValkeyConnection: ChannelInboundHandler, @unchecked Sendable {
     typealias InboundIn = ByteBuffer
 
@@ -23,7 +23,8 @@ final class ValkeyConnection: ChannelInboundHandler, @unchecked Sendable {
     private var channel: (any Channel)?
     /// The commands without a reply, oldest first.
     private var inFlight = CircularBuffer<PendingCommand>()
-    /// The timer for the earliest deadline. The command of this deadline may have ended, so that the current earliest deadline is later.
+    /// The timer for the earliest deadline. If the command with this deadline has ended, the timer fires earlier than necessary, and is
+    /// then set again.
     private var timer: (deadline: NIODeadline, task: Scheduled<Void>)?
     /// Whether the connection has ended. All further commands fail.
     private var isEnded = false
@@ -32,7 +33,8 @@ final class ValkeyConnection: ChannelInboundHandler, @unchecked Sendable {
     /// Reports the end of the connection, once.
     private let hasEnded: (ValkeyConnection, ValkeyError) -> Void
 
-    /// The largest number of commands without a reply. If the server stalls, it later executes at most these commands.
+    /// The largest number of commands without a reply. If the server stalls and then continues, it executes at most this number of commands
+    /// whose callers have given up.
     static let mostInFlight = 256
 
     /// Creates the handler of a channel.
@@ -75,8 +77,8 @@ final class ValkeyConnection: ChannelInboundHandler, @unchecked Sendable {
         for command in outstanding { command.finish(.failure(error)) }
     }
 
-    /// Ends the connection at the earliest deadline of a command without a reply. One timer serves many commands. It is rescheduled only
-    /// when it fires, or if a new deadline is earlier.
+    /// Starts the timer that ends the connection at the earliest deadline of a command without a reply. One timer serves many commands. The
+    /// method sets it again only after it fires, or if a new deadline is earlier.
     private func startTimer() {
         guard let channel, let earliest = inFlight.lazy.map(\.deadline).min() else { return }
         if let timer, timer.deadline <= earliest { return }
@@ -107,7 +109,7 @@ extension ValkeyConnection {
         }
     }
 
-    /// Reports that more commands can be sent. The report comes once per batch of replies.
+    /// Reports that more commands can be sent, once for each batch of replies.
     func channelReadComplete(context: ChannelHandlerContext) {
         if !isEnded { hasRoom(self) }
     }
@@ -118,7 +120,7 @@ extension ValkeyConnection {
     /// Ends the connection after an error of the network.
     func errorCaught(context: ChannelHandlerContext, error: any Error) { end(.connectionLost) }
 
-    /// Finishes a command. If the reply is an error that another connection may resolve, this connection ends, too.
+    /// Finishes a command. If the reply is an error for which ``ValkeyError/endsConnection`` is `true`, the connection also ends.
     private func complete(_ command: PendingCommand, with reply: ValkeyReply) {
         guard case .error(let text) = reply else { return command.finish(.success(reply)) }
         let error = ValkeyError(text: text)

@@ -3,10 +3,10 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// The pending commands for the event loop, and whether there is a connection for them. Callers append commands under a lock. The event
-/// loop takes commands up to the limit of the pipeline.
+/// The commands that wait for the event loop. Callers append commands under a lock, and the event loop takes commands up to the limit of
+/// the pipeline.
 struct ReplyQueue: Sendable {
-    /// Whether a connection is ready. While it is `false`, commands are refused.
+    /// Whether a connection is ready. While this is `false`, the client refuses commands.
     var isReady = false
     /// Whether the event loop is scheduled to send the commands.
     var isScheduled = false
@@ -16,13 +16,14 @@ struct ReplyQueue: Sendable {
     var lastFailure = ValkeyError.unavailable
 }
 
-/// Maintains one ready connection. It connects, signs in, sends the commands of an inbox, and reconnects when a connection ends.
+/// Maintains one connection: connects, signs in, sends the commands of a ``ReplyQueue``, and reconnects when a connection ends.
 ///
-/// A connection is ready when the server has replied to `PING`. Connecting alone is not enough, because it also succeeds if the server
-/// hangs. The steps of signing in (password, database, name, scripts, `PING`) are sent in one pipeline.
+/// A connection is ready when the server has replied to `PING`. An open TCP connection is not enough, because the system also accepts
+/// connections for a server that hangs. The link sends the commands of the sign-in (password, database, name, scripts, `PING`) in one
+/// pipeline.
 ///
-/// The link logs the first loss of a connection, and the next success. It only counts the attempts between them. The class is
-/// `@unchecked Sendable` because it is only used on its event loop.
+/// During an outage, the link logs only the first failure and the next success. It counts all failures as metrics. The class is `@unchecked
+/// Sendable` because it is only used on its event loop.
 final class ValkeyLink: @unchecked Sendable {
     private let address: ValkeyAddress
     private let name: String
@@ -35,16 +36,17 @@ final class ValkeyLink: @unchecked Sendable {
     private var connection: ValkeyConnection?
     /// Whether the server has replied to `PING` on the current connection.
     private var isReady = false
-    /// Whether the client was closed. No further attempt is made.
+    /// Whether the client was closed. The link then doesn't connect again.
     private var isClosed = false
     /// Whether the current outage was logged.
     private var hasReported = false
 
     /// The longest time for connecting, and the longest time for signing in.
     static let attemptTimeout = TimeAmount.milliseconds(250)
-    /// The pause between attempts. It is random, so that the clients of a returning server don't all connect at the same time.
+    /// The pause between attempts in milliseconds. The pause is random, so that the clients of a restarted server don't all connect at the
+    /// same time.
     static let pauses = Int64(100)...250
-    /// The pause if the settings are wrong. No attempt can succeed before they are changed.
+    /// The pause in milliseconds if the settings are wrong. No attempt can succeed before an operator changes them.
     static let longPauses = Int64(2_000)...5_000
 
     /// Creates a link without a connection.
@@ -85,7 +87,7 @@ final class ValkeyLink: @unchecked Sendable {
             }
     }
 
-    /// Sends the commands of the inbox, up to the limit of the pipeline.
+    /// Sends the waiting commands, up to the limit of the pipeline.
     func send() {
         guard let connection, isReady else { return inbox.value.withLock { $0.isScheduled = false } }
         send(on: connection)
@@ -97,7 +99,7 @@ final class ValkeyLink: @unchecked Sendable {
         connection?.end(.closed)
     }
 
-    /// Sends pending commands, up to the limit of the pipeline.
+    /// Sends the waiting commands on a connection, up to the limit of the pipeline.
     private func send(on connection: ValkeyConnection) {
         guard isReady else { return }
         let commands = inbox.value.withLock { inbox in
@@ -110,7 +112,7 @@ final class ValkeyLink: @unchecked Sendable {
         connection.send(commands)
     }
 
-    /// Sends the commands that prepare a connection. If one fails, the connection ends.
+    /// Sends the commands that prepare a connection. If a command fails, the connection ends.
     private func signIn(on connection: ValkeyConnection) {
         // The link was closed while it was connecting, so end the connection.
         guard !isClosed else { return connection.end(.closed) }
@@ -153,7 +155,7 @@ final class ValkeyLink: @unchecked Sendable {
         hasReported = false
     }
 
-    /// Fails the pending commands, and schedules the next attempt.
+    /// Fails the waiting commands, and schedules the next attempt.
     private func ended(_ connection: ValkeyConnection, _ error: ValkeyError) {
         guard connection === self.connection else { return }
         self.connection = nil
@@ -177,8 +179,8 @@ final class ValkeyLink: @unchecked Sendable {
     }
 }
 
-/// An inbox that a client and its link share. The link lives as long as its event loop uses it, even after the client is released.
+/// A queue of commands that a client and its link share. The link can live longer than the client, because the event loop uses the link.
 final class InboxBox: Sendable {
-    /// The pending commands, guarded by a mutex.
+    /// The waiting commands, guarded by a mutex.
     let value = Mutex(ReplyQueue())
 }

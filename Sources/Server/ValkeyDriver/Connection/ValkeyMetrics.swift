@@ -5,7 +5,8 @@ import Synchronization
 /// The metrics of a client.
 ///
 /// - `valkey_connected`: 1 while a connection is ready.
-/// - `valkey_commands` with `outcome`: `ok`, `failed`, or `unavailable`. The last value means that there was no connection for the command.
+/// - `valkey_commands` with `outcome`: the number of commands. `unavailable` means that the client refused the command, because no
+///   connection was ready or too many commands were waiting.
 /// - `valkey_errors` with `reason`: errors of commands and connections.
 /// - `valkey_round_trip`: the time from the call to the reply.
 final class ValkeyMetrics: Sendable {
@@ -31,7 +32,7 @@ final class ValkeyMetrics: Sendable {
     /// Records whether a connection is ready.
     func noteConnection(isReady: Bool) { connected.set(isReady ? 1 : 0) }
 
-    /// Counts a command. If it succeeded, records its duration.
+    /// Counts a command. If the command succeeded, the method also records its duration.
     func finished(after start: NIODeadline, failure: ValkeyError?) {
         guard let failure else {
             succeeded.increment()

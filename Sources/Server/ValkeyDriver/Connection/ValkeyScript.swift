@@ -2,10 +2,11 @@ import Synchronization
 
 /// A Lua script that the server stores and executes by its digest.
 ///
-/// A client loads its scripts with each new connection. If the server has removed a script since then, the client sends the text of the
-/// script.
+/// A client loads its scripts with each new connection. If the server has removed a script meanwhile, the client sends the text of the
+/// script again.
 ///
-/// Use a script to read and write several keys atomically. Create it once, as a static constant, because it stores its digest.
+/// Use a script to read and write several keys atomically. Create each script once, as a static constant, because the value stores the
+/// digest that the server returns.
 public final class ValkeyScript: Sendable {
     /// The text of the script.
     public let text: String

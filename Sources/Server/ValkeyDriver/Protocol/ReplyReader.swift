@@ -2,15 +2,15 @@ import CHiredis
 
 /// Decodes replies from bytes that arrive in chunks of any size. Not thread-safe.
 ///
-/// The codec is the codec of hiredis (RESP 2). The reader limits its memory: the size of a reply, and the number of elements of an array.
-/// Without the second limit, a few bytes could announce billions of elements.
+/// The codec is that of hiredis (RESP 2). To limit its memory, the reader limits the size of a reply and the number of elements of an
+/// array. Without the second limit, a server could announce billions of elements with a few bytes.
 final class ReplyReader {
     private let reader: UnsafeMutablePointer<redisReader>
     private let mostBytes: Int
     /// The bytes since the last complete reply.
     private var pending = 0
 
-    /// The largest number of elements in one array. The codec allocates memory for all elements before they arrive.
+    /// The largest number of elements in one array. hiredis allocates memory for all elements before they arrive.
     static let mostElements = 65_536
 
     /// Creates a reader.
@@ -24,8 +24,8 @@ final class ReplyReader {
 
     deinit { redisReaderFree(reader) }
 
-    /// Adds received bytes. The bytes are copied.
-    /// - Throws: `ValkeyError.protocolViolation` if there is no memory, or if the reader has failed before.
+    /// Adds received bytes. The reader copies them.
+    /// - Throws: `ValkeyError.protocolViolation` if there is not enough memory, or if the reader has failed before.
     func feed(_ bytes: UnsafeRawBufferPointer) throws(ValkeyError) {
         guard let base = bytes.baseAddress, !bytes.isEmpty else { return }
         pending += bytes.count
@@ -48,7 +48,7 @@ final class ReplyReader {
         return try ValkeyReply(reply.assumingMemoryBound(to: redisReply.self).pointee)
     }
 
-    /// The codec's own functions.
+    /// The functions of hiredis that create replies.
     private static let functions = {
         let reader = redisReaderCreate()
         defer { redisReaderFree(reader) }
@@ -56,7 +56,7 @@ final class ReplyReader {
         return functions
     }()
 
-    /// The codec's functions, but with a limit for the length of arrays.
+    /// The functions of hiredis that create replies, with a limit for the length of arrays.
     private nonisolated(unsafe) static let boundedFunctions = {
         let bounded = UnsafeMutablePointer<redisReplyObjectFunctions>.allocate(capacity: 1)
         bounded.initialize(to: functions)
@@ -68,7 +68,7 @@ final class ReplyReader {
 }
 
 extension ValkeyReply {
-    /// Copies a reply of the codec. The codec limits the depth of a reply.
+    /// Copies a reply of hiredis, which limits the depth of nested arrays.
     fileprivate init(_ reply: redisReply) throws(ValkeyError) {
         switch reply.type {
         case REDIS_REPLY_STRING, REDIS_REPLY_STATUS:

@@ -7,7 +7,8 @@ import CHiredis
 /// command.append([0, 255])
 /// ```
 ///
-/// Arguments are sent with their lengths. So no argument can become a part of the command, even if it contains line breaks or spaces.
+/// The client sends each argument with its length. So an argument can't change the command, even if the argument contains line breaks or
+/// spaces.
 public struct ValkeyCommand: Sendable {
     /// The bytes of all arguments, one after the other.
     private var bytes: [UInt8] = []
@@ -34,7 +35,7 @@ public struct ValkeyCommand: Sendable {
     /// Returns the command in the wire format: an array of bulk strings.
     func encoded() -> [UInt8] {
         bytes.withUnsafeBytes { bytes in
-            // An empty array has no address, but the codec requires an address for each argument.
+            // An empty array has no address, but hiredis requires an address for each argument.
             let base = bytes.baseAddress?.assumingMemoryBound(to: CChar.self) ?? Self.empty
             var offset = 0
             var arguments: [UnsafePointer<CChar>?] = lengths.map { length in

@@ -1,7 +1,7 @@
-/// The reason why a command has no reply. No error contains the URL, the password, keys, or other parts of a command.
+/// The reason why a command failed. No error contains the URL, the password, keys, or other parts of a command.
 ///
-/// After ``unavailable``, ``configuration(code:)``, ``store(code:)`` and ``refused(code:)``, the command was certainly not executed. After
-/// any other error, the command may have been executed.
+/// After ``unavailable``, ``configuration(code:)``, ``store(code:)`` and ``refused(code:)``, the server has certainly not executed the
+/// command. After any other error, the server may have executed it.
 public enum ValkeyError: Error, Hashable, Sendable {
     /// No connection is ready. The command was not sent.
     case unavailable
@@ -20,7 +20,7 @@ public enum ValkeyError: Error, Hashable, Sendable {
     /// The client was closed before the command was sent, or while it was in flight.
     case closed
 
-    /// Creates the error of a reply from its text. Only the first word is stored, because the other words can contain keys.
+    /// Creates the error of a reply from its text. The error contains only the first word, because the other words can contain keys.
     init(text: String) {
         let word = text.prefix { $0 != " " }
         let code = word.count <= 20 && word.allSatisfy({ $0.isASCII && ($0.isUppercase || $0.isNumber) }) ? String(word) : "ERR"
@@ -34,7 +34,8 @@ public enum ValkeyError: Error, Hashable, Sendable {
         }
     }
 
-    /// Whether another connection may lead to a server that can execute commands.
+    /// Whether the client must close the connection after this error, because another connection may reach a server that can execute
+    /// commands.
     var endsConnection: Bool {
         switch self {
         case .store(let code): code != "OOM"

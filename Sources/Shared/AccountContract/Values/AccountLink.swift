@@ -3,7 +3,7 @@ public import Foundation
 /// A link in an email of the account server.
 ///
 /// It has one of three forms: `https://HOST/PAGE?token=…&email=…`, the same with `#` instead of `?`, or `SCHEME://PAGE?token=…&email=…`.
-/// The page is that of the link's ``Purpose``. A server creates the link with ``url(base:style:)``. An app parses it with
+/// `PAGE` is the ``Purpose/page`` of the link's purpose. A server creates the link with ``url(base:style:)``. An app parses it with
 /// ``init(_:hosts:scheme:)``.
 ///
 /// ```swift
@@ -17,22 +17,22 @@ public import Foundation
 ///
 /// The token is a secret, so don't log the link. For links of password resets only, ``ResetLink`` is simpler.
 public struct AccountLink: Hashable, Sendable {
-    /// The change that a link makes. A token has one purpose and is refused for any other.
+    /// The change that a link makes. A token has one purpose, and the server refuses it for any other purpose.
     public enum Purpose: String, Hashable, Sendable, CaseIterable {
         /// Sets a new password.
         case resetPassword = "reset-password"
         /// Verifies the address of an account.
         case verifyEmail = "verify-email"
-        /// Creates the account of a registration that was requested before.
+        /// Creates the account for an earlier registration.
         case activate
-        /// Changes the address of an account to that of the recipient.
+        /// Changes the address of an account to the address that received the link.
         case confirmEmail = "confirm-email"
         /// Restores the former address of an account.
         case undoEmail = "undo-email"
         /// Restores a deleted account.
         case keepAccount = "keep-account"
 
-        /// The path of the page, without a slash. In links with a custom scheme, it is the host.
+        /// The path of the page, without a slash. In a link with a custom scheme, this text takes the place of the host.
         public var page: String { rawValue }
     }
 
@@ -65,8 +65,8 @@ public struct AccountLink: Hashable, Sendable {
     /// Returns the web link.
     ///
     /// - Parameters:
-    ///   - base: The configured address of the server or site. It may end with the path of the reset page, which is removed. Never use an
-    ///     address from a request.
+    ///   - base: The configured address of the server or site. If it ends with the path of the reset page, the method removes this path.
+    ///     Never use an address from a request.
     ///   - style: The position of the token.
     /// - Returns: The link. `nil` if `base` is not an absolute http or https address, or if it contains user info.
     public func url(base: URL, style: Style) -> URL? {
@@ -120,8 +120,8 @@ extension AccountLink {
         case malformed
     }
 
-    /// Parses a link that opened the app. A web link must use `https`. For development, `http` is accepted for the local machine. Unknown
-    /// parameters are ignored.
+    /// Parses a link that opened the app. A web link must use `https`. For development, the initializer also accepts `http` for the local
+    /// machine. It ignores unknown parameters.
     ///
     /// - Parameters:
     ///   - url: The link.
@@ -150,7 +150,7 @@ extension AccountLink {
         let emails = pairs.filter { $0.name == "email" }
         guard tokens.count <= 1, emails.count <= 1 else { throw .doubledParameter }
         guard let token = tokens.first?.value, !token.isEmpty else { throw .missingToken }
-        // `URL` doesn't refuse a malformed escape. It escapes the percent sign instead. No token contains a percent sign.
+        // `URL` accepts a malformed escape and escapes its percent sign. A valid token never contains a percent sign.
         guard token.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "%") }) else { throw .malformed }
         do {
             self.init(purpose, token: try ResetToken(token), email: try emails.first.map { try EmailAddress($0.value) })

@@ -2,7 +2,7 @@
 package enum Base64URL {
     /// Returns the text of bytes: four letters for three bytes, without padding. O(length).
     package static func encoded(_ bytes: some Sequence<UInt8>) -> String {
-        // Other modules call this function without specialization. With a pointer, it does not call the sequence for each byte.
+        // Other modules call this function without specialization. The pointer avoids a call to the sequence for each byte.
         bytes.withContiguousStorageIfAvailable(text(of:)) ?? Array(bytes).withUnsafeBufferPointer(text(of:))
     }
 
@@ -49,7 +49,7 @@ package enum Base64URL {
                 bytes.append(UInt8(truncatingIfNeeded: buffer >> bits))
             }
         }
-        // If six bits remain, the last letter doesn't encode a byte.
+        // If six bits remain, the last letter is redundant, because it doesn't complete a byte.
         return bits < 6 && buffer & (1 << bits - 1) == 0 ? bytes : nil
     }
 

@@ -2,8 +2,8 @@ public import ErrorContract
 
 /// A validated text from a client, with a maximum length. A value of the type proves that the text was validated.
 ///
-/// The server decodes requests into such types. So an invalid value becomes a `FieldViolation` at its field, before the code of a route
-/// runs. With these types, an app finds the same problems before it sends a request.
+/// The server decodes requests into these types. So an invalid value becomes a `FieldViolation` for its field before the route handler
+/// runs. An app that uses these types finds the same problems before it sends a request.
 public protocol BoundedText: Codable, Hashable, Sendable {
     /// The text.
     var rawValue: String { get }
@@ -17,7 +17,7 @@ public protocol BoundedText: Codable, Hashable, Sendable {
 
 /// The reason why a text was refused.
 public enum TextRefusal: Error, Hashable, Sendable, ContractRefusal {
-    /// The text is empty. A text of spaces is also empty, if its type ignores surrounding spaces.
+    /// The text is empty. If the type ignores surrounding spaces, a text that consists of spaces is also empty.
     case empty
     /// The text is longer than the type's maximum.
     case tooLong
@@ -36,7 +36,7 @@ public enum TextRefusal: Error, Hashable, Sendable, ContractRefusal {
 
 extension BoundedText {
     /// Decodes and validates the text of a JSON string.
-    /// - Throws: `DecodingError` if the value isn't a string; the error of the type's initializer if the text is invalid.
+    /// - Throws: `DecodingError` if the value isn't a string; ``TextRefusal`` if the text is invalid.
     public init(from decoder: any Decoder) throws {
         try self.init(try decoder.singleValueContainer().decode(String.self))
     }
@@ -50,7 +50,7 @@ extension BoundedText {
 
 /// The token of a reset link, which proves that the user received the email. It can be used once. A server stores only its digest.
 ///
-/// Descriptions don't contain the token, so a request can be logged. An app gets the token from the link that opened it:
+/// Its description doesn't contain the token, so a log of the request doesn't either. An app gets the token from the link that opened it:
 ///
 /// ```swift
 /// let link = try ResetLink(url, hosts: ["accounts.example.com"])
@@ -70,8 +70,8 @@ public struct ResetToken: BoundedText {
     }
 }
 
-/// The token that refreshes a session. Each refresh replaces the token. If a client uses a replaced token, the server ends the session. A
-/// server stores only the digest of a token. An app stores the token in the keychain.
+/// The token that refreshes a session. Each refresh replaces the token. If a client uses an already replaced token, the server ends the
+/// session. The server stores only the digest of a token, and an app stores the token in the keychain.
 public struct RefreshToken: BoundedText {
     /// The maximum length of a token, in UTF-8 bytes.
     public static let maximumLength = 512
@@ -86,8 +86,8 @@ public struct RefreshToken: BoundedText {
     }
 }
 
-/// The token that proves that a device has signed in to an account before. It does not authenticate the user. Failed attempts of other
-/// devices don't block a sign-in with this token.
+/// The token that proves that a device has signed in to an account before. It does not authenticate the user. If a sign-in contains this
+/// token, failed attempts of other devices don't block it.
 public struct DeviceToken: BoundedText {
     /// The maximum length of a token, in UTF-8 bytes.
     public static let maximumLength = 512
@@ -102,11 +102,11 @@ public struct DeviceToken: BoundedText {
     }
 }
 
-/// A password as the user typed it, without any normalization. The server's policy checks the strength of the password, and this type
-/// doesn't. Descriptions don't contain the text.
+/// A password as the user typed it, without any normalization. This type doesn't check the strength of the password, because the server's
+/// policy does this. The description doesn't contain the password.
 public struct Password: BoundedText {
-    /// The maximum length in UTF-8 bytes, far above the maximum of every policy. Without this bound, a client could send passwords of any
-    /// length, and normalizing and hashing them would cost the server much time.
+    /// The maximum length in UTF-8 bytes, far above the maximum of every policy. Without this bound, a client could send very long
+    /// passwords, and the server would need much time to normalize and hash them.
     public static let maximumLength = 4_096
     /// The secret.
     public let rawValue: String
@@ -139,8 +139,8 @@ extension BoundedText where Self: SecretText {
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// A type with a secret text. Its descriptions never contain the text, so that `print`, `dump` and the description of a surrounding value
-/// can't log it by mistake. Read the text with `rawValue`.
+/// A type with a secret text. Its descriptions never contain the text, so `print`, `dump` and the description of a value that contains it
+/// can't log the secret by mistake. Read the text with `rawValue`.
 public protocol SecretText: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
 
 extension ResetToken: SecretText {}

@@ -1,12 +1,11 @@
 import Foundation
 
-/// Internet domain names in the form that is used for lookups.
+/// Validates Internet domain names, and converts them to the form for DNS lookups.
 enum DomainName {
     /// Returns the name in lower-case ASCII; `nil` if it is invalid. Labels with characters outside of ASCII are converted to punycode. A
     /// valid name has at least two labels. Its top-level label has 2 to 63 letters.
     ///
-    /// A name has at most 253 bytes, and a label at most 63. If you pass the result to the function again, the function returns the same
-    /// name.
+    /// A name has at most 253 bytes, and a label at most 63. For its own result, the function returns the same name.
     static func ascii(_ name: String) -> String? {
         var labels: [String] = []
         for label in folded(name).split(separator: ".", omittingEmptySubsequences: false) {
@@ -20,8 +19,8 @@ enum DomainName {
         return text.utf8.count <= 253 ? text : nil
     }
 
-    /// Returns the text in lower case after a compatibility mapping. The mapping comes first, because it can produce capital letters. So a
-    /// second application doesn't change the result.
+    /// Returns the text in lower case after a compatibility mapping. The mapping comes first, because it can produce capital letters. A
+    /// second call therefore doesn't change the result.
     private static func folded(_ text: String) -> String {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.lowercased() }
         return text.precomposedStringWithCompatibilityMapping.lowercased().precomposedStringWithCompatibilityMapping
@@ -39,8 +38,8 @@ enum DomainName {
         return ascii.utf8.count <= 63 ? ascii : nil
     }
 
-    /// Returns whether a label that begins with `xn--` is canonical punycode. The result is `false` if the decoded label is invalid, or if
-    /// the canonical punycode of the same name is another text.
+    /// Returns whether a label that begins with `xn--` is valid punycode in its canonical form. The result is `false` if the decoded label
+    /// is invalid, or if encoding it again returns another text.
     private static func isPunycode(_ label: String) -> Bool {
         guard let text = Punycode.decode(String(label.dropFirst(4))), text.utf8.contains(where: { $0 >= 0x80 }) else {
             return false
@@ -48,7 +47,7 @@ enum DomainName {
         return asciiLabel(folded(text)) == label
     }
 
-    /// Letters, digits and `-`.
+    /// Returns whether a byte is an ASCII letter, a digit or `-`.
     private static func isPlain(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"): true
@@ -56,12 +55,12 @@ enum DomainName {
         }
     }
 
-    /// Letters, digits and marks of any script, and `-`.
+    /// Returns whether a character is a letter, digit or mark of any script, or `-`.
     private static func isPart(_ scalar: Unicode.Scalar) -> Bool {
         scalar == "-" || scalar.properties.isAlphabetic || scalar.properties.numericType != nil || isMark(scalar)
     }
 
-    /// Marks that combine with the preceding letter.
+    /// Returns whether a character is a mark that combines with the preceding letter.
     private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .nonspacingMark, .spacingMark: true
@@ -72,7 +71,7 @@ enum DomainName {
 
 /// Punycode (RFC 3492), the ASCII encoding of Unicode labels in domain names.
 enum Punycode {
-    /// Returns the label in punycode, without the `xn--`, or `nil` if it overflows. O(n²) in the length of the label.
+    /// Returns the label in punycode, without the `xn--`; `nil` if a number in the computation overflows. O(n²) in the length of the label.
     static func encode(_ label: String) -> String? {
         let scalars = label.unicodeScalars.map(\.value)
         let basic = scalars.filter { $0 < 0x80 }

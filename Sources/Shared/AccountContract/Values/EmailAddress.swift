@@ -4,8 +4,8 @@ import Foundation
 /// An email address that identifies an account. Client and server validate it by the same rules.
 ///
 /// After NFKC normalization, the local part consists of the ASCII characters `[A-Za-z0-9._%+-]+`. The domain is in punycode with a
-/// top-level label of 2 to 63 characters. The address has at most 254 bytes. Invisible and bidirectional characters are refused. Two
-/// addresses are equal if they differ only in uppercase and lowercase letters.
+/// top-level label of 2 to 63 characters. The address has at most 254 bytes. The initializer refuses invisible and bidirectional
+/// characters. Two addresses are equal if they differ only in the case of letters.
 ///
 /// ```swift
 /// let email = try EmailAddress(" Ana@Example.com ")
@@ -13,17 +13,17 @@ import Foundation
 /// print(email.normalized)  // ana@example.com
 /// ```
 ///
-/// Quoted local parts (RFC 5321) are refused. Before the `@`, only ASCII is accepted, so addresses of RFC 6531 are refused. Dots and `+`
-/// tags are significant. The type doesn't check whether the domain exists.
+/// The initializer also refuses quoted local parts (RFC 5321), and non-ASCII characters before the `@` (RFC 6531). Addresses that differ in
+/// dots or `+` tags are different. The type doesn't check whether the domain exists.
 public struct EmailAddress: Sendable {
     /// The address to which emails are sent: the local part as the user typed it, the domain in lower-case ASCII.
     public let text: String
     /// The address that identifies the account: `text` in lower case.
     public let normalized: String
 
-    /// Validates an address. Surrounding spaces are ignored. O(length).
+    /// Validates an address, and ignores surrounding spaces. O(length).
     ///
-    /// - Parameter typed: The text as the user typed it. If it has more than 1,024 bytes, it is refused before any other check.
+    /// - Parameter typed: The text as the user typed it. The initializer refuses a text of more than 1,024 bytes before any other check.
     /// - Throws: ``EmailRefusal`` with the first reason.
     public init(_ typed: String) throws(EmailRefusal) {
         guard !Self.isPlain(typed) else {
@@ -41,8 +41,8 @@ public struct EmailAddress: Sendable {
         self.normalized = text.lowercased()
     }
 
-    /// Returns whether a text is already a normalized address: lower-case ASCII without punycode. This is the case for most texts. All
-    /// other texts take the slow path, whether they are valid or not.
+    /// Returns whether a text is already a normalized address: valid, in lower-case ASCII, and without punycode. This is the case for most
+    /// addresses. For all other texts, the initializer performs the full check.
     private static func isPlain(_ text: String) -> Bool {
         var (local, label, labels, count) = (0, 0, 0, 0)
         var isLetters = true
@@ -92,8 +92,8 @@ public struct EmailAddress: Sendable {
         return trimmed.precomposedStringWithCompatibilityMapping
     }
 
-    /// Returns the text without surrounding white space. Foundation's character sets treat the zero-width space as white space. Here it is
-    /// an invisible character, which is refused.
+    /// Returns the text without surrounding white space. Foundation's character sets also treat the zero-width space as white space. This
+    /// method doesn't, because the initializer refuses invisible characters.
     private static func trimmed(_ text: String) -> String {
         let scalars = text.unicodeScalars
         guard let first = scalars.firstIndex(where: { !$0.properties.isWhitespace }),
@@ -111,7 +111,7 @@ public struct EmailAddress: Sendable {
         }
     }
 
-    /// Returns whether a character can be seen: no white space, and no control, format or unassigned character.
+    /// Returns whether a character is visible: no white space, and no control, format or unassigned character.
     private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
         guard !scalar.properties.isDefaultIgnorableCodePoint, !scalar.properties.isWhitespace else { return false }
         switch scalar.properties.generalCategory {

@@ -2,8 +2,8 @@ import Foundation
 
 /// The name with which emails and screens greet a user: 1 to 60 characters on one line, without surrounding spaces.
 ///
-/// A name consists of letters, marks, spaces and the characters `'`, `’`, `.` and `-`. A client that registers another user's
-/// address also chooses the name in the emails to that user. Digits, phone numbers and web addresses are therefore refused.
+/// A name consists of letters, marks, spaces and the characters `'`, `’`, `.` and `-`. Digits and web addresses are not allowed. Otherwise,
+/// an attacker who registers another user's address could send text such as a phone number or a link in the emails to that user.
 public struct FirstName: BoundedText {
     /// The maximum length of a name, in characters.
     public static let maximumLength = 60
@@ -13,8 +13,8 @@ public struct FirstName: BoundedText {
     public let rawValue: String
 
     /// Validates the name of a new account.
-    /// - Parameter text: The name. Surrounding spaces are removed.
-    /// - Throws: ``TextRefusal``, also for a name without any letter, and for a name that mail programs could turn into a link.
+    /// - Parameter text: The name. The initializer removes surrounding spaces.
+    /// - Throws: ``TextRefusal`` if the name is invalid, has no letter, or could become a link in an email program.
     public init(_ text: String) throws(TextRefusal) {
         if Self.isLetters(text, atMost: Self.maximumLength) {
             rawValue = text
@@ -27,8 +27,8 @@ public struct FirstName: BoundedText {
         else { throw .forbiddenCharacter }
     }
 
-    /// Validates the name of an existing account, in the database or in another system. The name may also contain digits and signs that new
-    /// names can't contain, and has at most 100 characters.
+    /// Validates the name of an existing account, from the database or from another system. Such a name can have up to 100 characters, and
+    /// can contain digits and signs that aren't allowed in new names.
     ///
     /// Use it only for names that the server or another system has already accepted. For names from a client, use ``init(_:)``.
     /// - Parameter text: The stored name.
@@ -66,7 +66,8 @@ public struct FirstName: BoundedText {
     /// The characters other than letters and marks.
     private static let signs: Set<Unicode.Scalar> = [" ", "'", "’", ".", "-"]
 
-    /// Returns whether two letters or marks follow a dot, as in a domain name. Initials such as `J.R.` have only one letter after a dot.
+    /// Returns whether a dot is followed by two letters or marks, as in a domain name. Initials such as `J.R.` have only one letter after a
+    /// dot.
     private static func isDomain(_ scalars: String.UnicodeScalarView) -> Bool {
         zip(zip(scalars, scalars.dropFirst()), scalars.dropFirst(2)).contains { pair, third in
             pair.0 == "." && !signs.contains(pair.1) && !signs.contains(third)

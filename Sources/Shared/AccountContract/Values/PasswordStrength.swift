@@ -1,6 +1,6 @@
 public import ErrorContract
 
-/// An estimate of how well a password resists guessing, for the meter under the password field.
+/// An estimate of the strength of a password. Screens show it under the password field.
 ///
 /// A password gets one point for each of these properties:
 ///

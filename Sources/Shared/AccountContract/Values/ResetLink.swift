@@ -16,7 +16,7 @@ public struct ResetLink: Hashable, Sendable {
     /// The reason why a link was refused.
     public typealias Refusal = AccountLink.Refusal
 
-    /// The path of the page. In links with a custom scheme, it is the host.
+    /// The path of the page, without a slash. In a link with a custom scheme, this text takes the place of the host.
     public static let page = AccountLink.Purpose.resetPassword.page
 
     /// The token.

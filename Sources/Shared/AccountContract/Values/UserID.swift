@@ -2,8 +2,8 @@ public import Foundation
 
 /// The id of an account: a UUID on Holdfast's server, an integer or another string on other backends.
 ///
-/// A UUID is stored in lower case (RFC 9562 §4). So the ids of one account in a response, in an access token and in a command are equal
-/// strings. An integer decodes to its decimal digits, and encodes as a string.
+/// The type converts a UUID to lower case (RFC 9562 §4). So the id of an account is the same string in responses, access tokens and
+/// commands. An integer in JSON is decoded to its decimal digits, and is encoded as a string.
 public struct UserID: RawRepresentable, Codable, Hashable, Sendable {
     /// The id as text.
     public let rawValue: String

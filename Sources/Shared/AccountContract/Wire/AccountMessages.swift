@@ -2,7 +2,8 @@ public import ErrorContract
 public import Foundation
 
 extension AccountPath {
-    /// Creates the account of a blind registration.
+    /// Creates the account after a blind registration. With blind registration, the response doesn't reveal whether the address has an
+    /// account, and a link in an email creates the account.
     public static let activate = "/api/auth/activate"
     /// Requests an email with a link that verifies an address.
     public static let requestVerification = "/api/auth/verify-email/request"
@@ -22,7 +23,7 @@ extension AccountPath {
     public static let deleteAccount = "/api/auth/delete-account"
     /// Restores a deleted account by a link.
     public static let keepAccount = "/api/auth/delete-account/undo"
-    /// Returns everything that is stored about the account.
+    /// Returns all data that the server stores about the account.
     public static let export = "/api/auth/export"
     /// Returns the page behind an emailed link.
     package static func page(_ purpose: AccountLink.Purpose) -> String { "/" + purpose.page }
@@ -55,12 +56,12 @@ public struct ActivateRequest: Codable, Hashable, Sendable {
 
 /// The body of `POST /api/auth/verify-email/request`, which requests an email with a link that verifies an address.
 public struct VerificationRequest: Codable, Hashable, Sendable {
-    /// The address to verify; `nil` for that of the access token's account.
+    /// The address to verify; `nil` for the address of the signed-in account.
     public var email: EmailAddress?
 
     /// Creates a request.
-    /// - Parameter email: The address to verify. Pass `nil` only if the request has an access token: the server then uses the address of
-    ///   its account.
+    /// - Parameter email: The address to verify. Pass `nil` only if the request has an access token. The server then uses the address of
+    ///   the signed-in account.
     public init(email: EmailAddress? = nil) {
         self.email = email
     }
@@ -68,7 +69,7 @@ public struct VerificationRequest: Codable, Hashable, Sendable {
 
 /// The body of `POST /api/auth/verify-email` and of `POST /api/auth/change-email/confirm`, which verify or change an address.
 ///
-/// The request needs the session of the account as `Authorization: Bearer`, or the current password. Otherwise, a user who only reads the
+/// The request needs the session of the account as `Authorization: Bearer`, or the current password. Otherwise, anyone who can read the
 /// email could change the account.
 public struct ConfirmLinkRequest: Codable, Hashable, Sendable {
     /// The token of the link.
@@ -93,7 +94,7 @@ public struct ConfirmLinkRequest: Codable, Hashable, Sendable {
 
 /// The body of `POST /api/auth/change-email/undo` and of `POST /api/auth/delete-account/undo`, which restore an address or an account.
 ///
-/// The token is sufficient: the request needs neither a session nor a password.
+/// The request needs neither a session nor a password, because the token is sufficient.
 public struct LinkRequest: Codable, Hashable, Sendable {
     /// The token of the link.
     public var token: ResetToken
@@ -114,7 +115,7 @@ public struct ChangePasswordRequest: Codable, Hashable, Sendable {
 
     /// Creates a request.
     /// - Parameters:
-    ///   - currentPassword: The current password, which proves that the user and not only the device sends the request.
+    ///   - currentPassword: The current password. It proves that the user sends the request, and not someone else who uses the device.
     ///   - newPassword: The new password. The server's policy validates its strength.
     public init(currentPassword: Password, newPassword: Password) {
         self.currentPassword = currentPassword
@@ -129,7 +130,7 @@ public struct ChangePasswordRequest: Codable, Hashable, Sendable {
 
 /// The body of `POST /api/auth/change-email`, which requests an email with a link that changes the address.
 ///
-/// The address only changes when the user opens the link.
+/// The server changes the address only after the user has opened the link.
 public struct ChangeEmailRequest: Codable, Hashable, Sendable {
     /// The current password.
     public var currentPassword: Password
@@ -173,7 +174,7 @@ public struct UpdateUserRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// The body of `POST /api/auth/delete-account` and of `POST /api/auth/export`, which the user confirms with the password.
+/// The body of `POST /api/auth/delete-account` and of `POST /api/auth/export`. The user confirms both requests with the password.
 public struct PasswordRequest: Codable, Hashable, Sendable {
     /// The current password.
     public var password: Password
@@ -195,16 +196,16 @@ public struct SessionDescription: Codable, Hashable, Sendable, Identifiable {
     public var lastUsedAt: Date
     /// The name of the device; `nil` if it is unknown.
     public var deviceName: String?
-    /// Whether it is the session of the request.
+    /// Whether this is the session that sends the request.
     public var isCurrent: Bool
 
     /// Creates a description.
     /// - Parameters:
-    ///   - id: The id of the session, with which ``AccountPath/sessions`` addresses it.
+    ///   - id: The id of the session. Append it to ``AccountPath/sessions`` to address the session.
     ///   - createdAt: The time of the sign-in.
     ///   - lastUsedAt: The time of the last refresh, or of the sign-in.
     ///   - deviceName: The name of the device; `nil` if it is unknown.
-    ///   - isCurrent: Whether it is the session of the request.
+    ///   - isCurrent: Whether this is the session that sends the request.
     public init(id: UserID, createdAt: Date, lastUsedAt: Date, deviceName: String?, isCurrent: Bool) {
         self.id = id
         self.createdAt = createdAt
@@ -224,11 +225,11 @@ public struct SessionDescription: Codable, Hashable, Sendable, Identifiable {
 
 /// The response to `GET /api/auth/sessions`.
 public struct SessionsResponse: Codable, Hashable, Sendable {
-    /// The sessions, newest use first.
+    /// The sessions, the most recently used first.
     public var sessions: [SessionDescription]
 
     /// Creates a response.
-    /// - Parameter sessions: The sessions, newest use first.
+    /// - Parameter sessions: The sessions, the most recently used first.
     public init(sessions: [SessionDescription]) {
         self.sessions = sessions
     }
@@ -240,13 +241,13 @@ public struct AccountDeletedResponse: Codable, Hashable, Sendable {
     public var success: Bool
     /// The text for the user, in the language of the response.
     public var message: String?
-    /// The time at which the account is removed with its data.
+    /// The time at which the server removes the account with its data.
     public var purgeAt: Date?
 
     /// Creates a response. Its member `success` is true.
     /// - Parameters:
     ///   - message: The text for the user, in the language of the response.
-    ///   - purgeAt: The time at which the account is removed with its data. Until then, the link in the email restores the account.
+    ///   - purgeAt: The time at which the server removes the account with its data. Until then, the link in the email restores the account.
     public init(message: String?, purgeAt: Date?) {
         self.success = true
         self.message = message
@@ -259,8 +260,8 @@ public struct AccountDeletedResponse: Codable, Hashable, Sendable {
     }
 }
 
-/// The form of a page that needs a link and the current password: to verify an address, and to confirm a new one. All fields are plain
-/// strings, because the page itself reports missing and invalid values.
+/// The fields of an HTML form with the token of a link and the current password. Two pages use it: one verifies an address, and one
+/// confirms a new address. All fields are plain strings, because the page itself reports missing and invalid values.
 package struct ConfirmLinkForm: Decodable {
     /// The token of the link.
     package let token: String
@@ -273,8 +274,9 @@ package struct ConfirmLinkForm: Decodable {
     }
 }
 
-/// The form of a page that needs a link and a new password: to create the account of a registration, and to verify an address without the
-/// current password. All fields are plain strings, because the page itself reports missing and invalid values.
+/// The fields of an HTML form with the token of a link and a new password. Two pages use it: one creates the account for a registration,
+/// and one verifies an address without the current password. All fields are plain strings, because the page itself reports missing and
+/// invalid values.
 package struct NewPasswordForm: Decodable {
     /// The token of the link.
     package let token: String
@@ -290,7 +292,8 @@ package struct NewPasswordForm: Decodable {
     }
 }
 
-/// The form of a page that only needs a link: to restore a former address, and to restore a deleted account.
+/// The fields of an HTML form with only the token of a link. Two pages use it: one restores a former address, and one restores a deleted
+/// account.
 package struct LinkForm: Decodable {
     /// The token of the link.
     package let token: String

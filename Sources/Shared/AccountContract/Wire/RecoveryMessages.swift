@@ -3,18 +3,18 @@ public import Foundation
 extension AccountPath {
     /// Requests an email with a reset link.
     public static let requestPasswordReset = "/api/request-password-reset/"
-    /// Validates a link without consuming it.
+    /// Validates the token of a link without consuming it.
     public static let validateResetToken = "/api/validate-reset-token/"
-    /// Sets a new password by a link.
+    /// Sets a new password with a link.
     public static let confirmPasswordReset = "/api/confirm-password-reset/"
-    /// The reset request of existing apps. Its response contains the members twice: in the wrapper `data` and at the top level.
+    /// Requests a reset link, for existing apps. The response contains its members twice: in the object `data` and at the top level.
     public static let legacyPasswordReset = "/reset_password/"
-    /// The page behind a reset link.
+    /// The page that a reset link opens.
     package static let resetPage = "/" + ResetLink.page
     /// The target of the form that requests a link.
     package static let resetRequestPage = resetPage + "/request"
-    /// The page behind the link in the email about a changed password. On this page, the user reports that the change was made by another
-    /// user.
+    /// The page that the link in the email about a changed password opens. On this page, the user reports that someone else changed the
+    /// password, and locks the account.
     package static let accountLockPage = resetPage + "/not-me"
 }
 
@@ -87,8 +87,8 @@ public struct MessageResponse: Codable, Hashable, Sendable {
         self.message = message
     }
 
-    /// Decodes a response. If another backend wraps it (`{"success":true,"data":{"message":…}}`), the wrapped object has no member
-    /// `success`.
+    /// Decodes a response. The member `success` is optional, because another backend may put the response into an object `data` without
+    /// this member: `{"success":true,"data":{"message":…}}`.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         success = container.ifReadable(.success) ?? true
@@ -100,9 +100,9 @@ public struct MessageResponse: Codable, Hashable, Sendable {
     }
 }
 
-/// The response to a reset request in the success form, for existing apps. The members are in the wrapper `data`.
+/// The response to a request for a reset link in the format of existing apps. The members are in the object `data`.
 public struct ResetLinkSentResponse: Codable, Hashable, Sendable {
-    /// The members that existing apps read. They don't depend on whether the account exists.
+    /// The members that existing apps read. They are the same whether or not the account exists.
     public struct Facts: Codable, Hashable, Sendable {
         /// The text for the user, in the language of the response.
         public var message: String
@@ -129,7 +129,7 @@ public struct ResetLinkSentResponse: Codable, Hashable, Sendable {
     /// Creates a response.
     /// - Parameters:
     ///   - message: The text for the user.
-    ///   - lifetime: The lifetime of a link, which is rounded down to whole seconds.
+    ///   - lifetime: The lifetime of a link. The response contains it in seconds, rounded down.
     public init(message: String, lifetime: Duration) {
         success = true
         let seconds = Int(lifetime.components.seconds)
@@ -137,9 +137,9 @@ public struct ResetLinkSentResponse: Codable, Hashable, Sendable {
     }
 }
 
-/// The response to `POST /reset_password/`, for existing apps. It contains the members in the wrapper `data` and at the top level.
+/// The response to `POST /reset_password/`, for existing apps. It contains the members twice: in the object `data` and at the top level.
 public struct LegacyResetResponse: Codable, Hashable, Sendable {
-    /// The members that existing apps read. They don't depend on whether the account exists.
+    /// The members that existing apps read. They are the same whether or not the account exists.
     public struct Facts: Codable, Hashable, Sendable {
         /// Always true, even if the account doesn't exist.
         public var userExistStatus: Bool
@@ -185,8 +185,8 @@ public struct LegacyResetResponse: Codable, Hashable, Sendable {
 
 /// The response to the validation of a token that is still usable.
 ///
-/// Holdfast's server sends every member. In the response of another backend, a member may be absent, null or unreadable. Such a member is
-/// decoded as `nil` or as an empty name.
+/// Holdfast's server sends every member. In the response of another backend, a member can be absent, null or unreadable. Such a member
+/// becomes `nil` or an empty name.
 public struct ValidTokenResponse: Codable, Hashable, Sendable {
     /// Whether the token is usable; `true` if the server doesn't send this member.
     public var valid: Bool
@@ -232,7 +232,7 @@ public struct ValidTokenResponse: Codable, Hashable, Sendable {
     }
 }
 
-/// The response to a confirmed reset.
+/// The response after the user set a new password with a reset link.
 public struct PasswordChangedResponse: Codable, Hashable, Sendable {
     /// Always true.
     public var success: Bool
@@ -251,8 +251,8 @@ public struct PasswordChangedResponse: Codable, Hashable, Sendable {
         self.deviceToken = deviceToken
     }
 
-    /// Decodes a response. If another backend wraps it (`{"success":true,"data":{"message":…}}`), the wrapped object has no member
-    /// `success`.
+    /// Decodes a response. The member `success` is optional, because another backend may put the response into an object `data` without
+    /// this member: `{"success":true,"data":{"message":…}}`.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         success = container.ifReadable(.success) ?? true
@@ -266,12 +266,12 @@ public struct PasswordChangedResponse: Codable, Hashable, Sendable {
     }
 }
 
-/// The form of the page for a new password. All fields are plain strings, because the page itself reports missing and invalid
+/// The fields of the HTML form for a new password. All fields are plain strings, because the page itself reports missing and invalid
 /// values.
 package struct ResetForm: Decodable {
     /// The token of the link.
     package let token: String
-    /// The address of the link; empty or absent if the link has none.
+    /// The address that the link contains; empty or absent if there is none.
     package let email: String?
     /// The new password.
     package let newPassword: String
@@ -285,13 +285,13 @@ package struct ResetForm: Decodable {
     }
 }
 
-/// The form that requests a link.
+/// The fields of the HTML form that requests a link.
 package struct ResetRequestForm: Decodable {
     /// The address of the account.
     package let email: String
 }
 
-/// The form that locks an account.
+/// The fields of the HTML form that locks an account.
 package struct AccountLockForm: Decodable {
     /// The token of the link.
     package let token: String

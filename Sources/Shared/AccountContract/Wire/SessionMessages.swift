@@ -18,21 +18,20 @@ public enum AccountPath {
 public struct RegisterRequest: Codable, Hashable, Sendable {
     /// The address of the account.
     public var email: EmailAddress
-    /// The password as the user typed it. A server with blind registration ignores the password. In this case, the user chooses a password
-    /// after opening the link in the email.
+    /// The password as the user typed it. With blind registration, the response doesn't reveal whether the address has an account, and a
+    /// link in an email creates the account. Such a server ignores this password: the user chooses a password after opening the link.
     public var password: Password?
     /// The name with which emails and screens greet the user.
     public var firstName: FirstName
     /// The language of the account's emails.
     public var locale: Language?
 
-    /// Creates a response. Its ``tokenType`` is `Bearer`.
+    /// Creates a request.
     /// - Parameters:
-    ///   - user: The account.
-    ///   - accessToken: The token that requests send as `Authorization: Bearer`.
-    ///   - refreshToken: The token that refreshes the session; `nil` if the session can't be refreshed.
-    ///   - expiresIn: The lifetime of the access token in seconds.
-    ///   - deviceToken: The token that the device sends with its next sign-in to this account.
+    ///   - email: The address of the account.
+    ///   - password: The password as the user typed it. It can be `nil` if the server uses blind registration.
+    ///   - firstName: The name with which emails and screens greet the user.
+    ///   - locale: The language of the account's emails; `nil` if the app doesn't choose a language.
     public init(email: EmailAddress, password: Password? = nil, firstName: FirstName, locale: Language? = nil) {
         self.email = email
         self.password = password
@@ -59,16 +58,16 @@ public struct LoginRequest: Codable, Hashable, Sendable {
     /// - Parameters:
     ///   - email: The address of the account.
     ///   - password: The password as the user typed it.
-    ///   - deviceToken: The device token of the last response to this device. With it, failed attempts of other devices don't block the
-    ///     sign-in.
+    ///   - deviceToken: The device token that this device received in the latest response that contained one. With this token, failed
+    ///     attempts of other devices don't block the sign-in.
     public init(email: EmailAddress, password: Password, deviceToken: DeviceToken? = nil) {
         self.email = email
         self.password = password
         self.deviceToken = deviceToken
     }
 
-    /// Decodes a request. A string that isn't a valid device token counts as absent.
-    /// - Throws: `DecodingError` or the refusal of the type if the address or the password is missing or invalid.
+    /// Decodes a request. The initializer ignores an invalid device token.
+    /// - Throws: `DecodingError`, ``EmailRefusal`` or ``TextRefusal`` if the address or the password is missing or invalid.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         email = try container.decode(EmailAddress.self, forKey: .email)
@@ -98,10 +97,10 @@ public struct RefreshRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// An account, as its user sees it.
+/// An account, with the members that its own user can see.
 ///
-/// Holdfast's server sends every member. Other backends omit some members, or send an integer as the id. If a member is absent, null or
-/// unreadable, it is decoded as `nil` or as an empty name. So a successful sign-in doesn't become an error.
+/// Holdfast's server sends every member. Other backends omit some members, or send an integer as the id. A member that is absent, null or
+/// unreadable becomes `nil` or an empty name, so that a successful sign-in doesn't become an error.
 public struct AccountUser: Codable, Hashable, Sendable {
     /// The account's id.
     public var id: UserID?
@@ -125,7 +124,7 @@ public struct AccountUser: Codable, Hashable, Sendable {
         self.emailVerified = emailVerified
     }
 
-    /// Decodes an account. The id is a member named `id` or `user_id`.
+    /// Decodes an account. The initializer reads the id from the member `id` or `user_id`.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: DecodingKeys.self)
         id = container.ifReadable(.id) ?? container.ifReadable(.userID)
@@ -150,8 +149,8 @@ public struct AccountUser: Codable, Hashable, Sendable {
 
 /// The response to register, login and refresh.
 ///
-/// In the response of another backend, only the access token is required. The members of ``user`` may be at the top level, beside the
-/// tokens. The description contains no token.
+/// In the response of another backend, only the access token is required, and the members of ``user`` can be at the top level, beside the
+/// tokens. The text that `description` returns contains no token.
 public struct SessionResponse: Codable, Hashable, Sendable {
     /// The account.
     public var user: AccountUser
@@ -159,14 +158,20 @@ public struct SessionResponse: Codable, Hashable, Sendable {
     public var accessToken: String
     /// The token that refreshes the session; `nil` if the session can't be refreshed. Each refresh replaces the token.
     public var refreshToken: RefreshToken?
-    /// `Bearer`.
+    /// The type of the access token; `Bearer` if the server doesn't send it.
     public var tokenType: String
     /// The lifetime of the access token in seconds; `nil` if the server doesn't send the lifetime.
     public var expiresIn: Int?
     /// The token that the device sends with its next sign-in to this account, even after a sign-out; `nil` if the server sends no token.
     public var deviceToken: DeviceToken?
 
-    /// Creates a response.
+    /// Creates a response. Its ``tokenType`` is `Bearer`.
+    /// - Parameters:
+    ///   - user: The account.
+    ///   - accessToken: The token that requests send as `Authorization: Bearer`.
+    ///   - refreshToken: The token that refreshes the session; `nil` if the session can't be refreshed.
+    ///   - expiresIn: The lifetime of the access token in seconds.
+    ///   - deviceToken: The token that the device sends with its next sign-in to this account.
     public init(
         user: AccountUser,
         accessToken: String,
@@ -236,8 +241,8 @@ public struct UserResponse: Codable, Hashable, Sendable {
 }
 
 extension KeyedDecodingContainer {
-    /// Returns the value of a member; `nil` if the member is absent, null or has another type. Use it for members that a client doesn't
-    /// need.
+    /// Returns the value of a member; `nil` if the member is absent, null or has another type. Use this method for members that a client
+    /// doesn't need.
     func ifReadable<Value: Decodable>(_ key: Key) -> Value? {
         (try? decodeIfPresent(Value.self, forKey: key)) ?? nil
     }

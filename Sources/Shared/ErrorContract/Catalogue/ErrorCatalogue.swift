@@ -1,5 +1,5 @@
-/// The error codes that a server or a client knows, with their definitions. Responses, texts and the reference of codes derive from these
-/// definitions.
+/// The error codes that a server or a client knows, with their definitions. A server builds error responses from the definitions, and a
+/// client takes texts and retry rules from them.
 ///
 /// The ``standard`` catalogue is append-only: a code never changes its status or meaning. An app or a server adds its own codes with
 /// ``adding(_:)``.
@@ -17,20 +17,20 @@
 /// ])
 /// ```
 ///
-/// Pass the catalogue to the client (`APIClient`). The client's errors then use the texts and retry classes of the catalogue. A client
-/// works with a newer server whose codes it doesn't know: for an unknown code, the client uses the definition of the longest known prefix.
-/// If the catalogue has no such prefix, the client uses the status of the response.
+/// Pass the catalogue to the client (`APIClient`). The client's errors then use the texts and retry classes of the catalogue. A newer
+/// server can send codes that the client doesn't know. For an unknown code, the client uses the definition of the longest known prefix of
+/// the code. If the catalogue has no such prefix, the client uses the status of the response.
 ///
 /// A catalogue is a value type. Its copies share one index, so a copy is cheap and a lookup takes O(1).
 public struct ErrorCatalogue: Sendable {
     /// All definitions, in the order in which they were added.
     public let definitions: [ErrorDefinition]
-    /// The app's own translations of the texts of codes and of the contract.
+    /// The app's own translations of the texts in this library.
     public internal(set) var translations = Translations()
     /// The positions of the definitions by code.
     private let index: [ErrorCode: Int]
 
-    /// The codes of the contract: the published codes, and the codes that an account server on HTTP adds.
+    /// The codes that this library defines. Servers and clients of the library share them.
     public static let standard = ErrorCatalogue(
         unique: authentication + validation + rateLimit + server + resource + apiKey + social + content + request
     )
@@ -56,8 +56,8 @@ public struct ErrorCatalogue: Sendable {
         return sum
     }
 
-    /// The definition of a code; `nil` if the catalogue doesn't contain the code. For the code of a response, use
-    /// ``closestDefinition(to:)``, because the server may be newer than the catalogue.
+    /// The definition of a code; `nil` if the catalogue doesn't contain the code. For a code from a response, use
+    /// ``closestDefinition(to:)``, because the server can be newer than the catalogue.
     /// - Complexity: O(1).
     public subscript(code: ErrorCode) -> ErrorDefinition? {
         index[code].map { definitions[$0] }
@@ -65,8 +65,8 @@ public struct ErrorCatalogue: Sendable {
 
     /// Returns the definition of a code, or the best definition for an unknown code.
     ///
-    /// For an unknown code, the method removes the last underscore and the word after it, and repeats this until the catalogue contains the
-    /// rest. For example, `API_KEY_INVALID_REGION` uses the definition of `API_KEY_INVALID`.
+    /// For an unknown code, the method removes the last underscore and the text after it. It repeats this step until the catalogue contains
+    /// the rest. For example, `API_KEY_INVALID_REGION` uses the definition of `API_KEY_INVALID`.
     ///
     /// - Parameter code: The code of a response.
     /// - Returns: The definition; `nil` if neither the code nor a prefix is known.
@@ -83,22 +83,22 @@ public struct ErrorCatalogue: Sendable {
 
     /// Returns how a client may retry after a response.
     ///
-    /// The method uses the definition of the code or of its longest known prefix. If there is no definition, it uses the family of the
-    /// code. If the family is unknown, too, it uses the status.
+    /// The method uses the definition of the code or of its longest known prefix. If there is no such definition, the method uses the
+    /// family of the code. If the family is also unknown, the method uses the status.
     ///
     /// - Parameters:
     ///   - code: The code that the server sent; `nil` if it sent none.
     ///   - status: The HTTP status.
-    /// - Returns: The retry class. Without a definition, codes that begin with `RATE_LIMIT_` and `SERVER_` may be retried. Codes of the
-    ///   other standard families may not be retried. `QUOTA_EXCEEDED` and `insufficient_quota` are codes of other servers for a used-up
-    ///   quota. They may only be retried if the server sent a delay.
+    /// - Returns: The retry class. Without a definition, the client may retry after codes that begin with `RATE_LIMIT_` or `SERVER_`, but
+    ///   not after codes of the other standard families. Other servers send `QUOTA_EXCEEDED` or `insufficient_quota` if a quota is used up.
+    ///   After these codes, the client may retry only if the server sent a delay.
     public func retryClass(of code: ErrorCode?, status: Int) -> RetryClass {
         guard let code else { return Self.retryClass(ofStatus: status) }
         if let definition = closestDefinition(to: code) { return definition.retry }
         switch code.rawValue {
         case let text where text.hasPrefix("RATE_LIMIT_"): return .afterDelay
         case let text where text.hasPrefix("SERVER_"): return .withBackoff
-        // Other servers send these codes for a used-up quota. Such a quota is not renewed soon.
+        // Other servers send these codes if a quota is used up. Such a quota is usually not renewed soon.
         case "QUOTA_EXCEEDED", "insufficient_quota": return .onlyAfterNamedDelay
         case let text where Self.families.contains { text.hasPrefix($0 + "_") }: return .never
         default: return Self.retryClass(ofStatus: status)
@@ -121,7 +121,7 @@ public struct ErrorCatalogue: Sendable {
 
 /// An error that is thrown if an app adds a code that the catalogue already contains.
 ///
-/// Choose another code: a published code never changes its meaning. To only change the text of a code, use ``ErrorCatalogue/saying(_:)``.
+/// Choose another code: a published code never changes its meaning. To change only the text of a code, use ``ErrorCatalogue/saying(_:)``.
 public struct DuplicateErrorCode: Error, Hashable, CustomStringConvertible {
     /// The duplicate code.
     public let code: ErrorCode
@@ -131,11 +131,12 @@ public struct DuplicateErrorCode: Error, Hashable, CustomStringConvertible {
 }
 
 extension ErrorCatalogue {
-    /// Returns a catalogue with the same codes and an app's own translations. The translations take precedence over the library's texts.
+    /// Returns a catalogue with the same codes and an app's own translations. These translations take precedence over the library's texts.
     ///
     /// ``APIError/presentation(in:now:catalogue:)`` and the screens of `AccountKit` use the translations. A server uses them if its error
-    /// renderer has the catalogue.
-    /// - Parameter translations: The translations. They are added to the catalogue's earlier translations, and take precedence over them.
+    /// renderer is created with this catalogue.
+    /// - Parameter translations: The translations. The method adds them to the translations that the catalogue already has. If both
+    ///   translate the same text, the new translation applies.
     public func saying(_ translations: Translations) -> ErrorCatalogue {
         var speaking = self
         speaking.translations = self.translations.adding(translations)
@@ -144,17 +145,18 @@ extension ErrorCatalogue {
 
     /// Returns a text in a language, using the app's own translation if there is one.
     /// - Parameters:
-    ///   - text: A text of the contract or of the app.
+    ///   - text: A text of the library or of the app.
     ///   - language: The language of the user; see ``LocalizedText/text(in:)`` for the fallback.
     public func text(_ text: LocalizedText, in language: Language) -> String {
         text.text(in: language, saying: translations)
     }
 
-    /// Returns the English version of each text that has no translation in a language. It includes the texts of the codes and of the
-    /// contract.
+    /// Returns the English version of each text that has no translation in a language. The method checks the texts of all codes in the
+    /// catalogue and all other texts of the library.
     ///
     /// Use it in a test. The result is empty if the app has translated all texts that it may show.
-    /// - Parameter language: A language of the app. A text that exists in a shortened tag, such as `pt` for `pt-br`, counts as translated.
+    /// - Parameter language: A language of the app. A text also counts as translated if it exists in a shorter tag of the language, such as
+    ///   `pt` for `pt-br`.
     public func untranslated(in language: Language) -> [String] {
         var seen: Set<String> = []
         return (definitions.map(\.message) + ContractText.all)

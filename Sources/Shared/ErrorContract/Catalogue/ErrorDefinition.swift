@@ -1,12 +1,11 @@
 /// The definition of one error code: its status, its texts, its retry class and its recovery.
 ///
-/// A server builds its responses from a definition. A client takes the retry class and the text from the definition. The reference of codes
-/// has an entry for each definition. Define an app's own codes in a module that the app and its server share, and add them with
-/// ``ErrorCatalogue/adding(_:)``.
+/// A server builds its error responses from a definition. A client takes the retry class and the text from the definition. Define an app's
+/// own codes in a module that the app and its server share, and add them with ``ErrorCatalogue/adding(_:)``.
 public struct ErrorDefinition: Hashable, Sendable {
     /// The code on the wire.
     public let code: ErrorCode
-    /// The group of the code. The name of the group is the prefix of the code.
+    /// The family (group) of the code. The name of the family is the prefix of the code.
     public let family: ErrorFamily
     /// The HTTP status, from 400 to 599. A code always has the same status.
     public let status: Int
@@ -14,11 +13,11 @@ public struct ErrorDefinition: Hashable, Sendable {
     public let summary: String
     /// The advice for developers, in English.
     public let userAction: String
-    /// How a client may retry. ``RetryClass/never`` by default.
+    /// The way in which a client may retry. The default is ``RetryClass/never``.
     public let retry: RetryClass
-    /// The action by which the user resolves the error. ``Recovery/dismiss`` by default.
+    /// The action by which the user resolves the error. The default is ``Recovery/dismiss``.
     public let recovery: Recovery
-    /// The text shown to the user. It must not contain internal facts of the server, because any client can cause the error.
+    /// The text shown to the user. It must not contain internal information of the server, because any client can cause the error.
     public let message: LocalizedText
     /// Further documentation for developers, in English: when the code occurs and what to check. Empty if the summary is
     /// sufficient.
@@ -75,9 +74,9 @@ public struct ErrorDefinition: Hashable, Sendable {
     }
 }
 
-/// The action by which the user resolves an error. An app shows it as a button; see ``ErrorPresentation``.
+/// The action by which the user resolves an error. An app shows the action as a button; see ``ErrorPresentation``.
 public enum Recovery: String, Hashable, Sendable, Codable, CaseIterable {
-    /// There is no action. The user acknowledges the error, for which the app shows one button.
+    /// Acknowledge the error. There is no other action, so the app shows only this button.
     case dismiss
     /// Correct the input.
     case fixFields = "fix_fields"
@@ -87,7 +86,8 @@ public enum Recovery: String, Hashable, Sendable, Codable, CaseIterable {
     case wait
     /// Retry immediately.
     case retry
-    /// Check whether the request took effect. The app must not send the request again, because the server could then make the change twice.
+    /// Check whether the request took effect. The app must not send the request again, because the server could then apply the change
+    /// twice.
     case checkAgain = "check_again"
     /// Request a new link.
     case requestNewLink = "request_new_link"
@@ -99,17 +99,17 @@ public enum Recovery: String, Hashable, Sendable, Codable, CaseIterable {
     case updateApp = "update_app"
 }
 
-/// How a client may retry after an error.
+/// The way in which a client may retry after an error.
 ///
-/// The class follows from the code, because the status is ambiguous. For example, `API_KEY_INVALID` has the status 401, but the code
+/// The code determines the class, because the status is ambiguous. For example, `API_KEY_INVALID` has the status 401, but this error
 /// concerns an API key and not the session.
 ///
 /// In every class, the client only repeats a request that is safe to repeat. Such a request has a safe method, an idempotent method or an
-/// idempotency key. The deadline of the call and the retry budget limit all repetitions together.
+/// idempotency key. The deadline of the call and the client's retry budget limit the number of retries in every class.
 public enum RetryClass: String, Hashable, Sendable, Codable, CaseIterable {
     /// Do not retry, because the same request would fail again.
     case never
-    /// Refresh the session once, and retry once. Concurrent calls share the refresh.
+    /// Refresh the session once, and retry once. Concurrent calls share one refresh.
     case afterRefresh = "after_refresh"
     /// Refresh the session if a refresh token is available. Otherwise ask the user to sign in. Retry once.
     case afterRefreshOrSignIn = "after_refresh_or_sign_in"
@@ -118,7 +118,7 @@ public enum RetryClass: String, Hashable, Sendable, Codable, CaseIterable {
     /// Wait for the delay in the response, then retry. The client doesn't retry if the delay exceeds the maximum delay or the deadline. If
     /// the response has no delay, the client uses backoff.
     case afterDelay = "after_delay"
-    /// Retry only if the server sent a delay. The delay must not exceed the maximum delay or the deadline.
+    /// Retry only if the server sent a delay that exceeds neither the maximum delay nor the deadline.
     case onlyAfterNamedDelay = "only_after_named_delay"
     /// Retry with backoff, if the request is safe to repeat.
     case withBackoff = "with_backoff"

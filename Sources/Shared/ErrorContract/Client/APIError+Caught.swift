@@ -1,7 +1,7 @@
 import Foundation
 
-/// An error that can be converted to an ``APIError``, such as an error of a transport or of the app. Conform the app's own errors to this
-/// protocol, so that all screens show errors in the same way:
+/// An error that converts itself to an ``APIError``, such as an error of an HTTP library or of the app. Conform the app's own errors to
+/// this protocol, so that all screens show errors in the same way:
 ///
 /// ```swift
 /// struct CartIsEmpty: APIErrorConvertible {
@@ -26,8 +26,8 @@ extension APIError {
     ///
     /// - An `APIError` stays unchanged. If it has no context, it gets the given context.
     /// - An ``APIErrorConvertible`` converts itself.
-    /// - Cancellation, `DecodingError`, `EncodingError`, `URLError`, and the errors of the POSIX and Cocoa domains become the matching
-    ///   kinds.
+    /// - `CancellationError`, `DecodingError`, `EncodingError`, `URLError`, and errors of the POSIX and Cocoa domains get the matching
+    ///   kind.
     /// - Any other error gets the kind ``Kind/custom`` and the code `UNKNOWN`. If it is a `LocalizedError` or an `NSError` with a text for
     ///   users, it keeps this text.
     ///
@@ -48,8 +48,8 @@ extension APIError {
         if self.context == nil { self.context = context }
     }
 
-    /// Creates an error of a kind, with the default code, retry class and recovery of this kind. Use it in tests, and for errors of the
-    /// app.
+    /// Creates an error of a kind, with the default code, retry class and recovery of this kind. Use this initializer in tests, and for
+    /// errors of the app.
     ///
     /// - Parameters:
     ///   - kind: The kind of the failure.
@@ -69,7 +69,7 @@ extension APIError {
 }
 
 extension APIError.Kind {
-    /// The code of an error of the kind, if the server sent no code.
+    /// The default code of an error of this kind, for errors without a code from the server.
     var localCode: ErrorCode {
         switch self {
         case .network: .networkError
@@ -94,7 +94,7 @@ extension APIError.Kind {
         }
     }
 
-    /// The retry class of an error of the kind, if no code determines it.
+    /// The default retry class of an error of this kind, for errors without a code from the server.
     var localRetry: RetryClass {
         switch self {
         case .network, .noInternet, .timeout, .server: .withBackoff
@@ -105,10 +105,10 @@ extension APIError.Kind {
     }
 }
 
-/// Errors of the system's domains. The code compares their numbers, so it doesn't need to import the modules that declare their types.
+/// Errors of the system's error domains. The code compares their numbers, and therefore doesn't need the modules that declare their types.
 extension APIError {
-    /// Creates the error for an `NSError`. An error of an unknown domain gets the kind ``Kind/custom`` and its own text for users. A failed
-    /// check of a certificate is never retried.
+    /// Creates the error for an `NSError`. An error of an unknown domain gets the kind ``Kind/custom`` and keeps its own text for users.
+    /// After a failed check of a certificate, the client never retries.
     init(system error: any Error, context: String?) {
         let coded = error as NSError
         let kind: Kind? =
@@ -128,15 +128,15 @@ extension APIError {
         }
     }
 
-    /// Returns the error's text for users; `nil` if it has no such text. `nil` also if the text seems to be internal, such as a stack
-    /// trace. Texts of the system are not used, because they are not written for users and may contain file names and addresses.
+    /// Returns the error's text for users. The result is `nil` if there is no such text, or if the text seems to be internal, such as a
+    /// stack trace. The method ignores texts of the system, because they can contain file names and addresses.
     private static func text(for error: any Error, _ coded: NSError) -> String? {
         let text = (error as? any LocalizedError)?.errorDescription ?? coded.userInfo[NSLocalizedDescriptionKey] as? String
         guard let text, !text.isEmpty, !UserFacingText.isInternal(text) else { return nil }
         return text
     }
 
-    /// Returns whether a URL error is about the server's certificate or a client certificate: -1206 to -1201.
+    /// Returns whether a URL error concerns the server's certificate or a client certificate (-1206 to -1201).
     private static func isUntrusted(_ error: NSError) -> Bool { (-1_206 ... -1_201).contains(error.code) }
 
     /// Returns the kind for a code of `URLError`.
@@ -156,7 +156,7 @@ extension APIError {
         case -1_014, -1_015, -1_016, -1_017, -1_103: .decoding
         // downloadDecodingFailedMidStream, downloadDecodingFailedToComplete
         case -3_006, -3_007: .decoding
-        // fileDoesNotExist, fileIsDirectory, noPermissionsToReadFile, and errors of a download's files
+        // fileDoesNotExist, fileIsDirectory, noPermissionsToReadFile, and errors about the files of a download
         case -1_102 ... -1_100, -3_005 ... -3_000: .custom
         // backgroundSessionRequiresSharedContainer, backgroundSessionInUseByAnotherProcess
         case -996, -995: .invalidRequest

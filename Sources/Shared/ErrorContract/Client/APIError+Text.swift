@@ -3,16 +3,18 @@ import Timekeeping
 
 /// Chooses the text for an error.
 extension APIError {
-    /// Whether the error may report the end of the user's session.
+    /// Whether the error can mean that the user's session has ended.
     ///
-    /// A 401 to a request without credentials doesn't concern a session. There are two exceptions. The server only sends these two codes if
-    /// the body of the request contained a refresh token.
+    /// A 401 to a request without credentials doesn't concern a session. The codes ``ErrorCode/authSessionExpired`` and
+    /// ``ErrorCode/authRefreshFailed`` are exceptions, because the server sends them only if the body of the request contained a refresh
+    /// token.
     var isSessionExpired: Bool {
         guard kind == .unauthorized, recovery == .signIn else { return false }
         return sentCredentials != false || code == .authSessionExpired || code == .authRefreshFailed
     }
 
-    /// Returns the text of the error in a language. The method uses the first text of this list that exists:
+    /// Returns the text of the error in a language. If ``presentationText`` is set, the method returns it. Otherwise, it returns the first
+    /// text of this list that exists:
     ///
     /// 1. The library's text for the kind or the code.
     /// 2. The server's text, if it is in that language.
@@ -24,7 +26,8 @@ extension APIError {
         if let presentationText { return say(presentationText) }
         switch kind {
         case .network, .noInternet, .timeout, .unknownOutcome: return say(ContractText.network)
-        // The gate delays calls after a 429, so the text is the same as for the 429. Otherwise a quota of the app refused the call.
+        // The gate delays calls after the server sent a 429, so the text is the same as for a 429. In the next case, a quota of the app
+        // refused the call.
         case .throttled where hold?.source == .gate: return say(ContractText.limited(wait: retryAfter))
         case .throttled: return say(ContractText.throttled(wait: retryAfter))
         case .unavailable: return say(ContractText.unavailable(wait: retryAfter))
@@ -44,12 +47,12 @@ extension APIError {
             ?? say(kindText(in: catalogue))
     }
 
-    /// Returns the library's text for a code of the catalogue. For a weak password, it returns the server's text, because only the response
+    /// Returns the catalogue's text for the code. For a weak password, the method prefers the server's text, because only the response
     /// contains the reason.
     private func codeText(in language: Language, catalogue: ErrorCatalogue) -> String? {
         guard let definition = catalogue[code] else { return nil }
         if kind == .unauthorized, recovery == .signIn {
-            // The texts of these codes report that a session has ended.
+            // The catalogue's texts for these codes say that a session has ended, but the request contained no credentials.
             return catalogue.text(Self.signInText(in: catalogue), in: language)
         }
         // Only the response contains the reason.
@@ -62,7 +65,8 @@ extension APIError {
         (catalogue[.authTokenMissing] ?? ErrorCatalogue.standard[.authTokenMissing])?.message ?? ContractText.unknownError
     }
 
-    /// Returns the server's text, otherwise the text of its first field violation. `nil` if the server's texts are in another language.
+    /// Returns the server's text, or if there is none, the server's text for the first field violation. The result is `nil` if the server's
+    /// texts are in another language.
     private func serverText(in language: Language) -> String? {
         guard isServerText(in: language) else { return nil }
         if let message, !message.isEmpty { return message }
@@ -78,8 +82,8 @@ extension APIError {
         return (known ?? general?.message).map { catalogue.text($0, in: language) }
     }
 
-    /// Returns the text for a limit of the server. If the delay is known, the text includes it. If the server's text lacks the delay, a
-    /// second sentence is added.
+    /// Returns the text for a request that a limit of the server refused. If the delay is known, the text includes it: if the server's text
+    /// doesn't contain the delay, the method adds a sentence with it.
     private func limitText(in language: Language, catalogue: ErrorCatalogue) -> String {
         let say = { (text: LocalizedText) in catalogue.text(text, in: language) }
         let isGeneral = [.rateLimitExceeded, .rateLimitTooManyRequests].contains(code)
@@ -104,7 +108,7 @@ extension APIError {
         ]
         let text = text.lowercased()
         return phrases.contains { phrase in
-            // A text can only name a delay in hours if the delay is at least one hour. The same applies to minutes.
+            // The method searches for a delay in hours only if the delay is at least one hour. The same applies to minutes.
             guard seconds >= phrase.unit.leastSeconds else { return false }
             let words = catalogue.text(phrase.text, in: language).lowercased()
             return text.ranges(of: words).contains { range in
@@ -118,7 +122,7 @@ extension APIError {
     /// The words that mark the following time as part of a rate, such as "per" in "5 per 1 minute".
     private static let rates = ["per ", "/", "/ ", "por ", "cada ", "par ", "pro ", "every "]
 
-    /// Returns the text for the kind. It is used if the response contains no text for the user.
+    /// Returns the text for the kind. The method ``text(in:catalogue:)`` uses it if there is no more specific text.
     private func kindText(in catalogue: ErrorCatalogue) -> LocalizedText {
         let code: ErrorCode? =
             switch (kind, status) {
@@ -136,7 +140,7 @@ extension APIError {
     /// Returns whether the server's texts are in a language. The header `Content-Language` or the configured ``serverTextLanguage`` must
     /// name this language.
     ///
-    /// Regions and scripts are not compared: a text in `es-MX` counts as a text in `es`.
+    /// The method ignores regions and scripts: a text in `es-MX` counts as a text in `es`.
     /// - Parameter language: The user's language.
     /// - Returns: `false` if the language of the texts is unknown.
     public func isServerText(in language: Language) -> Bool {
@@ -156,7 +160,7 @@ extension APIError {
     /// - Parameters:
     ///   - violation: One of ``violations``.
     ///   - language: The user's language.
-    ///   - catalogue: The codes that the app knows; `nil` uses the codes of the client that made the call.
+    ///   - catalogue: The codes that the app knows; `nil` for the catalogue of the client that made the call.
     /// - Returns: The text. If the problem is unknown, the text states that the value is invalid.
     public func text(for violation: FieldViolation, in language: Language, catalogue: ErrorCatalogue? = nil) -> String {
         let catalogue = catalogue ?? self.catalogue ?? .standard
@@ -165,7 +169,7 @@ extension APIError {
             return catalogue.text(definition.message, in: language)
         }
         if !violation.message.isEmpty, isServerText(in: language) { return violation.message }
-        // The value may be valid, because the server refused the request for its limit.
+        // The value itself may be valid. The server refused the request because of a rate limit.
         if kind == .rateLimited { return catalogue.text(ContractText.limited(wait: retryAfter), in: language) }
         let text = violation.text(in: catalogue) ?? violation.code.flatMap { catalogue[$0]?.message } ?? ContractText.valueInvalid
         return catalogue.text(text, in: language)
@@ -184,12 +188,12 @@ extension WaitPhrase.Unit {
 }
 
 extension APIError {
-    /// Returns this error as the result of a sign-in. If the server reports wrong credentials in any known way, the code becomes
-    /// `AUTH_INVALID_CREDENTIALS`.
+    /// Returns this error as the error of a sign-in. If the server reports wrong credentials in any known format, the returned error has
+    /// the code `AUTH_INVALID_CREDENTIALS`.
     ///
-    /// A user who signs in has no session that could have expired. So a 401 without another reason means wrong credentials. The method also
-    /// converts the codes of other servers for wrong credentials. `AccountClient.signIn` already calls this method. Call it if the app
-    /// signs in through an `APIClient`:
+    /// During a sign-in, there is no session that could have expired. So a 401 without another reason means wrong credentials. The method
+    /// also recognizes the codes that other servers send for wrong credentials. `AccountClient.signIn` already calls this method. Call it
+    /// yourself if the app signs in directly through an `APIClient`:
     ///
     /// ```swift
     /// do throws(APIError) {
@@ -199,7 +203,7 @@ extension APIError {
     /// }
     /// ```
     /// - Returns: The error with the code `AUTH_INVALID_CREDENTIALS`, the recovery of this code, and the same ``message``. If the error
-    ///   doesn't report wrong credentials, it is returned unchanged.
+    ///   doesn't report wrong credentials, the method returns it unchanged.
     public func refusingSignIn() -> APIError {
         let isUnexplained = kind == .unauthorized && recovery == .signIn
         let isKnown =
@@ -223,9 +227,9 @@ extension APIError {
 
 /// A delay that the client itself imposes on further calls. An ``APIError`` contains it as ``APIError/hold``.
 ///
-/// There are two cases. If the client refused a call without sending it, the error contains the hold that was the reason. If a response
-/// such as a 503 makes the client delay further calls, the error of this response contains the new hold. Use ``APIError/isHeldLocally`` to
-/// distinguish the two cases:
+/// There are two cases. First, the client can refuse a call without sending it, because it is already delaying calls. The error of this
+/// call contains the delay that was the reason. Second, a response such as a 503 can make the client delay further calls. The error for
+/// this response contains the new delay. Use ``APIError/isHeldLocally`` to distinguish the two cases:
 ///
 /// ```swift
 /// if let hold = error.hold {
@@ -235,7 +239,7 @@ extension APIError {
 public struct LocalHold: Hashable, Sendable {
     /// The part of the client that delays calls.
     public enum Source: String, Hashable, Sendable, CaseIterable {
-        /// The gate, which delays all calls to a server after a 503 or a 429.
+        /// The gate, a part of the client that delays all calls to a server after a 503 or a 429.
         case gate
         /// The circuit breaker, which stops calls to a server after failures and timeouts.
         case breaker
@@ -253,7 +257,7 @@ public struct LocalHold: Hashable, Sendable {
     /// Creates a hold.
     /// - Parameters:
     ///   - source: The part of the client that delays calls.
-    ///   - wait: The time until the next call is sent; not negative.
+    ///   - wait: The time until the client sends calls again; not negative.
     ///   - isProbe: Whether the request that failed was a probe.
     public init(_ source: Source, wait: Duration, isProbe: Bool = false) {
         self.source = source

@@ -3,7 +3,7 @@ public import HTTPTypes
 public import StrictJSON
 import Timekeeping
 
-/// The error of every failed call, for all kinds of failures.
+/// The error that every failed call throws, for all kinds of failures.
 ///
 /// Show ``presentation(in:now:catalogue:)`` to the user, and log ``description``, which contains no server text, address or secret. Use
 /// ``code`` to handle a specific error:
@@ -22,7 +22,7 @@ import Timekeeping
 ///
 /// - ``kind`` is the class of the failure. It also exists for failures without a response.
 /// - ``code`` identifies the exact error. Its meaning never changes.
-/// - ``retry`` and ``recovery`` follow from the code, and describe what a client and a user can do.
+/// - ``retry`` and ``recovery`` describe how the client can retry and how the user can resolve the error. The code determines both.
 ///
 /// When the client throws the error, it has already made all its retries. ``attempts`` is the number of requests that it sent. Convert
 /// other errors, such as errors of the app, with ``init(_:context:)``.
@@ -34,8 +34,8 @@ public struct APIError: Error, Sendable {
     public var code: ErrorCode
     /// The server's text, in any language; `nil` if the server sent none.
     ///
-    /// A presentation shows this text only under two conditions: the text is in the user's language (``isServerText(in:)``), and the
-    /// library has no text for ``code``.
+    /// A presentation shows this text only if the text is in the user's language (``isServerText(in:)``) and the library has no text for
+    /// ``code``.
     public var message: String?
     /// The HTTP status; `nil` if no response was received.
     public var status: Int?
@@ -45,22 +45,23 @@ public struct APIError: Error, Sendable {
     ///
     /// The body may contain secrets, so don't log it. ``description`` and `localizedDescription` don't contain it.
     public var body: [UInt8] = []
-    /// Creates the decoder for ``body``. If it is `nil`, a default `JSONDecoder` is used.
+    /// A closure that creates the decoder for ``body``; `nil` for a default `JSONDecoder`.
     package var makeBodyDecoder: (@Sendable () -> JSONDecoder)?
-    /// Further details from the server. In the contract's own forms, they are the member `details`. In a problem (RFC 9457), they are all
-    /// members without a meaning in the standard or the contract. ``details(as:)`` decodes them to a type. They may contain user data, so
-    /// don't log them.
+    /// Further details from the server. In most forms of ``ErrorForm``, they are the member `details`. In a problem (RFC 9457), they are
+    /// all members that neither the standard nor this library defines. ``details(as:)`` decodes a value of the app from the body. The
+    /// details may contain user data, so don't log them.
     public var details: JSONObject
     /// Problems with single fields, in the order of the server; empty if the error concerns no field.
     public var violations: [FieldViolation]
-    /// The delay before a retry; `nil` if no delay was specified. A delay of the server is in whole seconds, from zero to ten years. It
-    /// begins at the time of the response.
+    /// The delay before a retry; `nil` if no delay was specified. A delay that the server sent is in whole seconds, from zero to ten years,
+    /// and begins at the time of the response.
     public var retryAfter: Duration?
-    /// Whether the JSON body and the headers of the response contain the same delay, ``retryAfter``.
+    /// Whether both the JSON body and the headers of the response contain the delay ``retryAfter``.
     ///
-    /// A proxy can add `Retry-After` to its own page, but it can't write the same delay into the body of the API's error. Check this flag
-    /// before you apply a long delay to other calls than the failed call. The two delays are compared in whole seconds, rounded up. The
-    /// flag is `false` if one of the delays is missing, if they differ, or if the body is not JSON.
+    /// If the flag is `true`, the delay comes from the API itself. A proxy can send `Retry-After` with its own page, but its page doesn't
+    /// contain the same delay as JSON. Check this flag before you apply a long delay to other calls than the failed one. The two delays are
+    /// compared in whole seconds, rounded up. The flag is `false` if one of the delays is missing, if they differ, or if the body is not
+    /// JSON.
     public var isRetryAfterConfirmed = false
     /// The earliest time of a retry, on the local wall clock; `nil` if no delay was specified. ``retryAfter`` is the same delay as a
     /// duration.
@@ -73,7 +74,7 @@ public struct APIError: Error, Sendable {
     public var context: String?
     /// The number of times that the client sent the request; 0 if it never sent the request.
     public var attempts: Int
-    /// How a client may retry. ``isRetryable`` reduces it to a Boolean value.
+    /// The way in which a client may retry. ``isRetryable`` reduces it to a Boolean value.
     public var retry: RetryClass
     /// The action by which the user resolves the error.
     public var recovery: Recovery
@@ -83,29 +84,29 @@ public struct APIError: Error, Sendable {
     /// The delay that the client imposes on further calls after this error, and the part of the client that imposes it. `nil` if the client
     /// doesn't delay further calls.
     public var hold: LocalHold?
-    /// Whether the call failed because the client could not refresh the session for a temporary reason, such as a 503 of the refresh
-    /// endpoint.
+    /// Whether the call failed because a refresh of the session failed for a temporary reason, such as a 503 from the refresh endpoint.
     public var isRefreshFailure = false
     /// Whether the request contained credentials of a session: `Authorization`, `Cookie`, or a refresh token in its body. `nil` if this is
     /// unknown.
     ///
     /// A 401 to a request without credentials is never presented as an expired session.
     public var sentCredentials: Bool?
-    /// The language of the server's texts, as configured in the client; `nil` if the app did not configure a language. It is needed for
+    /// The language of the server's texts, as configured in the client; `nil` if the app did not configure a language. It applies to
     /// responses without `Content-Language`.
     public var serverTextLanguage: Language?
     /// A text that a presentation shows instead of the text for the code or the kind. For example, a screen can set a more specific text.
     public var presentationText: LocalizedText?
-    /// The language of the client that made the call. `localizedDescription` uses it. If it is `nil`, `localizedDescription` uses the
-    /// language of the device's user.
+    /// The configured language of the client that made the call. `localizedDescription` uses this language. If it is `nil`,
+    /// `localizedDescription` uses the language of the device's user.
     public var language: Language?
-    /// The codes that the client knows, with the app's own translations. If it is `nil`, ``ErrorCatalogue/standard`` is used.
+    /// The codes that the client knows, with the app's own translations; `nil` for ``ErrorCatalogue/standard``.
     public var catalogue: ErrorCatalogue?
 
-    /// Creates an error for a failure without a response. ``init(_:context:underlying:)`` sets the defaults of the kind instead.
+    /// Creates an error for a failure without a response. To use the default code, retry class and recovery of a kind, use
+    /// ``init(_:context:underlying:)`` instead.
     /// - Parameters:
     ///   - kind: The kind of the failure.
-    ///   - code: The code, such as one of the app.
+    ///   - code: The code, such as a code of the app.
     ///   - retry: How a client may retry.
     ///   - recovery: The action by which the user resolves the error.
     ///   - context: The operation of the app that failed, such as `user_login`.
@@ -131,8 +132,8 @@ public struct APIError: Error, Sendable {
         self.underlying = underlying
     }
 
-    /// Creates an error from a decoded response. `APIClient` already calls it. Call it if the app has another HTTP client and decodes with
-    /// ``ErrorDecoder``.
+    /// Creates an error from a decoded response. `APIClient` already does this. Use this initializer if the app has another HTTP client and
+    /// decodes responses with ``ErrorDecoder``.
     ///
     /// The status and the code of the response determine the kind, the retry class and the recovery.
     /// - Parameters:
@@ -141,7 +142,7 @@ public struct APIError: Error, Sendable {
     ///   - context: The operation of the app that failed, such as `user_login`.
     public init(_ decoded: DecodedError, catalogue: ErrorCatalogue = .standard, context: String? = nil) {
         let definition = decoded.code.flatMap { catalogue.closestDefinition(to: $0) }
-        // Some forms have no field problems. In these forms, only the code shows that the input is invalid.
+        // Some forms can't contain field problems. In these forms, only the code shows that the input is invalid.
         let isValidation = !decoded.violations.isEmpty || decoded.code?.rawValue.hasPrefix("VALIDATION_") == true
         // A page of another system, such as a captive portal, doesn't come from the API, regardless of its status.
         let isForeignPage = decoded.family == .notAPI && decoded.code == .notAPIResponse
@@ -163,15 +164,15 @@ public struct APIError: Error, Sendable {
         if repeatedRequest == .finished { (retry, recovery) = (.never, .checkAgain) }
     }
 
-    /// Whether the client itself refused the call, so that no request was sent. Its kind is ``Kind/throttled`` or
+    /// Whether the client itself refused the call, so that no request was sent. The kind of the error is then ``Kind/throttled`` or
     /// ``Kind/unavailable``.
     ///
-    /// Use this property instead of ``hold`` to recognize a call that was never sent. The error of a sent call has a hold, too, if its
-    /// response made the client delay further calls.
+    /// Use this property instead of ``hold`` to recognize a call that was never sent. If a response made the client delay further calls,
+    /// the error of this call also has a hold, although the call was sent.
     public var isHeldLocally: Bool { kind == .throttled || kind == .unavailable }
 
-    /// Whether a retry of the same request may succeed without an action of the user. The client has already retried, so use this to decide
-    /// whether to offer a retry.
+    /// Whether a retry of the same request can succeed without an action of the user. The client has already retried, so use this property
+    /// only to decide whether to offer the user a retry.
     public var isRetryable: Bool {
         switch retry {
         case .never, .afterSignIn: false
@@ -215,7 +216,7 @@ extension APIError.Kind {
 }
 
 extension ErrorCode {
-    /// The code of a response without a code.
+    /// Creates the code for a response without a code.
     init(localForStatus status: Int, hasViolations: Bool) {
         self =
             switch status {
@@ -234,7 +235,7 @@ extension Recovery {
     /// Determines the recovery from the kind, for a code that the catalogue doesn't contain.
     init(unknown code: ErrorCode?, kind: APIError.Kind) {
         let text = code?.rawValue ?? ""
-        // An expired API key or social account doesn't end the session. So the app doesn't ask the user to sign in.
+        // An error of an API key or a social account doesn't end the session. So the app doesn't ask the user to sign in.
         let isOtherCredential = text.hasPrefix("API_KEY_") || text.hasPrefix("SOCIAL_")
         self =
             switch kind {
@@ -252,10 +253,10 @@ extension Recovery {
 extension APIError {
     /// Decodes the app's own details from the body of the error response.
     ///
-    /// The value may be the whole body or be wrapped. These places are tried in this order: `error.details`, `error`, `detail`, `details`,
-    /// `data`, and the whole body. The first place from which the value can be decoded is used. If all properties of the type are optional,
-    /// it can be decoded from a wrong place. So give the type at least one property that is not optional. A client decodes the value with
-    /// the decoder that it is configured with, such as a decoder for snake case.
+    /// The value can be the whole body or a part of it. The method tries these places in this order: `error.details`, `error`, `detail`,
+    /// `details`, `data`, and the whole body. It returns the value from the first place from which it can decode the type. Give the type at
+    /// least one property that isn't optional. Otherwise, the method can decode the type from a wrong place. If an `APIClient` made the
+    /// call, the method uses its configured `JSONDecoder`, such as one for snake case.
     ///
     /// ```swift
     /// struct Shortage: Decodable { var missingAmount: Int }
@@ -275,13 +276,13 @@ extension APIError {
     }
 }
 
-/// A value at one of the places where servers put the details of an error. The first place from which the value can be decoded is used.
+/// A value at one of the places where servers put the details of an error.
 private struct WrappedDetails<Value: Decodable>: Decodable {
     let value: Value
 
     private enum Key: CodingKey { case error, detail, details, data }
 
-    /// Tries the places in their order.
+    /// Decodes the value from the first place from which it can be decoded.
     /// - Throws: `DecodingError` of the last place if the value can be decoded from none of them.
     init(from decoder: any Decoder) throws {
         if let body = try? decoder.container(keyedBy: Key.self) {
@@ -333,10 +334,10 @@ extension APIError {
 }
 
 extension APIError: Equatable {
-    /// Returns whether all properties that a caller can read are equal in both errors.
+    /// Returns whether all properties of the two errors are equal, with the exceptions below.
     ///
-    /// The underlying errors are equal if both are absent, or if their domain and code as `NSError` are equal. ``language`` and
-    /// ``catalogue`` describe the client, not the error, and are not compared.
+    /// Two underlying errors count as equal if both are absent, or if their domain and code as `NSError` are equal. The method doesn't
+    /// compare ``language`` and ``catalogue``, because they describe the client and not the error.
     public static func == (left: APIError, right: APIError) -> Bool {
         left.kind == right.kind && left.code == right.code && left.status == right.status && left.message == right.message
             && left.details == right.details && left.violations == right.violations && left.headers == right.headers
@@ -362,13 +363,12 @@ extension APIError: Equatable {
     }
 }
 
-/// The description for code that isn't written for this library, such as `Text(error.localizedDescription)`.
+/// The text for code that shows any error, such as `Text(error.localizedDescription)`.
 extension APIError: LocalizedError {
     /// The message of the error's presentation, in the language of the client that made the call.
     ///
-    /// If no client created the error, the message is in the language of the device's user.
-    /// ``Language/preferred(from:available:fallback:)`` returns this language. An example is an error that was created with
-    /// `APIError(_:context:)`.
+    /// If no client created the error, the message is in the language of the device's user, which
+    /// ``Language/preferred(from:available:fallback:)`` returns. An example is an error that the app created with `APIError(_:context:)`.
     public var errorDescription: String? {
         presentation(in: language ?? .preferred(), now: Date()).message
     }

@@ -2,7 +2,7 @@ extension APIError {
     /// The kind of a failure.
     ///
     /// It is a struct rather than an enumeration, so that later versions can add kinds without breaking a `switch`. A `switch` over it
-    /// needs a `default`, which should treat the error by its ``APIError/recovery``.
+    /// needs a `default` case, which handles the error by its ``APIError/recovery``.
     ///
     /// The kind shows whether the server has received the request:
     ///
@@ -13,9 +13,9 @@ extension APIError {
         /// The name of the kind.
         public let rawValue: String
 
-        /// Creates a kind, such as one of an app. Errors of this kind have the text and the recovery of ``custom`` until the app sets other
-        /// values.
-        /// - Parameter rawValue: The name of the kind. Two kinds with the same name are equal, so use a prefix for an app's kinds.
+        /// Creates a kind, such as an app's own kind. Errors of this kind have the text and the recovery of ``custom`` until the app sets
+        /// other values.
+        /// - Parameter rawValue: The name of the kind. Two kinds with the same name are equal, so use a prefix for an app's own kinds.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
@@ -27,18 +27,18 @@ extension APIError {
         public static let noInternet = Self(rawValue: "noInternet")
         /// No response was received in time. Either the last attempt or the whole call took too long.
         public static let timeout = Self(rawValue: "timeout")
-        /// The caller canceled the call. Show nothing: the user has left the screen.
+        /// The caller canceled the call. Show nothing, because the user has usually left the screen.
         public static let cancelled = Self(rawValue: "cancelled")
-        /// Status 401. If a refresh of the session could help, the client has already tried it.
+        /// The response has the status 401. If a refresh of the session could help, the client has already tried it.
         public static let unauthorized = Self(rawValue: "unauthorized")
-        /// Status 403. The server refuses the request, and a repetition gets the same response.
+        /// The response has the status 403. The server would refuse the same request again.
         public static let forbidden = Self(rawValue: "forbidden")
-        /// Status 400 and other client errors (4xx) without problems with fields.
+        /// The response has the status 400 or another client error (4xx), and reports no problems with fields.
         public static let badRequest = Self(rawValue: "badRequest")
-        /// Status 404 and 410.
+        /// The response has the status 404 or 410.
         public static let notFound = Self(rawValue: "notFound")
-        /// Status 409. Either another change conflicts with the request, or the server has received a request with the same idempotency key
-        /// before. ``APIError/repeatedRequest`` distinguishes the two cases.
+        /// The response has the status 409. Either another change conflicts with the request, or the server has already received a request
+        /// with the same idempotency key. ``APIError/repeatedRequest`` distinguishes the two cases.
         public static let conflict = Self(rawValue: "conflict")
         /// The server refused the input and reported the problems by field. ``APIError/violations`` contains them.
         public static let validation = Self(rawValue: "validation")
@@ -50,7 +50,7 @@ extension APIError {
         /// The client itself refused the call because the server is failing: after a 503, failures, or timeouts. No request was
         /// sent.
         public static let unavailable = Self(rawValue: "unavailable")
-        /// Status 5xx and 408. If the request was safe to repeat, the client has already retried with backoff.
+        /// The response has a status 5xx or the status 408. If the request was safe to repeat, the client has already retried with backoff.
         public static let server = Self(rawValue: "server")
         /// The response did not have the expected shape, or was too large. The server has processed the request.
         public static let decoding = Self(rawValue: "decoding")

@@ -1,7 +1,7 @@
 public import Foundation
 import Timekeeping
 
-/// The texts and actions that an app shows for an error: a title, a message and at most two actions. It needs no UI framework.
+/// The texts and actions that an app shows for an error: a title, a message and at most two actions. The type needs no UI framework.
 ///
 /// ```swift
 /// let shown = error.presentation(in: .english, now: Date())
@@ -12,8 +12,8 @@ import Timekeeping
 /// In SwiftUI, `AccountUI` shows it with `errorAlert(_:isPresented:in:catalogue:checkAgain:perform:)`. In another framework, make a button
 /// for each action. ``primaryLabel(in:catalogue:)`` and ``secondaryLabel(in:catalogue:)`` return the labels.
 ///
-/// A presentation is a value, so a screen can store it and compare it with the next presentation. Its texts don't change when the user
-/// changes the language.
+/// A presentation is a value, so a screen can store it and compare it with the next presentation. The texts don't change when the user
+/// changes the language, so create a new presentation in this case.
 public struct ErrorPresentation: Hashable, Sendable {
     /// An action that the user can take. A presentation only names the action, and the app performs it.
     public enum Action: Hashable, Sendable {
@@ -44,24 +44,24 @@ public struct ErrorPresentation: Hashable, Sendable {
     public var title: String
     /// The text, in the user's language. It never contains internal texts of a server.
     public var message: String
-    /// The main action. ``Action/dismiss`` if the user can do nothing.
+    /// The main action; ``Action/dismiss`` if there is no other action.
     public var primary: Action
     /// The second action; `nil` if there is only one.
     public var secondary: Action?
     /// The problems with single fields, in the order of the server. Show each at its field.
     public var fields: [FieldText]
-    /// The facts that the user sends to support; present if an action is ``Action/contactSupport``. Show its text below the
-    /// message, and let the user copy it.
+    /// The code, the request id and the time of the error, which the user sends to support; `nil` unless an action is
+    /// ``Action/contactSupport``. Show its text below the message, and let the user copy it.
     public var supportReference: SupportReference?
 
-    /// Creates a presentation, such as one for an error of the app itself.
+    /// Creates a presentation, for example for an error of the app itself.
     /// - Parameters:
     ///   - title: The title.
     ///   - message: The text.
     ///   - primary: The main action.
     ///   - secondary: The second action; `nil` if there is only one.
     ///   - fields: The problems with single fields.
-    ///   - supportReference: The facts that the user sends to support.
+    ///   - supportReference: The code, the request id and the time that the user sends to support.
     public init(
         title: String,
         message: String,
@@ -82,9 +82,9 @@ public struct ErrorPresentation: Hashable, Sendable {
     /// - Parameter name: The name of the field in the API, such as `email` or `items[1].name`.
     public func text(ofField name: String) -> String? { fields.first { $0.field == name }?.text }
 
-    /// A problem with one field, in the user's language. ``text(ofField:)`` finds it by name.
+    /// A problem with one field, in the user's language. ``text(ofField:)`` returns the text for a field.
     ///
-    /// If the field has no counterpart on the screen, show the text below the message, so that the user can read it.
+    /// If the screen doesn't show the field, show the text below the message.
     public struct FieldText: Hashable, Sendable {
         /// The name of the field in the API, such as `email` or `items[1].name`; empty for the whole input.
         public var field: String
@@ -116,8 +116,9 @@ extension APIError {
     /// - Parameters:
     ///   - language: The user's language.
     ///   - now: The wall clock. The time of ``ErrorPresentation/Action/retryAt(_:)`` is computed from it.
-    ///   - catalogue: The codes that the app knows, with its own translations; `nil` uses the codes of the client that made the call.
-    /// - Returns: The presentation. A canceled call has a presentation, too, but an app should show nothing for it.
+    ///   - catalogue: The codes that the app knows, with the app's own translations; `nil` for the catalogue of the client that made the
+    ///     call.
+    /// - Returns: The presentation. The method also returns a presentation for a canceled call, but an app must not show it.
     public func presentation(
         in language: Language,
         now: Date,
@@ -138,7 +139,7 @@ extension APIError {
         )
     }
 
-    /// The title for the code. If the code has no title, the title for the kind.
+    /// The title for the code, or for the kind if the code has no title.
     private var title: LocalizedText {
         switch (kind, code) {
         case (_, .authWeakPassword): ContractText.weakPasswordTitle
@@ -149,10 +150,10 @@ extension APIError {
         }
     }
 
-    /// Returns the actions for the recovery. If the user must wait but the delay is unknown, there is no action for a retry. For
-    /// ``Kind/unknownOutcome``, the main action is always ``ErrorPresentation/Action/checkAgain``.
+    /// Returns the main and the second action for the error's recovery. If the user must wait but the delay is unknown, there is no action
+    /// for a retry. For ``Kind/unknownOutcome``, the main action is always ``ErrorPresentation/Action/checkAgain``.
     private func actions(now: Date) -> (ErrorPresentation.Action, ErrorPresentation.Action?) {
-        // A retry could make the change twice, regardless of the error's recovery.
+        // A retry could apply the change twice, so this case ignores the error's recovery.
         if kind == .unknownOutcome { return (.checkAgain, .dismiss) }
         return switch recovery {
         case .dismiss: (.dismiss, nil)

@@ -1,5 +1,5 @@
 extension FieldViolation {
-    /// The kind of problem with a field, such as a missing value. It is derived from the server's code and text.
+    /// The kind of problem with a field, such as a missing value. The library derives it from the server's code and text.
     ///
     /// It is a struct rather than an enumeration, so that later versions can add kinds without breaking a `switch`.
     public struct Kind: RawRepresentable, Hashable, Sendable {
@@ -29,7 +29,7 @@ extension FieldViolation {
         public static let common = Self(rawValue: "common")
         /// The password resembles other data of the account.
         public static let resemblesAccount = Self(rawValue: "resemblesAccount")
-        /// The password lacks letters or digits.
+        /// The password has no letters, or has no digits.
         public static let oneSided = Self(rawValue: "oneSided")
         /// The password lacks other characters that the server requires, such as uppercase letters or symbols.
         public static let weak = Self(rawValue: "weak")
@@ -37,9 +37,9 @@ extension FieldViolation {
 
     /// The kind of the problem; `nil` if neither ``code`` nor ``message`` identifies it.
     ///
-    /// The property recognizes the codes of the contract, of FastAPI, Zod, Laravel, Spring and other servers. It also recognizes the
-    /// sentences of Django, FastAPI, Laravel, Rails and ASP.NET in English and Spanish. The code takes precedence over the sentence. If the
-    /// code has a general meaning, such as `invalid`, and the sentence is more specific, the sentence is used.
+    /// The property recognizes the codes of this library, of FastAPI, Zod, Laravel, Spring and other servers. It also recognizes the
+    /// sentences of Django, FastAPI, Laravel, Rails and ASP.NET in English and Spanish. The code takes precedence over the sentence.
+    /// However, a specific sentence takes precedence over a general code such as `invalid`.
     /// - Complexity: O(length of the text).
     public var kind: Kind? {
         let text = message.lowercased()
@@ -61,8 +61,8 @@ extension FieldViolation {
         return digits.first.flatMap { $0.utf8.count <= 6 ? Int($0) : nil }
     }
 
-    /// The codes of each kind, in lower case and without separators. If a code in this list has more than six characters, it also matches
-    /// the end of a longer code.
+    /// The codes of each kind, in lower case and without separators. A word with more than six characters also matches the end of a longer
+    /// code.
     private static let words: [(kind: Kind, words: [String])] = [
         (
             .required,
@@ -95,7 +95,7 @@ extension FieldViolation {
         ),
     ]
 
-    /// A sentence by which a problem is recognized.
+    /// A pattern that recognizes a kind of problem by the server's sentence.
     private struct Sentence: Sendable {
         let kind: Kind
         /// At least one of these texts must occur.
@@ -105,15 +105,15 @@ extension FieldViolation {
         /// None of these texts may occur.
         var exceptions: [String] = []
 
-        /// Returns whether a text in lower case is such a sentence.
+        /// Returns whether a text matches the pattern. The text must be in lower case.
         func matches(_ text: String) -> Bool {
             marks.contains { text.contains($0) } && (companions.isEmpty || companions.contains { text.contains($0) })
                 && !exceptions.contains { text.contains($0) }
         }
     }
 
-    /// The sentences in the order in which they are tried. The order matters. For example, "A valid number is required." contains "is
-    /// required" but doesn't report a missing value.
+    /// The patterns in the order in which they are tried. The order matters. For example, "A valid number is required." contains "is
+    /// required", but doesn't report a missing value.
     private static let sentences: [Sentence] = [
         Sentence(kind: .common, marks: ["too common", "demasiado común", "data leak", "compromised"]),
         Sentence(kind: .resemblesAccount, marks: ["too similar", "muy similar", "demasiado similar", "se asemeja"]),
@@ -212,7 +212,7 @@ extension FieldViolation {
         }
     }
 
-    /// The contents of a field. The library has specific texts for some contents, and general texts for `other`.
+    /// The content of a field. The library has specific texts for some contents, and general texts for `other`.
     private enum Subject { case email, password, date, url, other }
 
     /// The content of the field, derived from the last name in its path, in English or Spanish.

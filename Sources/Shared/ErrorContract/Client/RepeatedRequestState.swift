@@ -1,23 +1,23 @@
 public import StrictJSON
 
-/// The state of a request that a server has received before with the same `Idempotency-Key`, in a response with status 409.
+/// The state of an earlier request with the same `Idempotency-Key`. A server reports it in a response with the status 409.
 ///
-/// The member `state` of the error's details contains it. If a server sends `Retry-After` with a 409 but no `state`, the state is
+/// The server sends it as the member `state` of the error's details. If a 409 has no `state` but a `Retry-After`, the state counts as
 /// ``running``.
 public enum RepeatedRequestState: String, Hashable, Sendable, CaseIterable {
     /// The server still executes the first request. Repeat the request unchanged, with the same key, after the delay in the response.
     case running
-    /// The first request is complete, and its response is not stored. A repetition gets the same error. Don't send the request with another
-    /// key, because it could take effect twice.
+    /// The server has completed the first request, but has not stored its response. If the client repeats the request, the server returns
+    /// the same error. Don't send the request with another key, because it could then take effect twice.
     case finished
 
-    /// The details of the error that reports the state.
+    /// The details of an error that reports this state.
     public var details: JSONObject { ["state": .string(rawValue)] }
 }
 
 extension APIError {
-    /// The state of the earlier request with the same idempotency key. `nil` for any other error, including a 409 that the route itself
-    /// returns.
+    /// The state of the earlier request with the same idempotency key. `nil` for any other error. A 409 without `state` and without a delay
+    /// comes from the route itself, so the value is also `nil`.
     public var repeatedRequest: RepeatedRequestState? {
         guard status == 409 else { return nil }
         if let state = details["state"]?.stringValue.flatMap(RepeatedRequestState.init), code == .requestConflict { return state }

@@ -37,14 +37,14 @@ public struct SupportReference: Hashable, Sendable {
 }
 
 extension SupportReference: CustomStringConvertible {
-    /// Code, request id and time in UTC, the same in every language. This is the text that the user copies.
+    /// The code, the request id and the time in UTC, in the same format for every language. This is the text that the user copies.
     public var description: String {
         [code.rawValue, requestID, time.formatted(.iso8601)].compactMap(\.self).joined(separator: " · ")
     }
 }
 
 extension APIError {
-    /// Returns the reference by which support finds the failed request.
+    /// Returns the reference with which the support team finds the failed request.
     ///
     /// - Parameter now: The wall clock, used if the server did not send the time of the error.
     public func supportReference(now: Date) -> SupportReference {

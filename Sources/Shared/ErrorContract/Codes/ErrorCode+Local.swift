@@ -1,4 +1,4 @@
-/// Codes that the client assigns to failures without a code of a server.
+/// Codes that the client assigns to errors if the server sent no code.
 extension ErrorCode {
     /// The request or its response was lost on the network. The kind is ``APIError/Kind/network``.
     public static let networkError = Self("NETWORK_ERROR")
@@ -22,10 +22,10 @@ extension ErrorCode {
     public static let validationError = Self("VALIDATION_ERROR")
     /// The response had the status 429 and no code.
     public static let rateLimited = Self("RATE_LIMITED")
-    /// The client refused the call before it was sent. The reason is a quota of the app, or a 429 that the server sent shortly before.
+    /// The client refused the call without sending it. The reason is a quota of the app, or a 429 that the server sent shortly before.
     public static let throttled = Self("THROTTLED")
-    /// The client refused the call before it was sent, because the server is failing. Either the gate, which delays calls after a 503, or
-    /// the circuit breaker refused the call.
+    /// The client refused the call without sending it, because the server is failing. Either the circuit breaker refused the call, or the
+    /// gate, which delays calls after a 503.
     public static let serviceUnavailableLocally = Self("SERVICE_UNAVAILABLE_LOCALLY")
     /// The response did not have the expected shape.
     public static let decodingError = Self("DECODING_ERROR")

@@ -1,7 +1,7 @@
 /// A machine-readable error code that servers and apps exchange, such as `RATE_LIMIT_EXCEEDED`.
 ///
-/// It is a struct rather than an enumeration, so it can have a value that the app doesn't know. Decoding and encoding preserve such a
-/// value. So the codes of a newer server never break an older app.
+/// The type is a struct rather than an enumeration, so it can have a value that the app doesn't know. Decoding and encoding preserve such a
+/// value, so the codes of a newer server never break an older app.
 ///
 /// ```swift
 /// extension ErrorCode {
@@ -11,12 +11,11 @@
 ///
 /// Two codes are equal if their texts are equal; compare them with `==`. ``ErrorCatalogue`` has the definitions.
 public struct ErrorCode: RawRepresentable, Hashable, Sendable, Codable {
-    /// The text of the code in requests and responses, in upper snake case for codes of the contract. Codes of other servers keep their
-    /// format.
+    /// The text of the code in responses. The library's own codes are in upper snake case. Codes of other servers keep their format.
     public let rawValue: String
 
     /// Creates a code from its text. The text isn't validated.
-    /// - Parameter rawValue: The text, in upper snake case for codes of the contract.
+    /// - Parameter rawValue: The text, in upper snake case for the library's own codes.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }

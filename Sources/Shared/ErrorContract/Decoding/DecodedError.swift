@@ -1,22 +1,23 @@
 public import Foundation
 public import StrictJSON
 
-/// The content of an error response, as far as ``ErrorDecoder`` could read it.
+/// The content of an error response that ``ErrorDecoder`` could read.
 ///
-/// It describes only the response. An ``APIError`` also contains facts of the client: the attempts, the retry class and the recovery. Use
-/// this type in a server or a tool that reads the responses of other servers.
+/// The type describes only the response. An ``APIError`` also contains the number of attempts, the retry class and the recovery. Use this
+/// type in a server or a tool that reads the responses of other servers.
 ///
-/// All texts come from another system. The decoder has removed internal content from ``message`` and the texts of ``violations``. These
-/// texts may still be unsafe, so escape them in HTML, and don't log them.
+/// All texts come from another system. The decoder removes internal texts, such as stack traces, from ``message`` and ``violations``. The
+/// remaining texts can still be unsafe, so escape them in HTML, and don't log them.
 public struct DecodedError: Hashable, Sendable {
-    /// The HTTP status of the response. If a response with status 2xx reports a failure, this property is the status in the body instead.
+    /// The HTTP status of the response. If a response with a status 2xx reports a failure, this property is the status that the body
+    /// contains.
     public var status: Int
     /// The server's code, if the response contains one.
     public var code: ErrorCode?
     /// The server's text for the user; `nil` if the response contains no suitable text. The text has at most 2,048 bytes, and contains no
     /// markup or stack trace.
     public var message: String?
-    /// Further details from the body. They are not checked, so they may contain internal facts of the server.
+    /// Further details from the body. The decoder doesn't check them, so they can contain internal information of the server.
     public var details: JSONObject
     /// The delay that the server requested, in whole seconds, at most ``RetryAfter/longest``.
     public var retryAfter: Duration?
@@ -43,7 +44,7 @@ public struct DecodedError: Hashable, Sendable {
     }
 }
 
-/// A known format of error bodies. Later versions can add formats, so use it for statistics and tests, not for decisions.
+/// A known format of error bodies. Use it for statistics and tests, but not for decisions in code, because later versions can add formats.
 ///
 /// ```swift
 /// let decoded = ErrorDecoder().decode(status: 400, headers: headers, body: body, now: Date())
@@ -59,13 +60,13 @@ public struct ErrorBodyFamily: RawRepresentable, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// The canonical envelope: `{"error":{"code":"…","message":"…","details":{…},"request_id":"…"}}`.
+    /// The standard form of this library: `{"error":{"code":"…","message":"…","details":{…},"request_id":"…"}}`.
     public static let standard = Self(rawValue: "standard")
     /// The flat form: `{"code":"…","message":"…","details":{"field_errors":{…}}}`.
     public static let flat = Self(rawValue: "flat")
     /// `{"success":false,"error_code":429,"errors":[{"field":"…","message":"…"}]}`.
     public static let success = Self(rawValue: "success")
-    /// `{"detail":"…"}`, of the contract and of Django REST framework.
+    /// `{"detail":"…"}`, a form of this library and of Django REST framework.
     public static let detail = Self(rawValue: "detail")
     /// JSON in an unknown format. The decoder reads the code, the message, the id and the problems from members with common names.
     public static let otherJSON = Self(rawValue: "other-json")

@@ -3,21 +3,22 @@ public import HTTPTypes
 import StrictJSON
 import Timekeeping
 
-/// Decodes error responses. The decoder reads all forms of the contract, and the formats of many other servers.
+/// Decodes error responses. The decoder reads all forms of this library (``ErrorForm``), and the formats of many other servers.
 ///
 /// ```swift
 /// let error = ErrorDecoder().decode(status: 429, headers: response.headerFields, body: bytes, now: Date())
 /// print(error.code?.rawValue ?? "-", error.retryAfter ?? .zero)
 /// ```
 ///
-/// A body counts as JSON if it can be parsed, regardless of its content type. Decoding never throws or traps. If the decoder can't read a
-/// value, the value counts as absent. The decoder returns a delay only if the response contains one. It never uses the text of an
-/// unrecognized body as a message.
+/// A body counts as JSON if it can be parsed, regardless of its content type. Decoding never throws or traps. The decoder treats a value
+/// that it can't read as absent. It returns a delay only if the response contains one. It never uses the text of an unrecognized body as a
+/// message.
 ///
-/// `APIClient` uses the decoder for all responses. Use it directly with another HTTP client. It has no state, so one decoder can be shared.
-/// - Complexity: O(n) for n bytes of the body. At most ``maximumBodySize`` bytes are read.
+/// `APIClient` uses the decoder for all responses. Use it directly with another HTTP client. The decoder has no state, so several tasks can
+/// share it.
+/// - Complexity: O(n) for n bytes of the body. The decoder reads at most ``maximumBodySize`` bytes.
 public struct ErrorDecoder: Sendable {
-    /// The maximum number of bytes of a body that are read.
+    /// The maximum number of bytes that the decoder reads from a body.
     public static let maximumBodySize = 65_536
 
     /// Creates a decoder.
@@ -25,15 +26,16 @@ public struct ErrorDecoder: Sendable {
 
     /// Decodes a response.
     ///
-    /// The body is compared with the known formats, the most specific first. A delay and a request id in the headers take precedence over
-    /// the body. The code in the header `X-Error-Code` is used in two cases: the body contains no code, or the body is a page of a proxy.
+    /// The decoder compares the body with the known formats, the most specific first. A delay and a request id in the headers take
+    /// precedence over those in the body. The decoder uses the code in the header `X-Error-Code` if the body contains no code, or if the
+    /// body is a page of a proxy.
     ///
     /// - Parameters:
     ///   - status: The HTTP status.
     ///   - headers: The response's headers.
-    ///   - body: The body. Bytes beyond ``maximumBodySize`` are ignored.
+    ///   - body: The body. The decoder ignores the bytes after the first ``maximumBodySize`` bytes.
     ///   - now: The local wall clock.
-    /// - Returns: The error. If only the status and the headers are known, its family is ``ErrorBodyFamily/unreadable`` or
+    /// - Returns: The error. If the decoder could read only the status and the headers, its family is ``ErrorBodyFamily/unreadable`` or
     ///   ``ErrorBodyFamily/empty``.
     public func decode(status: Int, headers: HTTPFields, body: some Collection<UInt8>, now: Date) -> DecodedError {
         let (all, headers) = (headers, headers.facts)
@@ -42,12 +44,12 @@ public struct ErrorDecoder: Sendable {
         var error = start.withContiguousStorageIfAvailable(read) ?? Array(start).withUnsafeBufferPointer(read)
         UserFacingText.cleanse(&error)
         if let delay = RetryAfter.delay(status: error.status, facts: headers, all: all, now: now) {
-            // Only JSON bodies contain a delay, so equal values mean that the API itself wrote both.
+            // Only JSON bodies contain a delay. So if both values are equal, the API itself wrote them.
             error.isRetryAfterConfirmed = delay == error.retryAfter
             error.retryAfter = delay
         }
         guard !headers.isEmpty else { return error }
-        // A code that the origin put into a header is more reliable than a page, which may come from a proxy.
+        // A code in a header comes from the origin server, and is therefore more reliable than a page, which may come from a proxy.
         let isPage = error.family == .notAPI || error.family == .cloudflarePage
         if let code = headers.contractCode, error.code == nil || isPage { error.code = code }
         if error.code == nil { error.code = headers.vendorCode }
@@ -55,8 +57,8 @@ public struct ErrorDecoder: Sendable {
         return error
     }
 
-    /// The parser for bodies. It is lenient, because the decoder reads as much of an error as possible. If a key occurs twice, the last
-    /// value is used.
+    /// The parser for bodies. It is lenient, because the decoder reads as much of an error as possible. If a key occurs twice, the parser
+    /// uses the last value.
     static let parser = JSONParser(duplicates: .lastWins, overflow: .null)
 
     /// Decodes the body. The caller adds the delay and the ids from the headers.
@@ -80,13 +82,13 @@ public struct ErrorDecoder: Sendable {
         (object["error"]?.objectValue?["timestamp"] ?? object["timestamp"])?.stringValue.flatMap { InternetDate.parse($0) }
     }
 
-    /// Returns whether a text can be a code or an id. Such a text is short and printable, and has no spaces, so it can be logged.
+    /// Returns whether a text can be a code or an id: it is short and printable, and has no spaces. Such a text is safe to log.
     static func isCode(_ text: String) -> Bool {
         (1...128).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }
 }
 
-/// The forms of the contract.
+/// The forms of this library.
 extension ErrorDecoder {
     /// Decodes the standard form: `{"error":{"code":"…","message":"…","details":{…},"request_id":"…"}}`
     static func standard(_ body: JSONObject, status: Int) -> DecodedError? {
@@ -102,8 +104,8 @@ extension ErrorDecoder {
 
     /// Decodes the success form: `{"success":false,"error_code":429,"errors":[{"field":"email","message":"…"}]}`.
     ///
-    /// It also decodes `{"success":false,"error":"…"}` and `{"valid":false,"error":"…"}`. If the response has a successful status, the
-    /// error gets the status in `error_code` instead.
+    /// The method also decodes `{"success":false,"error":"…"}` and `{"valid":false,"error":"…"}`. If the response has a successful status,
+    /// the error gets the status from `error_code`.
     static func success(_ body: JSONObject, status: Int) -> DecodedError? {
         guard body["success"] == false || body["valid"] == false && body["error"]?.stringValue != nil else { return nil }
         var error = DecodedError(status: status, family: .success)

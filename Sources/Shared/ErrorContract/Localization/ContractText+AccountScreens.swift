@@ -18,7 +18,7 @@ extension ContractText {
         fr: "Prénom",
         de: "Vorname"
     )
-    /// Text for a first name with digits or symbols, or for one that is too long.
+    /// Text for a first name that contains digits or symbols, or is too long.
     public static let firstNameInvalid = LocalizedText(
         en: "Please enter a valid first name",
         es: "Por favor, ingresa un nombre válido",
@@ -54,11 +54,11 @@ extension ContractText {
         fr: "Consultez vos e-mails",
         de: "Prüfe deine E-Mails"
     )
-    /// Returns the text for a registration or a request whose email was sent. It asks the user to open the link.
+    /// Returns the text after the server sent an email for a registration or another request. The text asks the user to open the link.
     /// - Parameter email: The address that the user typed.
     public static func checkEmail(_ email: String) -> LocalizedText { checkEmailTemplate.filling("email", with: email) }
 
-    /// ``checkEmail(_:)`` with its placeholder.
+    /// ``checkEmail(_:)`` with an unfilled placeholder.
     static let checkEmailTemplate = LocalizedText(
         en: "We have sent an email to {email}. Open the link in it to continue.",
         es: "Enviamos un correo a {email}. Abre el enlace para continuar.",
@@ -76,7 +76,7 @@ extension ContractText {
         fr: "Renvoyer",
         de: "Erneut senden"
     )
-    /// Title of the screen that a verification link opens.
+    /// Title of the screen that the link for verifying an address opens.
     public static let verifyEmail = LocalizedText(
         en: "Verify Email",
         es: "Verificar correo",
@@ -85,13 +85,13 @@ extension ContractText {
         fr: "Vérifier l’adresse e-mail",
         de: "E-Mail-Adresse bestätigen"
     )
-    /// Returns the text of the screen that a verification link opens.
-    /// - Parameter email: The address of the link.
+    /// Returns the text of the screen that the link for verifying an address opens.
+    /// - Parameter email: The address that the link contains.
     public static func verifyEmailQuestion(_ email: String) -> LocalizedText {
         verifyEmailQuestionTemplate.filling("email", with: email)
     }
 
-    /// ``verifyEmailQuestion(_:)`` with its placeholder.
+    /// ``verifyEmailQuestion(_:)`` with an unfilled placeholder.
     static let verifyEmailQuestionTemplate = LocalizedText(
         en: "Confirm that {email} is your address.",
         es: "Confirma que {email} es tu correo.",
@@ -100,7 +100,7 @@ extension ContractText {
         fr: "Confirmez que {email} est bien votre adresse.",
         de: "Bestätige, dass {email} deine Adresse ist."
     )
-    /// Text of the screen that a verification link without an address opens.
+    /// Text of the screen that the link for verifying an address opens, if the link doesn't contain the address.
     public static let verifyUnnamedEmail = LocalizedText(
         en: "Confirm your email address.",
         es: "Confirma tu correo electrónico.",
@@ -138,7 +138,7 @@ extension ContractText {
     )
 }
 
-/// Texts of changes of the password and of the address.
+/// Texts for changing the password or the address.
 extension ContractText {
     /// Title of the screen that changes the password, and its button.
     public static let changePassword = LocalizedText(
@@ -149,7 +149,7 @@ extension ContractText {
         fr: "Modifier le mot de passe",
         de: "Passwort ändern"
     )
-    /// Text about the effect of a changed password, before the change.
+    /// Text that explains the effect of a changed password, before the user changes it.
     public static let changePasswordEffect = LocalizedText(
         en: "All your other devices will be signed out.",
         es: "Se cerrará la sesión en todos tus otros dispositivos.",
@@ -194,13 +194,13 @@ extension ContractText {
         fr: "Nouvelle adresse e-mail",
         de: "Neue E-Mail-Adresse"
     )
-    /// Returns the text of the screen that the link to a new address opens.
+    /// Returns the text of the screen that the link in the email to a new address opens.
     /// - Parameter email: The new address.
     public static func confirmEmailQuestion(_ email: String) -> LocalizedText {
         confirmEmailQuestionTemplate.filling("email", with: email)
     }
 
-    /// ``confirmEmailQuestion(_:)`` with its placeholder.
+    /// ``confirmEmailQuestion(_:)`` with an unfilled placeholder.
     static let confirmEmailQuestionTemplate = LocalizedText(
         en: "Confirm to sign in with {email} from now on.",
         es: "Confirma para iniciar sesión con {email} desde ahora.",
@@ -209,7 +209,7 @@ extension ContractText {
         fr: "Confirmez pour vous connecter désormais avec {email}.",
         de: "Bestätige, um dich ab jetzt mit {email} anzumelden."
     )
-    /// Text of the screen that the link to a new address opens if the link doesn't contain the address.
+    /// Text of the screen that the link in the email to a new address opens, if the link doesn't contain the address.
     public static let confirmUnnamedEmail = LocalizedText(
         en: "Confirm the new email address of your account.",
         es: "Confirma el nuevo correo de tu cuenta.",
@@ -227,7 +227,7 @@ extension ContractText {
         fr: "Rétablir l’adresse e-mail",
         de: "E-Mail-Adresse wiederherstellen"
     )
-    /// Text about the effect of restoring the former address, before the change.
+    /// Text that explains the effect of restoring the former address, before the user confirms it.
     public static let restoreEmailEffect = LocalizedText(
         en: "Your former email address will be restored, and all devices will be signed out. Then reset your password.",
         es:
@@ -279,11 +279,11 @@ extension ContractText {
         fr: "Appareil inconnu",
         de: "Unbekanntes Gerät"
     )
-    /// Returns the text with the time of the last use of a session.
+    /// Returns the text that shows when a session was last used.
     /// - Parameter date: The date and time, in the language of the text.
     public static func lastUsed(_ date: String) -> LocalizedText { lastUsedTemplate.filling("date", with: date) }
 
-    /// ``lastUsed(_:)`` with its placeholder.
+    /// ``lastUsed(_:)`` with an unfilled placeholder.
     static let lastUsedTemplate = LocalizedText(
         en: "Last used: {date}",
         es: "Último uso: {date}",
@@ -330,7 +330,7 @@ extension ContractText {
     )
 }
 
-/// Texts of deletion.
+/// Texts for deleting and restoring an account.
 extension ContractText {
     /// Title of the screen that deletes the account, and its button.
     public static let deleteAccount = LocalizedText(
@@ -341,7 +341,7 @@ extension ContractText {
         fr: "Supprimer le compte",
         de: "Konto löschen"
     )
-    /// Text about the effect of a deletion, before the deletion.
+    /// Text that explains the effect of deleting the account, before the user confirms it.
     public static let deleteAccountEffect = LocalizedText(
         en: "You will be signed out on all devices, and your data will be deleted.",
         es: "Se cerrará la sesión en todos tus dispositivos y se eliminarán tus datos.",
@@ -368,7 +368,7 @@ extension ContractText {
         fr: "Restaurer le compte",
         de: "Konto wiederherstellen"
     )
-    /// Text about the effect of restoring a deleted account, before the change.
+    /// Text that explains the effect of restoring a deleted account, before the user confirms it.
     public static let restoreAccountEffect = LocalizedText(
         en: "Your account will be restored with its data. Then sign in again.",
         es: "Tu cuenta se recuperará con sus datos. Después inicia sesión de nuevo.",
@@ -421,7 +421,7 @@ extension ContractText {
 }
 
 extension ContractText {
-    /// The texts of this file, with unfilled placeholders.
+    /// All texts of this file, with unfilled placeholders.
     static let accountScreens = [
         createAccount, firstNameLabel, firstNameInvalid, creatingAccount, accountCreated, checkEmailTitle, checkEmailTemplate,
         sendAgain, verifyEmail, verifyEmailQuestionTemplate, verifyUnnamedEmail, confirming,

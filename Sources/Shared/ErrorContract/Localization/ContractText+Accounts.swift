@@ -1,6 +1,6 @@
-/// The responses to changes of an account, which servers send and screens show.
+/// The texts with which a server responds to changes of an account. Screens also show them.
 extension ContractText {
-    /// The response to a request for an email, whether or not the address has an account.
+    /// The response to a request that sends an email to an address. It is the same whether or not the address has an account.
     public static let nextStepSent = LocalizedText(
         en: "We have sent you an email with the next step.",
         es: "Te hemos enviado un correo con el siguiente paso.",
@@ -9,7 +9,7 @@ extension ContractText {
         fr: "Nous vous avons envoyé un e-mail avec la prochaine étape.",
         de: "Wir haben dir eine E-Mail mit dem nächsten Schritt geschickt."
     )
-    /// The response to a verified address.
+    /// The response after the user verified an address.
     public static let emailVerified = LocalizedText(
         en: "Your email address is verified.",
         es: "Tu correo electrónico está verificado.",
@@ -18,7 +18,7 @@ extension ContractText {
         fr: "Votre adresse e-mail est vérifiée.",
         de: "Deine E-Mail-Adresse ist bestätigt."
     )
-    /// The response to a changed address.
+    /// The response after the user changed the address.
     public static let emailChanged = LocalizedText(
         en: "Your email address has been changed.",
         es: "Tu correo electrónico ha sido cambiado.",
@@ -27,7 +27,7 @@ extension ContractText {
         fr: "Votre adresse e-mail a été modifiée.",
         de: "Deine E-Mail-Adresse wurde geändert."
     )
-    /// The response to a restored address. The next sign-in needs a reset of the password.
+    /// The response after the user restored a former address. The text says that the user must reset the password before the next sign-in.
     public static let emailRestored = LocalizedText(
         en: "Your email address has been restored. Reset your password to sign in.",
         es: "Tu correo electrónico ha sido recuperado. Restablece tu contraseña para iniciar sesión.",
@@ -36,7 +36,7 @@ extension ContractText {
         fr: "Votre adresse e-mail a été rétablie. Réinitialisez votre mot de passe pour vous connecter.",
         de: "Deine E-Mail-Adresse wurde wiederhergestellt. Setze dein Passwort zurück, um dich anzumelden."
     )
-    /// The response to a restored account. Its password is unchanged.
+    /// The response after the user restored a deleted account. The password is unchanged.
     public static let accountRestored = LocalizedText(
         en: "Your account has been restored. You can sign in again.",
         es: "Tu cuenta ha sido recuperada. Ya puedes iniciar sesión de nuevo.",

@@ -1,4 +1,4 @@
-/// Texts for problems with single fields. They are used if the server sent no text in the user's language.
+/// Texts for problems with single fields. An app shows them if the server sent no text in the user's language.
 extension ContractText {
     /// Text for a value that another record already has.
     public static let valueTaken = LocalizedText(

@@ -81,7 +81,7 @@ extension ContractText {
         fr: "Référence pour l’assistance",
         de: "Referenz für den Support"
     )
-    /// The label with the reference, which fills `{reference}`.
+    /// The line with the label and the reference, which replaces `{reference}`.
     static let supportReferenceLine = LocalizedText(
         en: "Support reference: {reference}",
         es: "Referencia para soporte: {reference}",

@@ -1,6 +1,6 @@
 /// Texts for rate limits and delays.
 extension ContractText {
-    /// Title of a refusal for too many attempts.
+    /// Title for an error because of too many attempts.
     public static let tooManyAttemptsTitle = LocalizedText(
         en: "Too many attempts",
         es: "Demasiados intentos",
@@ -17,8 +17,8 @@ extension ContractText {
     }
 
     /// Returns the text for any other request that a limit of the server refused.
-    /// - Parameter wait: The time until the server accepts the next request; `nil` if unknown. It is rounded up to the unit of
-    ///   ``WaitPhrase``.
+    /// - Parameter wait: The time until the server accepts the next request; `nil` if unknown. The text rounds the time up to a whole
+    ///   number of the unit that ``WaitPhrase`` chooses.
     public static func limited(wait: Duration?) -> LocalizedText {
         wait.map { limitedWait.filling("wait", with: WaitPhrase($0).text) } ?? limitedLater
     }
@@ -42,7 +42,7 @@ extension ContractText {
         wait.map { unavailableWait.filling("wait", with: WaitPhrase($0).text) } ?? unavailableLater
     }
 
-    /// Returns the sentence that follows a text without a delay.
+    /// Returns a sentence with the delay, to be added to a text that doesn't contain the delay.
     static func tryAgain(in wait: Duration) -> LocalizedText {
         tryAgainWait.filling("wait", with: WaitPhrase(wait).text)
     }
@@ -138,7 +138,7 @@ extension ContractText {
         fr: "Le service n’est pas disponible. Réessayez plus tard.",
         de: "Der Dienst ist nicht verfügbar. Versuche es später erneut."
     )
-    /// ``tryAgain(in:)`` with its placeholder.
+    /// ``tryAgain(in:)`` with an unfilled placeholder.
     static let tryAgainWait = LocalizedText(
         en: "Try again in {wait}.",
         es: "Intenta de nuevo en {wait}.",

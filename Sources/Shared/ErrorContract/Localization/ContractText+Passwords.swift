@@ -11,14 +11,14 @@ extension ContractText {
     )
 
     /// Returns the text for a password below the minimum length.
-    /// - Parameter minimum: The minimum number of characters, for the plural form.
+    /// - Parameter minimum: The minimum number of characters. It also determines the plural form.
     public static func passwordTooShort(minimum: Int) -> LocalizedText { passwordTooShort.counting(minimum) }
 
     /// Returns the text for a password above the maximum length.
-    /// - Parameter maximum: The maximum number of characters, for the plural form.
+    /// - Parameter maximum: The maximum number of characters. It also determines the plural form.
     public static func passwordTooLong(maximum: Int) -> LocalizedText { passwordTooLong.counting(maximum) }
 
-    /// ``passwordTooShort(minimum:)`` with its placeholder.
+    /// ``passwordTooShort(minimum:)`` with an unfilled placeholder.
     static let passwordTooShort = LocalizedText(
         en: PluralForms(
             one: "The password must have at least {count} character",
@@ -43,7 +43,7 @@ extension ContractText {
         ),
         de: "Das Passwort muss mindestens {count} Zeichen haben"
     )
-    /// ``passwordTooLong(maximum:)`` with its placeholder.
+    /// ``passwordTooLong(maximum:)`` with an unfilled placeholder.
     static let passwordTooLong = LocalizedText(
         en: PluralForms(
             one: "The password must have at most {count} character",
@@ -95,7 +95,7 @@ extension ContractText {
         fr: "Le mot de passe ne peut être ni votre adresse e-mail ni votre nom",
         de: "Das Passwort darf weder deine E-Mail-Adresse noch dein Name sein"
     )
-    /// The label of a weak password.
+    /// The label that a screen shows for a weak password.
     public static let strengthWeak = LocalizedText(
         en: "Weak password",
         es: "Contraseña débil",
@@ -104,7 +104,7 @@ extension ContractText {
         fr: "Mot de passe faible",
         de: "Schwaches Passwort"
     )
-    /// The label of a medium password.
+    /// The label that a screen shows for a password of medium strength.
     public static let strengthMedium = LocalizedText(
         en: "Medium password",
         es: "Contraseña media",
@@ -113,7 +113,7 @@ extension ContractText {
         fr: "Mot de passe moyen",
         de: "Mittleres Passwort"
     )
-    /// The label of a strong password.
+    /// The label that a screen shows for a strong password.
     public static let strengthStrong = LocalizedText(
         en: "Strong password",
         es: "Contraseña fuerte",

@@ -45,7 +45,7 @@ extension ContractText {
         fr: "Veuillez saisir une adresse e-mail valide",
         de: "Bitte gib eine gültige E-Mail-Adresse ein"
     )
-    /// Title while the reset button is disabled after a request.
+    /// Title while the button that requests a reset link is disabled after a request.
     public static let resetCooldownTitle = LocalizedText(
         en: "Too Many Requests",
         es: "Demasiados intentos",
@@ -55,13 +55,13 @@ extension ContractText {
         de: "Zu viele Anfragen"
     )
 
-    /// Returns the text while the reset button is disabled after a request.
+    /// Returns the text while the button that requests a reset link is disabled after a request.
     /// - Parameter seconds: The seconds until the button is enabled again, at most 60. The text always uses seconds.
     public static func resetCooldown(seconds: Int) -> LocalizedText {
         resetCooldown.filling("wait", with: WaitPhrase(count: seconds, unit: .seconds).text)
     }
 
-    /// ``resetCooldown(seconds:)`` with its placeholder.
+    /// ``resetCooldown(seconds:)`` with an unfilled placeholder.
     static let resetCooldown = LocalizedText(
         en: "Please wait {wait} before requesting again",
         es: "Espera {wait} antes de reintentar",

@@ -10,7 +10,7 @@ extension ContractText {
         de: "Passwort zurücksetzen"
     )
 
-    /// Returns the text above the fields.
+    /// Returns the text above the fields, which greets the user.
     /// - Parameter name: The user's first name, or `nil` if it is unknown.
     public static func resetGreeting(name: String?) -> LocalizedText {
         name.map { resetGreetingNamed.filling("name", with: $0) } ?? resetGreetingUnnamed

@@ -1,9 +1,9 @@
-/// The texts of the contract that do not belong to one code, in all of ``Language/supported``.
+/// The texts of this library that do not belong to a single error code. Each text exists in all languages in ``Language/supported``.
 ///
-/// Servers, screens and emails use them, so that a user reads the same words everywhere. With ``Translations``, an app replaces a text or
-/// adds a language.
+/// Servers, screens and emails use these texts, so that a user reads the same words everywhere. With ``Translations``, an app can replace a
+/// text or add a language.
 public enum ContractText {
-    /// The response to a reset request, whether or not the account exists.
+    /// The response to a request for a reset link. It is the same whether or not the account exists.
     public static let resetRequested = LocalizedText(
         en: "If an account exists for this email, you will receive a link to reset your password.",
         es: "Si existe una cuenta con este correo, recibirás un enlace para restablecer tu contraseña.",
@@ -21,7 +21,7 @@ public enum ContractText {
         fr: "Jeton invalide ou expiré",
         de: "Token ungültig oder abgelaufen"
     )
-    /// The response to a confirmed reset.
+    /// The response after the user set a new password with a reset link.
     public static let passwordChanged = LocalizedText(
         en: "Password updated successfully",
         es: "Contraseña actualizada exitosamente",
@@ -48,7 +48,7 @@ public enum ContractText {
         fr: "Veuillez vous reconnecter.",
         de: "Bitte melde dich erneut an."
     )
-    /// Title for any other error.
+    /// Title for an error without a more specific title.
     public static let errorTitle = LocalizedText(
         en: "Error",
         es: "Error",
@@ -66,7 +66,7 @@ public enum ContractText {
         fr: "Une erreur s’est produite. Veuillez réessayer.",
         de: "Ein Fehler ist aufgetreten. Bitte versuche es erneut."
     )
-    /// Text if the device has no connection, or lost it.
+    /// Text if the device has no connection, or has lost it.
     public static let network = LocalizedText(
         en: "Check your internet connection",
         es: "Revisa tu conexión a internet",
@@ -105,7 +105,7 @@ public enum ContractText {
 }
 
 extension ContractText {
-    /// All texts of the contract that do not belong to one code, with unfilled placeholders.
+    /// All texts that do not belong to a single error code, with unfilled placeholders.
     static let all: [LocalizedText] = [limits, passwords, accounts, accountScreens, screens, labels, fields, general]
         .flatMap(\.self)
 

@@ -2,8 +2,9 @@ public import Foundation
 
 /// A language of texts, as a BCP 47 tag in lower case, such as `en` or `es`.
 ///
-/// Two languages are equal if their tags are equal. For example, `es` and `es-mx` are different languages. ``LocalizedText/text(in:)``
-/// shortens a tag until a text exists. ``preferred(from:available:fallback:)`` chooses the language of the device's user.
+/// Two languages are equal if their tags are equal. For example, `es` and `es-mx` are different languages. If there is no text for a tag,
+/// ``LocalizedText/text(in:)`` shortens the tag until a text exists. ``preferred(from:available:fallback:)`` chooses the language of the
+/// device's user.
 ///
 /// ```swift
 /// let language = Language("pt_BR")
@@ -13,8 +14,8 @@ public struct Language: RawRepresentable, Hashable, Sendable, Codable {
     /// The tag, in lower case.
     public let rawValue: String
 
-    /// Creates a language from a tag. The initializer converts uppercase letters to lowercase letters. It converts `_` to `-`, so that
-    /// POSIX names are accepted. It also replaces renamed language codes: `iw` by `he`, `in` by `id`, `ji` by `yi`.
+    /// Creates a language from a tag. The initializer converts uppercase letters to lowercase letters. It converts `_` to `-`, because
+    /// POSIX names contain `_`. It also replaces renamed language codes: `iw` by `he`, `in` by `id`, `ji` by `yi`.
     /// - Parameter rawValue: The tag. It is not validated. If a tag is unknown, ``LocalizedText/text(in:)`` returns the English text.
     public init(rawValue: String) {
         var tag = rawValue.lowercased()
@@ -47,7 +48,7 @@ public struct Language: RawRepresentable, Hashable, Sendable, Codable {
     /// German.
     public static let german = Self("de")
 
-    /// The languages in which every text of the contract exists.
+    /// The languages in which every text of this library exists.
     ///
     /// All texts of a language address the user in the same form: tú in Spanish, du in German, vous in French, você in Brazilian
     /// Portuguese, and forms without gender in Hebrew (`נא להזין`).
@@ -111,7 +112,7 @@ extension Language {
     /// The direction in which the language is written. The script in the tag, such as `latn`, determines the direction. If the tag has no
     /// script, the usual script of the language determines it.
     public var direction: TextDirection {
-        // Subtags after a single character are extensions or for private use (RFC 5646 §2.2).
+        // A subtag with a single character begins an extension or a private-use part (RFC 5646 §2.2), which the property ignores.
         let subtags = rawValue.split(separator: "-").prefix { $0.count != 1 }.dropFirst()
         let script = subtags.first { $0.count == 4 && $0.first?.isLetter == true }
         if let script { return Self.rightToLeftScripts.contains(String(script)) ? .rightToLeft : .leftToRight }
@@ -151,10 +152,10 @@ extension Language {
     /// Returns the plural category of a whole number, by the rules of Unicode CLDR for cardinal numbers.
     ///
     /// The library contains the rules of some languages. All other languages use the English rule, which has the categories one and other.
-    /// In Spanish, French and Portuguese, CLDR has a category for millions. The library doesn't support this category, because no text
-    /// counts in millions.
+    /// For Spanish, French and Portuguese, CLDR also has a category for millions. The library doesn't support this category, because none
+    /// of its texts contains such large numbers.
     ///
-    /// - Parameter count: The number. Its sign is ignored.
+    /// - Parameter count: The number. The method ignores its sign.
     public func pluralCategory(of count: Int) -> PluralCategory {
         let number = count.magnitude
         switch primary {
@@ -197,7 +198,8 @@ extension Language {
 }
 
 extension Language {
-    /// Returns the language in which the app addresses the device's user. The method chooses from the languages in which the app has texts.
+    /// Returns the language in which the app shows texts to the device's user. The method chooses from the languages in which the app has
+    /// texts.
     ///
     /// ```swift
     /// let api = APIClient(baseURL: url, language: .preferred())
@@ -207,7 +209,7 @@ extension Language {
     /// - Parameters:
     ///   - tags: BCP 47 tags, the most preferred tag first. The default is the list of languages in the system settings.
     ///   - available: The languages in which the app has texts. If the app has ``Translations``, add their languages to ``supported``.
-    ///   - fallback: The language that is returned if no tag matches.
+    ///   - fallback: The language to return if no tag matches.
     /// - Complexity: O(number of tags · number of available languages).
     public static func preferred(
         from tags: [String] = Locale.preferredLanguages,

@@ -4,10 +4,11 @@
 /// let language = LanguagePreference(acceptLanguage: "es-MX, en;q=0.5").choose(from: Language.supported, fallback: .english)
 /// ```
 ///
-/// Parsing follows RFC 9110 §12.5.4 and never fails. If the header is invalid, there is no preference, and the fallback is chosen. The
-/// choice follows RFC 4647 §3.4 (lookup). An app uses ``Language/preferred(from:available:fallback:)`` instead.
+/// Parsing follows RFC 9110 §12.5.4 and never fails. If the header is invalid, there is no preference, and ``choose(from:fallback:)``
+/// returns the fallback. The choice follows RFC 4647 §3.4 (lookup). An app uses ``Language/preferred(from:available:fallback:)`` instead.
 public struct LanguagePreference: Hashable, Sendable {
-    /// The accepted ranges in lower case, the most preferred range first. Ranges with the same quality have the order of the header.
+    /// The accepted language ranges in lower case, the most preferred range first. Ranges with the same quality are in the order of the
+    /// header.
     private let ranges: [String]
 
     /// Parses a header. The initializer ignores invalid ranges, ranges with a quality of 0 or above 1, and all ranges after the first 32.
@@ -30,12 +31,12 @@ public struct LanguagePreference: Hashable, Sendable {
             .map(\.element.range)
     }
 
-    /// Chooses a language. The method tries the ranges in order. It shortens each range from the right until a language is available. It
-    /// skips the range `*` (RFC 4647 §3.4).
+    /// Returns the available language that the client prefers. The method tries the ranges in order, and shortens each range from the right
+    /// until it equals an available language. The method skips the range `*` (RFC 4647 §3.4).
     ///
     /// - Parameters:
     ///   - available: The available languages.
-    ///   - fallback: The language that is returned if no range matches.
+    ///   - fallback: The language to return if no range matches.
     /// - Complexity: O(number of ranges · number of available languages).
     public func choose(from available: [Language], fallback: Language) -> Language {
         for range in ranges where range != "*" {

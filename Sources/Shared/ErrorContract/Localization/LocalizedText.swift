@@ -4,18 +4,18 @@
 /// LocalizedText(en: "Card declined", es: "Tarjeta rechazada", others: [Language("it"): "Carta rifiutata"])
 /// ```
 ///
-/// A text of the contract exists in all of ``Language/supported``. A text of an app only needs the languages of the app.
+/// A text of this library exists in all languages in ``Language/supported``. A text of an app needs only the languages of the app.
 ///
-/// `filling(_:with:)` replaces a placeholder by a value. If a text depends on a number, use ``PluralForms`` with ``counting(_:)``. In HTML,
-/// use ``runs(in:)`` to mark up the inserted values. If a placeholder isn't filled, it stays in the text.
+/// `filling(_:with:)` replaces a placeholder by a value. A placeholder without a value stays in the text. If a text depends on a number,
+/// use ``PluralForms`` with ``counting(_:)``. In HTML, use ``runs(in:)`` to mark up the inserted values.
 ///
-/// Copies and filled placeholders are cheap, because only ``text(in:)`` builds the result, for one language.
+/// Copying a text and filling a placeholder are cheap, because only ``text(in:)`` builds the resulting string.
 public struct LocalizedText: Hashable, Sendable {
     /// The texts by language, shared by all copies.
     let table: TextTable
     /// The number that chooses the plural form.
     private var count: Int?
-    /// The values of placeholders. If a placeholder was filled twice, the first value is used.
+    /// The values of placeholders. If a placeholder was filled twice, the first value applies.
     private var fillings: [Filling] = []
 
     /// Creates a text.
@@ -48,7 +48,8 @@ public struct LocalizedText: Hashable, Sendable {
         )
     }
 
-    /// Creates a text that depends on a count. ``counting(_:)`` chooses the form. Without a count, the form `other` is used.
+    /// Creates a text that depends on a count. ``counting(_:)`` sets the count, which determines the form. A text without a count uses the
+    /// form `other`.
     /// - Parameters:
     ///   - en: The English forms, which are also the fallback.
     ///   - es: The Spanish forms.
@@ -79,28 +80,28 @@ public struct LocalizedText: Hashable, Sendable {
     /// Returns the text in a language. If the text doesn't exist in this language, the method shortens the tag from the right, such as
     /// `es-mx` to `es`. If no text is found, the method returns the English text.
     ///
-    /// The direction of an inserted value may differ from the direction of the text, such as a Latin name in a Hebrew text. Such a value is
-    /// enclosed in U+2068 and U+2069. Without these characters, the value could change the order of the words around it. Use ``runs(in:)``
-    /// if these characters are not allowed.
+    /// An inserted value can have another direction than the text, such as a Latin name in a Hebrew text. The method encloses such a value
+    /// in U+2068 and U+2069. Without these characters, the value could change the order of the words around it. If these characters are not
+    /// allowed, use ``runs(in:)``.
     /// - Parameter language: The language of the user.
     /// - Complexity: O(length of the text + number of languages).
     public func text(in language: Language) -> String {
         text(in: language, saying: Translations())
     }
 
-    /// Returns the text in a language as runs of words and inserted values. The language is chosen as in ``text(in:)``.
+    /// Returns the text in a language as runs of words and inserted values. The method chooses the language as ``text(in:)`` does.
     /// - Parameter language: The language of the user.
     public func runs(in language: Language) -> [TextRun] {
         runs(in: language, saying: Translations())
     }
 
-    /// The languages in which the text exists, including English. Translations of an app are not included.
+    /// The languages in which the text exists, including English but without an app's own ``Translations``.
     public var languages: Set<Language> { Set(table.entries.map(\.language)).union([.english]) }
 
     /// Returns the text with each occurrence of a placeholder replaced by a value, in every language.
     /// - Parameters:
-    ///   - placeholder: The name without braces. A name that the text doesn't contain has no effect.
-    ///   - value: The value. Placeholders in the value are not replaced, so the value may come from a user.
+    ///   - placeholder: The name without braces. If the text doesn't contain the placeholder, the value has no effect.
+    ///   - value: The value. A placeholder within the value isn't replaced, so the value can come from a user.
     /// - Complexity: O(number of filled placeholders). The text is built later, by ``text(in:)``.
     public func filling(_ placeholder: String, with value: String) -> LocalizedText {
         filling(Filling(placeholder: placeholder, value: .inserted(value)))
@@ -155,7 +156,7 @@ extension LocalizedText {
         return runs(of: forms, in: spoken, asked: language, saying: translations)
     }
 
-    /// Returns whether a text exists in a language, so that English isn't used as the fallback.
+    /// Returns whether a text exists in a language, so that ``text(in:)`` doesn't need the English fallback.
     func exists(in language: Language, saying translations: Translations) -> Bool {
         found(for: language, in: translations) != nil
     }
@@ -165,7 +166,8 @@ extension LocalizedText {
         found(for: language, in: translations) ?? (.english, translations[.english, table.key] ?? table.english)
     }
 
-    /// Returns the text in a language, and the language of the returned text. If there is no text, the tag is shortened (RFC 4647 §3.4).
+    /// Returns the text in a language, and the language of the returned text. If there is no text for a tag, the method shortens the tag
+    /// (RFC 4647 §3.4).
     ///
     /// For each tag, a translation of the app takes precedence over the text of the library.
     /// - Returns: `nil` if the text doesn't exist in the language or in a language with a shortened tag.
@@ -182,7 +184,7 @@ extension LocalizedText {
     /// - Parameters:
     ///   - forms: The text in a language.
     ///   - spoken: The language of `forms`. It determines the plural form and the direction.
-    ///   - asked: The language of the user. Inserted texts are written in this language, if they exist in it.
+    ///   - asked: The language of the user. Inserted texts are in this language, if they exist in it.
     ///   - translations: The app's own translations.
     private func runs(
         of forms: PluralForms,
@@ -221,8 +223,8 @@ extension LocalizedText {
     }
 }
 
-/// The translations of one text, shared by all copies of the text. It is a class, because a struct with seven texts would be expensive to
-/// copy. These copies would be the main cost of an error.
+/// The text in all languages, shared by all copies of a ``LocalizedText``. The type is a class, because a struct with seven texts would be
+/// expensive to copy.
 final class TextTable: Hashable, Sendable {
     /// The text in one language.
     struct Entry: Hashable, Sendable {
@@ -232,7 +234,7 @@ final class TextTable: Hashable, Sendable {
 
     /// The English text, the fallback.
     let english: PluralForms
-    /// The texts in all languages. Their order depends only on the languages.
+    /// The texts in all languages, in an order that depends only on the languages.
     let entries: [Entry]
 
     /// Creates a table.
@@ -244,7 +246,7 @@ final class TextTable: Hashable, Sendable {
         self.entries = entries
     }
 
-    /// The key of the text: its English form for `other`.
+    /// The key with which ``Translations`` identify the text: its English form for `other`.
     var key: String { english.other }
 
     /// Returns the text in a language. O(number of languages).
@@ -274,12 +276,12 @@ public enum PluralCategory: String, Hashable, Sendable, CaseIterable {
 /// ```
 /// A string literal creates a text with the same form for every count.
 public struct PluralForms: Hashable, Sendable, ExpressibleByStringLiteral {
-    /// The form for each category that has no separate form.
+    /// The form for all categories that have no separate form.
     public let other: String
     /// The forms that differ from `other`.
     private let special: [PluralCategory: String]
 
-    /// Creates the forms. Only forms that differ from `other` are needed; a category without a form uses `other`.
+    /// Creates the forms. Pass only forms that differ from `other`. A category without a form uses `other`.
     /// - Parameters:
     ///   - zero: The form for zero, in Arabic for example.
     ///   - one: The form for one, and for zero in French.
@@ -311,10 +313,10 @@ public struct PluralForms: Hashable, Sendable, ExpressibleByStringLiteral {
     }
 }
 
-/// A part of a text: words of the text, or an inserted value. If a value has a ``direction``, an HTML page encloses it in `<bdi>`. For
-/// plain text, use `isolated`.
+/// A part of a text: words of the text itself, or an inserted value. In HTML, enclose a run with a ``direction`` in `<bdi>`. For plain
+/// text, use the property `isolated` of an array of runs, which returns one string.
 ///
-/// Without isolation, a Latin name in a Hebrew sentence could change the order of the words around it (UAX #9).
+/// Without this isolation, a Latin name in a Hebrew sentence could change the order of the words around it (UAX #9).
 public struct TextRun: Hashable, Sendable {
     /// The text of the run.
     public let text: String
@@ -330,7 +332,8 @@ public struct TextRun: Hashable, Sendable {
         self.direction = direction
     }
 
-    /// Creates the run of a value. Direction controls are removed from it, because they could end its isolation.
+    /// Creates the run of an inserted value. The initializer removes direction controls from the value, because they could end its
+    /// isolation.
     ///
     /// - Parameter surrounding: The direction of the text that the value is inserted into.
     init(value: String, in surrounding: TextDirection) {
@@ -352,7 +355,8 @@ public struct TextRun: Hashable, Sendable {
 }
 
 extension [TextRun] {
-    /// The runs as plain text. A value that must be isolated is enclosed in FIRST STRONG ISOLATE and POP DIRECTIONAL ISOLATE.
+    /// The runs as plain text. The property encloses a value that must be isolated in the characters FIRST STRONG ISOLATE (U+2068) and POP
+    /// DIRECTIONAL ISOLATE (U+2069).
     public var isolated: String {
         reduce(into: "") { text, run in text += run.direction == nil ? run.text : "\u{2068}\(run.text)\u{2069}" }
     }

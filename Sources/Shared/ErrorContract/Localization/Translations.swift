@@ -1,4 +1,4 @@
-/// An app's own translations of the contract's texts. They add a language, or replace the contract's texts in a language.
+/// An app's own translations of this library's texts. They add a language, or replace the library's texts in a language.
 ///
 /// A text is identified by its English version, including placeholders, as in a string catalog:
 ///
@@ -11,8 +11,8 @@
 /// let catalogue = ErrorCatalogue.standard.saying(italian)
 /// ```
 ///
-/// If a key is not the English version of a text, its translation has no effect. A mistake in a key isn't reported.
-/// ``ErrorCatalogue/untranslated(in:)`` returns the texts without a translation.
+/// If a key is not the English version of a text, its translation has no effect, and the library doesn't report the mistake. To find such
+/// mistakes, use ``ErrorCatalogue/untranslated(in:)``, which returns the texts without a translation.
 public struct Translations: Hashable, Sendable {
     private var texts: [Language: [String: PluralForms]] = [:]
 
@@ -27,8 +27,8 @@ public struct Translations: Hashable, Sendable {
         self.texts = [language: texts]
     }
 
-    /// Returns the union of two translations. If both translate the same text into the same language, the translation of the argument is
-    /// used.
+    /// Returns the union of two translations. If both translate the same text into the same language, the result contains the translation
+    /// of the argument.
     /// - Parameter others: Translations into the same or other languages.
     public func adding(_ others: Translations) -> Translations {
         var sum = self

@@ -2,9 +2,9 @@ import Timekeeping
 
 /// A delay in words, such as "45 segundos", "1 minuto" or "2 hours".
 ///
-/// The unit is seconds for delays below a minute, minutes for delays up to 59 minutes, and hours for longer delays. The delay is rounded
-/// **up** to a whole number of this unit. For example, 3,598 s become one hour and 5,400 s become two hours. So a user who waits for the
-/// delay never retries too early.
+/// The unit is seconds for delays below a minute, minutes for delays up to 59 minutes, and hours for longer delays. The phrase rounds the
+/// delay **up** to a whole number of this unit. For example, 3,598 s become one hour and 5,400 s become two hours. So a user who waits for
+/// the shown delay never retries too early.
 ///
 /// ```swift
 /// print(WaitPhrase(.seconds(90)).text.text(in: .english))  // 2 minutes
@@ -35,8 +35,8 @@ public struct WaitPhrase: Hashable, Sendable {
         }
     }
 
-    /// Creates the phrase for a number of units. It also allows units that ``init(_:)`` would not choose. For example, a countdown shows 90
-    /// seconds.
+    /// Creates the phrase for a number of units. Use it for a unit that ``init(_:)`` would not choose, such as for a countdown that shows
+    /// 90 seconds.
     /// - Parameters:
     ///   - count: The number of units.
     ///   - unit: The unit.

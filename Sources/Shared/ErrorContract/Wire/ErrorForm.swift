@@ -5,7 +5,7 @@ public import StrictJSON
 ///
 /// ``standard``, ``flat`` and ``problem`` contain the code, the message, the request id, the timestamp and the details. ``success``
 /// contains only the status, the message and the field problems. ``detail`` contains only the message. The server also sends the code and
-/// the request id in headers, so a client decodes the same code from each form.
+/// the request id in headers, so a client gets the same code with each form.
 ///
 /// Use ``standard`` or ``problem`` for new apps. The other forms are for existing apps.
 public enum ErrorForm: String, Hashable, Sendable, CaseIterable {
@@ -19,8 +19,8 @@ public enum ErrorForm: String, Hashable, Sendable, CaseIterable {
     case success
     /// `{"detail":"…"}`.
     case detail
-    /// RFC 9457: `{"type","title","status","detail","instance"}` with the contract's `code`, `timestamp`, `request_id`,
-    /// `retry_after` and `errors`, and further details as separate members.
+    /// RFC 9457: `{"type","title","status","detail","instance"}` with this library's `code`, `timestamp`, `request_id`, `retry_after` and
+    /// `errors`, and further details as separate members.
     case problem
 
     /// The `Content-Type` of the form.
@@ -28,7 +28,7 @@ public enum ErrorForm: String, Hashable, Sendable, CaseIterable {
         self == .problem ? "application/problem+json" : "application/json; charset=utf-8"
     }
 
-    /// Returns the body of a response in this form. ``ErrorDecoder`` is the inverse. It recognizes the form of a body from its members.
+    /// Returns the body of a response in this form. ``ErrorDecoder`` decodes such a body, and recognizes its form by its members.
     /// - Parameter payload: The content of the response.
     /// - Complexity: O(size of the payload).
     public func body(of payload: ErrorPayload) -> JSONValue {
@@ -81,7 +81,7 @@ public enum ErrorForm: String, Hashable, Sendable, CaseIterable {
             ["field": .string($0.field), "message": .string($0.message)]
         }
         let field = payload.status == 429 ? "rate_limit" : ""
-        // Existing apps compare with this exact text.
+        // Existing apps compare the message with this exact text.
         let message = payload.code == .authTokenInvalid ? "Invalid token." : payload.message
         var body: JSONObject = [
             "success": false,
@@ -95,14 +95,15 @@ public enum ErrorForm: String, Hashable, Sendable, CaseIterable {
 
 /// Problem details (RFC 9457).
 extension ErrorForm {
-    /// Reserved names of members. They have a meaning in a problem, or careful clients ignore them. A detail with a reserved name is put
-    /// into `details` instead. The same applies to a name that isn't a valid member name (RFC 9457 §3.2).
+    /// The reserved names of members. They already have a meaning in a problem, or some clients ignore them because they usually contain
+    /// internal information. A detail with a reserved name becomes a member of `details` instead. The same applies to a detail whose name
+    /// isn't a valid member name (RFC 9457 §3.2).
     static let problemMembers: Set<String> = [
         "type", "title", "status", "detail", "instance", "code", "timestamp", "request_id", "retry_after", "errors", "details",
         "error", "message", "success", "exception", "trace", "traceId", "stack", "stackTrace", "debug",
     ]
 
-    /// Returns the problem form. If its name allows it, each detail becomes a member of the problem itself.
+    /// Returns the problem form. Each detail becomes a member of the problem itself, if the name of the detail allows it.
     func problemBody(of payload: ErrorPayload) -> JSONValue {
         var body: JSONObject = [:]
         body["type"] = payload.type.map { .string($0) }
@@ -151,10 +152,10 @@ extension ErrorForm {
     }
 }
 
-/// An error with which a type refuses a value of a request while it decodes the value.
+/// An error that a type throws to refuse a value while it decodes the value from a request.
 ///
-/// If `init(from:)` of a type throws it, the response contains a ``FieldViolation``. The violation has this code and the location of the
-/// value in the body.
+/// If `init(from:)` of a type throws such an error, the server's response contains a ``FieldViolation`` with this code and the location of
+/// the value in the body.
 public protocol ContractRefusal: Error {
     /// The code of the violation.
     var code: ErrorCode { get }

@@ -4,8 +4,8 @@ public import StrictJSON
 /// The content of an error response, independent of its form. A server creates it from an error and writes it with ``ErrorForm/body(of:)``.
 /// A client decodes the response as ``DecodedError``.
 ///
-/// A server on Hummingbird doesn't create payloads. It throws a `ContractError` instead. Use this type if a server with another framework
-/// returns errors of the contract.
+/// On Hummingbird, a server throws a `ContractError` instead, and the library creates the payload. Create a payload yourself if a server
+/// with another framework returns errors in these forms.
 ///
 /// ```swift
 /// let payload = ErrorPayload(
@@ -29,14 +29,14 @@ public struct ErrorPayload: Hashable, Sendable {
     public var details: JSONObject
     /// All problems with the input.
     public var violations: [FieldViolation]
-    /// The delay after which a retry makes sense, in whole seconds; `nil` if the server specifies none. The header `Retry-After` must
-    /// contain the same number.
+    /// The delay that a client must wait before a retry, in whole seconds; `nil` if the server specifies none. The header `Retry-After`
+    /// must contain the same number.
     public var retryAfterSeconds: Int?
     /// The time of the error by the server's clock. Bodies contain it in whole seconds, in UTC.
     public var timestamp: Date
     /// The id of the request in the server's log. The header `X-Request-Id` must contain the same id.
     public var requestID: String
-    /// The general meaning of the code, for developers. Only ``ErrorForm/problem`` contains it.
+    /// A short description of the code's meaning, for developers. Only ``ErrorForm/problem`` contains it.
     public var title: String
     /// A URI reference that identifies the code, ideally the address of its page. Only ``ErrorForm/problem`` contains it.
     public var type: String?
@@ -48,10 +48,10 @@ public struct ErrorPayload: Hashable, Sendable {
     ///   - message: The text for the user, in the language of the response.
     ///   - details: Further details, without the members that are separate properties.
     ///   - violations: All problems with the input.
-    ///   - retryAfterSeconds: The delay after which a retry makes sense, in whole seconds; `nil` if the server specifies none.
+    ///   - retryAfterSeconds: The delay that a client must wait before a retry, in whole seconds; `nil` if the server specifies none.
     ///   - timestamp: The time of the error.
     ///   - requestID: The id of the request in the server's log.
-    ///   - title: The general meaning of the code, for developers.
+    ///   - title: A short description of the code's meaning, for developers.
     ///   - type: A URI reference that identifies the code.
     public init(
         code: ErrorCode,
@@ -80,8 +80,8 @@ public struct ErrorPayload: Hashable, Sendable {
 
 /// One problem with one field of a request.
 ///
-/// A response may contain several problems of one field. `kind` classifies the problem, and ``APIError/text(for:in:catalogue:)`` returns
-/// the text to show at the field.
+/// A response can contain several problems with the same field. `kind` classifies the problem, and ``APIError/text(for:in:catalogue:)``
+/// returns the text to show at the field.
 ///
 /// ```swift
 /// let violation = FieldViolation(

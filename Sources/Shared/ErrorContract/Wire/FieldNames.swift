@@ -1,19 +1,19 @@
 public import HTTPTypes
 
-/// Names of fields that servers and clients of the contract share.
+/// Names of header fields that this library's servers and clients share.
 extension HTTPField.Name {
     /// `X-Error-Code`: the code, which is available even if a proxy replaces the body.
     public static let errorCode = named("X-Error-Code")
     /// `X-Request-Id`: the id of the request in the server's log.
     public static let requestID = named("X-Request-Id")
-    /// `Idempotency-Key`: identifies a repeated request.
+    /// `Idempotency-Key`: the key by which the server recognizes a repeated request.
     public static let idempotencyKey = named("Idempotency-Key")
     /// `Idempotency-Replayed`: `true` if the server sends a stored response again.
     package static let idempotencyReplayed = named("Idempotency-Replayed")
     /// `X-Retry-Attempt`: the number of the retry, from 1. The first attempt doesn't have the field.
     public static let retryAttempt = named("X-Retry-Attempt")
     /// `X-Queued-At`: the time at which the user made a request, as an HTTP date, if an offline queue sends the request later. A server
-    /// must not rely on it, because the clock of the device may be wrong.
+    /// must not rely on this time, because the clock of the device can be wrong.
     public static let queuedAt = named("X-Queued-At")
     /// `X-Request-Timeout-Ms`: the remaining time that the client waits, in milliseconds.
     public static let requestTimeout = named("X-Request-Timeout-Ms")
@@ -25,7 +25,7 @@ extension HTTPField.Name {
     public static let forwarded = named("Forwarded")
     /// `X-Forwarded-For`.
     public static let xForwardedFor = named("X-Forwarded-For")
-    /// `traceresponse`: the trace of a response.
+    /// `traceresponse`: the id of the server's trace for the request.
     package static let traceresponse = named("traceresponse")
     /// `Cache-Status`: how a cache handled a request (RFC 9211).
     package static let cacheStatus = named("Cache-Status")
@@ -48,7 +48,7 @@ extension HTTPField.Name {
 extension HTTPField.Name {
     /// The request id of Stripe and Anthropic.
     static let plainRequestID = named("request-id")
-    /// The id of a request at Cloudflare's edge.
+    /// The id of a request at Cloudflare.
     static let cloudflareRay = named("cf-ray")
     /// `challenge` on a page with which Cloudflare checks the visitor.
     static let cloudflareMitigated = named("cf-mitigated")
@@ -66,13 +66,13 @@ extension HTTPField.Name {
     /// The code of an error of Supabase.
     static let supabaseErrorCode = named("x-sb-error-code")
 
-    /// Seconds or a Unix time.
+    /// The delay in seconds, or a Unix time.
     static let plainRetryAfter = named("X-Retry-After")
-    /// Milliseconds, from OpenAI and Azure OpenAI.
+    /// The delay in milliseconds, from OpenAI and Azure OpenAI.
     static let retryAfterMilliseconds = named("retry-after-ms")
-    /// Milliseconds, from Azure.
+    /// The delay in milliseconds, from Azure.
     static let microsoftRetryAfterMilliseconds = named("x-ms-retry-after-ms")
-    /// Milliseconds, from AWS.
+    /// The delay in milliseconds, from AWS.
     static let amazonRetryAfter = named("x-amz-retry-after")
     /// The remaining requests, in the early drafts of RateLimit header fields.
     static let rateLimitRemaining = named("RateLimit-Remaining")
@@ -80,14 +80,14 @@ extension HTTPField.Name {
     static let rateLimitReset = named("RateLimit-Reset")
     /// The remaining requests, as most servers send them.
     static let oldRateLimitRemaining = named("X-RateLimit-Remaining")
-    /// Seconds, a Unix time or a date, depending on the server.
+    /// The reset time: seconds, a Unix time or a date, depending on the server.
     static let oldRateLimitReset = named("X-RateLimit-Reset")
-    /// Symfony sends a Unix time. MailerLite sends seconds.
+    /// The delay of a refusal. Symfony sends a Unix time, and MailerLite sends seconds.
     static let rateLimitRetryAfter = named("X-RateLimit-Retry-After")
     /// The seconds until the reset, from Discord for example.
     static let oldRateLimitResetAfter = named("X-RateLimit-Reset-After")
-    /// The remaining requests in another spelling.
+    /// The remaining requests, in another spelling of the name.
     static let dashedRateLimitRemaining = named("X-Rate-Limit-Remaining")
-    /// The reset in another spelling.
+    /// The reset time, in another spelling of the name.
     static let dashedRateLimitReset = named("X-Rate-Limit-Reset")
 }

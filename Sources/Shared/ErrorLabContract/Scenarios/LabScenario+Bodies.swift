@@ -1,14 +1,14 @@
 import ErrorContract
 
 extension LabScenario {
-    /// Bodies with unexpected content.
-    /// - Parameter root: The path at which the lab is mounted.
+    /// Returns scenarios for bodies with unexpected content.
+    /// - Parameter root: The path at which the server mounts the lab.
     static func bodies(root: String) -> [LabScenario] {
         replaced(root: root) + garbled(root: root) + shaped(root: root)
     }
 
-    /// Bodies that another system sends instead of the server, such as a captive portal or a proxy. The client has only the status. If the
-    /// proxy forwards `X-Error-Code`, the client also has the code.
+    /// Returns scenarios for bodies that another system, such as a captive portal or a proxy, sends instead of the server. The client can
+    /// read only the status, and if a proxy forwards `X-Error-Code`, the code.
     private static func replaced(root: String) -> [LabScenario] {
         [
             LabScenario(
@@ -59,8 +59,8 @@ extension LabScenario {
         ]
     }
 
-    /// Bodies in another encoding, or with a wrong `Content-Type`. The expected error is the same as for an intact body, because the header
-    /// fields contain the code and the delay.
+    /// Returns scenarios for bodies in another encoding, or with a wrong `Content-Type`. The expected error is the same as for a correct
+    /// body, because the header fields contain the code and the delay.
     private static func garbled(root: String) -> [LabScenario] {
         let limited = [LabExpectation.failure(LabFailure(.rateLimited, .rateLimitExceeded, status: 429, retryAfter: 2...2))]
         let summaries: [(LabCharset, String)] = [
@@ -94,8 +94,8 @@ extension LabScenario {
         ]
     }
 
-    /// Successes and errors in unusual but valid formats: flat and wrapped successes, an error with status 200, an unknown code, and an
-    /// error without a code.
+    /// Returns scenarios for successes and errors in unusual but valid formats: successes with and without an outer object, an error with
+    /// the status 200, an unknown code, and an error without a code.
     private static func shaped(root: String) -> [LabScenario] {
         [
             LabScenario(

@@ -1,11 +1,11 @@
 public import ErrorContract
 
 extension LabScenario {
-    /// Returns one scenario for each code of a catalogue. The name of a scenario is derived from its code. Codes with status 429 or 503 get
-    /// a delay of 2 s.
+    /// Returns one scenario for each code of a catalogue. The name of a scenario is derived from its code. Responses with the status 429 or
+    /// 503 contain a delay of 2 s.
     /// - Parameters:
     ///   - catalogue: The codes. They may include codes of an app.
-    ///   - root: The path at which the lab is mounted.
+    ///   - root: The path at which the server mounts the lab.
     static func codes(_ catalogue: ErrorCatalogue, root: String) -> [LabScenario] {
         catalogue.definitions.map { definition in
             var response = LabResponse(.code(definition.code))
@@ -76,11 +76,11 @@ extension ErrorDefinition {
 }
 
 extension APIError.Kind {
-    /// Returns the kind that a client decodes for a status of the contract.
+    /// Creates the kind that a client decodes for a status of this library's errors.
     /// - Parameters:
     ///   - status: The HTTP status.
-    ///   - isValidation: Whether the code belongs to the validation family. Its codes get the kind `validation` for 4xx statuses without a
-    ///     specific kind.
+    ///   - isValidation: Whether the code begins with `VALIDATION_`. For 4xx statuses without a specific kind, such codes get the kind
+    ///     `validation`.
     fileprivate init(promisedFor status: Int, isValidation: Bool) {
         self =
             switch status {
@@ -96,11 +96,11 @@ extension APIError.Kind {
 }
 
 extension LabScenario {
-    /// Returns scenarios for three errors in every form: an error with fields, an error with a delay, and an error of a session. The form
-    /// `detail` has no fields.
+    /// Returns scenarios for three errors in every form: an error with field problems, an error with a delay, and an error of a session.
+    /// The form `detail` can't contain field problems.
     /// - Parameters:
     ///   - catalogue: The codes. If it doesn't contain a code, there is no scenario for this code.
-    ///   - root: The path at which the lab is mounted.
+    ///   - root: The path at which the server mounts the lab.
     static func forms(_ catalogue: ErrorCatalogue, root: String) -> [LabScenario] {
         let codes: [ErrorCode] = [.validationInvalidInput, .rateLimitExceeded, .authTokenExpired]
         return ErrorForm.allCases.flatMap { form in
@@ -122,8 +122,8 @@ extension LabScenario {
         }
     }
 
-    /// Returns one scenario for each ``LabFamily``. Its response has an error body in the format of other servers.
-    /// - Parameter root: The path at which the lab is mounted.
+    /// Returns one scenario for each ``LabFamily``. Its response has an error body in the format of another server.
+    /// - Parameter root: The path at which the server mounts the lab.
     static func families(root: String) -> [LabScenario] {
         LabFamily.all.map { family in
             LabScenario(

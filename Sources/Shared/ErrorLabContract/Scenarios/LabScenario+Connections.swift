@@ -1,12 +1,12 @@
 import ErrorContract
 
 extension LabScenario {
-    /// Connections that are slow or break.
-    /// - Parameter root: The path at which the lab is mounted.
+    /// Returns scenarios for connections that are slow or break.
+    /// - Parameter root: The path at which the server mounts the lab.
     static func connections(root: String) -> [LabScenario] { slow(root: root) + broken(root: root) + cut(root: root) }
 
-    /// Responses that begin late or arrive slowly. Some arrive within the client's timeout. The others set a timeout of 500 ms and exceed
-    /// it, so a run takes less than a second.
+    /// Returns scenarios for responses that begin late or arrive slowly. Some responses arrive within the client's timeout. The other
+    /// scenarios set a timeout of 500 ms, which the response exceeds, so a run takes less than a second.
     private static func slow(root: String) -> [LabScenario] {
         let late = LabFailure(.timeout, .timeout, namesRequest: false)
         var overdue = late
@@ -53,7 +53,7 @@ extension LabScenario {
         ]
     }
 
-    /// Connections that break before or within a success.
+    /// Returns scenarios for connections that break before or during a successful response.
     ///
     /// A client may repeat a GET. It must not repeat a POST without an idempotency key, because the server may have executed the POST.
     private static func broken(root: String) -> [LabScenario] {
@@ -90,8 +90,8 @@ extension LabScenario {
         ]
     }
 
-    /// Bodies that end too early although the status and the headers are complete. A client can still decode an error from the headers, but
-    /// not a success.
+    /// Returns scenarios for bodies that end too early, after a complete status and complete header fields. A client can still decode an
+    /// error from the header fields, but not a success.
     private static func cut(root: String) -> [LabScenario] {
         [
             LabScenario(

@@ -1,11 +1,12 @@
 import ErrorContract
 
 extension LabScenario {
-    /// Mutations that an offline queue sends. If a mutation ends with a success, the queue delivers it. Otherwise the mutation becomes a
-    /// dead letter.
+    /// Returns scenarios for requests with changes (mutations) that an offline queue sends. If the last expected result of a scenario is a
+    /// success, the queue must deliver the request. Otherwise, the request must become a dead letter.
     ///
-    /// Every scenario except the last fails once and then succeeds, so an offline queue must deliver the request in the end.
-    /// - Parameter root: The path at which the lab is mounted.
+    /// In every scenario except the last, the first call fails and the next call succeeds, so the queue must deliver the request in the
+    /// end.
+    /// - Parameter root: The path at which the server mounts the lab.
     static func queue(root: String) -> [LabScenario] {
         let unavailable = LabFailure(.server, .serverServiceUnavailable, status: 503, retryAfter: 1...1)
         return [
@@ -66,10 +67,10 @@ extension LabScenario {
     /// - Parameters:
     ///   - name: The name of the scenario.
     ///   - summary: The behavior of the server.
-    ///   - advice: The behavior of a good client.
+    ///   - advice: The behavior of a correct client.
     ///   - response: The response of the first call. The function sets its session and the number of failures.
     ///   - failure: The expected error of the first call.
-    ///   - root: The path at which the lab is mounted.
+    ///   - root: The path at which the server mounts the lab.
     private static func passing(
         _ name: String,
         _ summary: String,

@@ -2,7 +2,7 @@ import ErrorContract
 
 extension LabScenario {
     /// Returns scenarios for temporary failures. Each path has a placeholder for the session. The server counts the calls of each session.
-    /// - Parameter root: The path at which the lab is mounted.
+    /// - Parameter root: The path at which the server mounts the lab.
     static func sequences(root: String) -> [LabScenario] {
         let unavailable = LabFailure(.server, .serverServiceUnavailable, status: 503, retryAfter: 1...1)
         let database = LabFailure(.server, .serverDatabaseError, status: 500)
@@ -67,9 +67,9 @@ extension LabScenario {
         ]
     }
 
-    /// Returns scenarios for a rate limit of two requests per minute. The client makes three calls, and the fourth expected result is that
-    /// of a call after the delay of the refusal.
-    /// - Parameter root: The path at which the lab is mounted.
+    /// Returns scenarios for a rate limit of two requests per minute. The client makes three calls. The fourth expected result is for a
+    /// call after the delay that the refusal reports.
+    /// - Parameter root: The path at which the server mounts the lab.
     static func limits(root: String) -> [LabScenario] {
         [
             LabScenario(
@@ -94,17 +94,17 @@ extension LabScenario {
 }
 
 extension LabScenario {
-    /// Scenarios for the header `Retry-After` of a response with the status 429: whole seconds, HTTP dates, invalid values, and no value
-    /// (RFC 9110 §10.2.3).
+    /// Returns scenarios for the header `Retry-After` of a response with the status 429: whole seconds, HTTP dates, invalid values, and no
+    /// value (RFC 9110 §10.2.3).
     ///
     /// A client must never send its next request too early. So it rounds a decimal number up, and if there are several values, it uses the
     /// largest one. It ignores values that are negative or contain no number.
-    /// - Parameter root: The path at which the lab is mounted.
+    /// - Parameter root: The path at which the server mounts the lab.
     static func delays(root: String) -> [LabScenario] {
         let ways: [(String, String, LabRetryAfter, ClosedRange<Int>?)] = [
             ("seconds", "Retry-After: 2", .seconds(2), 2...2),
             // A client subtracts the header `Date` of the response from this date. The server may have created `Date` a second earlier, or
-            // more on a busy machine, so the accepted range is wide.
+            // even more on a busy machine. The accepted range is therefore wide.
             ("date", "Retry-After is an HTTP-date, five seconds ahead", .date(secondsAhead: 5), 5...65),
             ("past", "Retry-After is an HTTP-date, a minute ago", .date(secondsAhead: -60), 0...0),
             ("decimal", "Retry-After: 1.5", .raw("1.5"), 2...2),

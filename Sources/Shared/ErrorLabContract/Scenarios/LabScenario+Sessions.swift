@@ -1,8 +1,9 @@
 import ErrorContract
 
 extension LabScenario {
-    /// Tokens that are missing, expired or refused. Each scenario calls ``LabPath/protected`` with the credentials of the lab.
-    /// - Parameter root: The path at which the lab is mounted.
+    /// Returns scenarios for tokens that are missing, expired or refused. Each scenario calls ``LabPath/protected`` with credentials that
+    /// the lab issues.
+    /// - Parameter root: The path at which the server mounts the lab.
     static func sessions(root: String) -> [LabScenario] {
         func refused(_ code: ErrorCode) -> LabExpectation { .failure(LabFailure(.unauthorized, code, status: 401)) }
         func scenario(
@@ -55,8 +56,9 @@ extension LabScenario {
         ]
     }
 
-    /// Redirects of a GET to the same and to another origin, and of a POST. `Authorization` must not leave its origin.
-    /// - Parameter root: The path at which the lab is mounted.
+    /// Returns scenarios for redirects of a GET to the same and to another origin, and of a POST. A client must not send `Authorization` to
+    /// another origin.
+    /// - Parameter root: The path at which the server mounts the lab.
     static func redirects(root: String) -> [LabScenario] {
         [
             LabScenario(

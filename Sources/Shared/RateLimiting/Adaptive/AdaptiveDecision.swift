@@ -1,14 +1,14 @@
 /// The decision of an ``AdaptiveLimit`` about one call.
 public enum AdaptiveDecision: Hashable, Sendable {
-    /// The call may be sent, and the limit has counted it. Report its end with ``AdaptiveLimit/end(_:with:at:using:)``.
+    /// The caller can send the call, and the limit has counted it. Report the end of the call with ``AdaptiveLimit/end(_:with:at:using:)``.
     case admitted(AdmittedCall)
-    /// The call must not be sent now, and the limit has not counted it.
+    /// The caller must not send the call now. The limit has not counted the call.
     case held(Hold)
 }
 
-/// The reason and the length of a call's delay.
+/// The reason why a call must wait, and the length of the wait.
 ///
-/// Several limits can delay a call at the same time. The hold contains the one with the longest delay.
+/// Several limits can delay a call at the same time. The hold describes the limit with the longest delay.
 public struct Hold: Hashable, Sendable {
     /// The reason of a delay. The type is a struct rather than an enumeration, so that later versions can add reasons.
     public struct Reason: RawRepresentable, Hashable, Sendable {
@@ -28,13 +28,13 @@ public struct Hold: Hashable, Sendable {
         public static let retryAfter = Self(rawValue: "retry_after")
         /// Recent calls failed to reach the server, or its responses are slow.
         public static let network = Self(rawValue: "network")
-        /// The caller has been refused several times in a row, so a ``RefusalPenalty`` applies.
+        /// This limit has refused the caller several times in a row, so a ``RefusalPenalty`` applies.
         public static let repeatedRefusals = Self(rawValue: "repeated_refusals")
-        /// Other callers already wait, and these callers have precedence.
+        /// Other callers with precedence already wait.
         public static let line = Self(rawValue: "line")
     }
 
-    /// The reason of the longest delay.
+    /// The reason for the longest delay.
     public var reason: Reason
     /// The name of the quota or of the server's limit that causes the delay; `nil` for other reasons.
     public var limit: String?
@@ -43,7 +43,7 @@ public struct Hold: Hashable, Sendable {
 
     /// Creates a hold.
     /// - Parameters:
-    ///   - reason: The reason of the longest delay.
+    ///   - reason: The reason for the longest delay.
     ///   - limit: The name of the quota or of the server's limit that causes the delay; `nil` for other reasons.
     ///   - wait: The time until the call may be sent.
     public init(_ reason: Reason, limit: String? = nil, wait: Duration) {
@@ -59,7 +59,7 @@ public struct AdaptiveStatus: Hashable, Sendable {
     public struct Use: Hashable, Sendable {
         /// The quota.
         public var policy: RateLimitPolicy
-        /// The number of units that count in the current window.
+        /// The number of used units in the current window.
         public var count: Int
         /// The number of further units that the quota would admit now.
         public var remaining: Int
@@ -77,22 +77,22 @@ public struct AdaptiveStatus: Hashable, Sendable {
 
 /// A call that an ``AdaptiveLimit`` admitted.
 ///
-/// Pass it to ``AdaptiveLimit/end(_:with:at:using:)`` when the call has ended, also after an error. Otherwise, the call counts as in
-/// flight.
+/// Pass the value to ``AdaptiveLimit/end(_:with:at:using:)`` when the call has ended, also after an error. Otherwise, the call counts as in
+/// flight until ``AdaptiveLimit/reset()``.
 public struct AdmittedCall: Hashable, Sendable {
     /// The number of the call, from 1. Later calls have larger numbers.
     let id: UInt64
     /// The time of the admission, in nanoseconds.
     let sent: Int64
-    /// The number of counted calls that had ended at the admission.
+    /// The number of counted calls that had already ended when this call was admitted.
     let endedBefore: Int
 }
 
-/// The outcome of a call for an ``AdaptiveLimit``.
+/// The outcome of a call, which the caller reports to an ``AdaptiveLimit``.
 public enum CallEnd: Hashable, Sendable {
     /// The server responded and counted the call.
     /// - limits: The limits that the response reports.
-    /// - retryAfter: The delay that the response requests, such as from a busy server.
+    /// - retryAfter: The delay that the response requests, for example because the server is busy.
     case responded(limits: [ServerLimit] = [], retryAfter: Duration? = nil)
     /// The server refused the call because of a limit.
     case refused(limits: [ServerLimit] = [], retryAfter: Duration? = nil)

@@ -1,6 +1,6 @@
 extension AdaptiveLimit {
-    /// Ends a call and learns from its outcome. Does nothing if the call has ended already. A call that never ends counts as in flight
-    /// until ``reset()``. O(stored calls).
+    /// Records that a call has ended, and learns from its outcome. Does nothing if the end of the call was already recorded. A call without
+    /// a recorded end counts as in flight until ``reset()``. O(stored calls).
     ///
     /// - Parameters:
     ///   - call: The call that ``admit(at:)`` returned.
@@ -49,16 +49,16 @@ extension AdaptiveLimit {
         halved.refused(call, used: used, policy: pace, at: now, using: &generator)
     }
 
-    /// The maximum delay that a server can impose, in nanoseconds. It is limited so that sums don't overflow.
+    /// The maximum delay that a server can impose, in nanoseconds. The value has an upper bound so that sums don't overflow.
     private var longestBlock: Int64 { policy.longestBlock.wholeNanoseconds(upTo: .max / 4) }
 
-    /// Delays all calls for a time that the server requested. The policy's longest delay limits the time.
+    /// Delays all calls for a time that the server requested, but at most for ``AdaptivePolicy/longestBlock``.
     private mutating func block(for time: Duration, at now: Int64) {
         blockedUntil = max(blockedUntil, now + time.wholeNanoseconds(upTo: longestBlock))
     }
 
-    /// Updates the learned limits from the reports of a response. A report with a name that is too long is ignored, and so is a new limit
-    /// if enough limits are stored.
+    /// Updates the learned limits from the reports of a response. The method ignores a report if its name is too long. It also ignores a
+    /// new limit if the maximum number of limits is already stored.
     private mutating func learn(_ limits: [ServerLimit], from call: AdmittedCall, isRefusal: Bool, at now: Int64) {
         for reported in limits where reported.name?.utf8.count ?? 0 <= Self.longestName {
             let known = learned.firstIndex { $0.name == reported.name }

@@ -2,11 +2,12 @@ import Timekeeping
 
 /// Limits a client's calls to one endpoint by the client's own quotas, and by the limits that the server reports.
 ///
-/// The client's own quotas are counted exactly. Limits that the server reports can only delay calls further, and never raise a quota. A
-/// call in flight uses one of the units that the server reported as remaining. Concurrent calls therefore don't use the same unit twice.
+/// The limit counts the client's own quotas exactly. Limits that the server reports can delay calls further, but never raise a quota. Each
+/// call in flight counts as one of the units that the server reported as remaining, so concurrent calls never use the same unit twice.
 ///
 /// The type is a pure value without a clock, a lock or I/O: the caller passes the time. A decision takes O(limits · log calls). Here,
-/// *limits* is the number of the client's quotas and of the limits that the server reported, and *calls* is the number of stored calls.
+/// *limits* is the number of the client's own quotas plus the number of limits that the server reported. *Calls* is the number of stored
+/// calls.
 ///
 /// ```swift
 /// var limit = AdaptiveLimit(AdaptivePolicy([.requests(5, per: .seconds(1))]))
@@ -29,17 +30,17 @@ public struct AdaptiveLimit: Sendable {
     public let policy: AdaptivePolicy
     /// The usage of each of the client's quotas, in the order of the policy.
     var windows: [SlidingWindow]
-    /// The calls that the server may still count.
+    /// The client's own calls that the server may still count.
     var ledger = CallLedger()
     /// The limits that the server has reported.
     var learned: [LearnedLimit] = []
-    /// The reduction of the shortest quota after refusals without a delay.
+    /// The reduction of the quota with the shortest window, after the server refused calls without requesting a delay.
     var halved = HalvedQuota()
     /// The end of the delay that the server requested.
     var blockedUntil = Int64.min
     /// The interval between calls while the network is bad.
     var spacing = CallSpacing()
-    /// The refusals since the last admission.
+    /// The number of refusals since the last admission, and their penalty.
     var run = RefusalRun()
 
     /// Creates an unused limit.
@@ -63,10 +64,11 @@ public struct AdaptiveLimit: Sendable {
         return Hold(.repeatedRefusals, wait: .nanoseconds(penalty))
     }
 
-    /// Admits or refuses a call. A refused call uses no quota, but the ``RefusalPenalty`` counts it.
+    /// Admits or refuses a call. A refused call uses no quota, but counts for the ``RefusalPenalty``.
     ///
     /// - Parameter now: Nanoseconds on a monotonic clock.
-    /// - Returns: The admitted call, which must end with ``end(_:with:at:using:)``; or the reason and the length of the delay.
+    /// - Returns: The admitted call, whose end the caller must report to ``end(_:with:at:using:)``; or the reason and the length of the
+    ///   delay.
     public mutating func admit(at now: Int64) -> AdaptiveDecision {
         guard let hold = hold(at: now) else { return .admitted(begin(at: now)) }
         return .held(refuse(at: now) ?? hold)
@@ -82,13 +84,13 @@ public struct AdaptiveLimit: Sendable {
         return ledger.begin(at: now)
     }
 
-    /// Records a refusal, adds the penalty if it is due, and returns the resulting delay.
+    /// Records a refusal, adds the penalty if there were enough refusals, and returns the resulting delay.
     package mutating func refuse(at now: Int64) -> Hold? {
         run.refused(wait: naturalHold(at: now)?.wait.wholeNanosecondsRoundedUp ?? 0, penalty: policy.penalty, at: now)
         return hold(at: now)
     }
 
-    /// Removes all state. If a call in flight ends later, its end is ignored.
+    /// Removes all usage and all learned limits. If a call in flight ends later, the limit ignores its end.
     public mutating func reset() {
         let ledger = ledger.forgotten
         self = AdaptiveLimit(policy)
@@ -115,7 +117,7 @@ public struct AdaptiveLimit: Sendable {
     /// Returns whether the limit has the same state as a new limit. The caller can then remove the limit. O(limits + log calls), with the
     /// same variables as for ``AdaptiveLimit``.
     ///
-    /// Limits that the server reported don't count as state, because the next response reports them again.
+    /// The method ignores limits that the server reported, because the next response reports them again.
     /// - Parameter now: Nanoseconds on a monotonic clock.
     public func isFresh(at now: Int64) -> Bool {
         ledger.inFlightCount == 0 && halved.units == nil && blockedUntil <= now && run.delay(at: now) == 0
@@ -125,13 +127,14 @@ public struct AdaptiveLimit: Sendable {
 }
 
 extension AdaptiveLimit {
-    /// The longest window of all limits, in nanoseconds. Calls before this window don't matter.
+    /// The longest window of all limits, in nanoseconds. Calls that ended before this window no longer count.
     var longestWindow: Int64 { learned.reduce(fallbackWindow) { max($0, $1.window(atLeast: fallbackWindow)) } }
 
-    /// The minimum window of a server's limit. This window applies until the server reports a window.
+    /// The assumed window of a server's limit, until the server reports one: the shortest window of the client's own quotas.
     var fallbackWindow: Int64 { policy.quotas[policy.pace].windowNanoseconds }
 
-    /// Returns the policy that applies now. After a refusal without a delay, the quota with the shortest window is reduced.
+    /// Returns the policy that applies now. After the server refused a call without requesting a delay, the quota with the shortest window
+    /// is reduced.
     private func effective(_ index: Int) -> RateLimitPolicy {
         let quota = policy.quotas[index]
         guard index == policy.pace, halved.units != nil else { return quota }
@@ -172,15 +175,15 @@ extension AdaptiveLimit {
 }
 
 extension AdaptiveLimit {
-    /// Returns the reason and the delay for each of several callers, one after the other. The method assumes that every call ends at once.
-    /// Real calls take longer, so the actual delays can be longer. O(callers).
+    /// Returns the predicted delay, with its reason, for each of several callers that call one after another. The method assumes that every
+    /// call ends immediately. Real calls take longer, so the actual delays can be longer. O(callers).
     ///
     /// - Returns: One hold per caller, with a delay of zero if the call would be admitted now.
     package func forecast(callers: Int, at now: Int64) -> [Hold] {
         var (copy, instant) = (self, now)
         return (0..<callers).map { _ in
             var hold = copy.hold(at: instant) ?? Hold(.line, wait: .zero)
-            // Repeated delays of ten years would overflow the clock, so the time is clamped.
+            // The sum of several very long delays could overflow, so the instant is clamped.
             instant = min(now + (1 << 61), instant + min(hold.wait.wholeNanosecondsRoundedUp, 1 << 61))
             let call = copy.begin(at: instant)
             _ = copy.ledger.end(call, counts: true, at: instant, window: copy.longestWindow)

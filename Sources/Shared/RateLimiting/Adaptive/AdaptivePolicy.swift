@@ -1,6 +1,6 @@
 import Timekeeping
 
-/// The limits that a client applies to its calls of one endpoint. See ``AdaptiveLimit``.
+/// The limits that a client applies to its calls to one endpoint. See ``AdaptiveLimit``.
 ///
 /// ```swift
 /// var policy = AdaptivePolicy(
@@ -10,23 +10,26 @@ import Timekeeping
 /// policy.longestBlock = .seconds(600)
 /// ```
 public struct AdaptivePolicy: Hashable, Sendable {
-    /// The client's own quotas. A call must fit into all of them. No response of a server raises them.
+    /// The client's own quotas. A call must fit into all of them. No response from a server raises them.
     public let quotas: [RateLimitPolicy]
-    /// The maximum delay that a server can impose. After this delay, one call is sent.
+    /// The maximum delay that a server can impose. After this delay, the client sends one call, even if the server requested a longer
+    /// delay.
     public var longestBlock: Duration = .seconds(3_600)
     /// The latency at which a response begins to count as slow.
     public var slowResponse: Duration = .seconds(2)
-    /// The additional delay for callers that are refused repeatedly; `nil` for no delay.
+    /// The additional delay for callers that this limit refuses several times in a row; `nil` for no additional delay.
     public var penalty: RefusalPenalty?
-    /// The index of the quota with the shortest window. Refusals without a delay and a bad network reduce this quota.
+    /// The index of the quota with the shortest window. The client reduces this quota after the server refused a call without requesting a
+    /// delay. The quota also determines the interval between calls while the network is bad.
     let pace: Int
-    /// The index of the quota with the longest window. The admissions of this quota are saved.
+    /// The index of the quota with the longest window. Its admissions are saved in a snapshot, because they include the admissions of all
+    /// quotas.
     let memory: Int
 
     /// Creates a policy.
     /// - Parameters:
-    ///   - quotas: The client's own quotas. They are always counted by exact sliding windows, and their algorithm is ignored.
-    ///   - penalty: The additional delay for callers that are refused repeatedly; `nil` for no delay.
+    ///   - quotas: The client's own quotas. The client always counts them with exact sliding windows, and ignores their algorithm.
+    ///   - penalty: The additional delay for callers that this limit refuses several times in a row; `nil` for no additional delay.
     /// - Precondition: `quotas` is not empty.
     public init(_ quotas: [RateLimitPolicy], penalty: RefusalPenalty? = nil) {
         precondition(!quotas.isEmpty, "a policy needs a quota")
@@ -39,10 +42,10 @@ public struct AdaptivePolicy: Hashable, Sendable {
     }
 }
 
-/// An additional delay for callers that are refused repeatedly.
+/// An additional delay for callers that an ``AdaptiveLimit`` refuses several times in a row.
 ///
-/// The penalty slows down loops that ignore their delay. With the defaults, the third consecutive refusal adds 1 s, the fourth 2 s, and so
-/// on up to 60 s. An admission ends the penalty.
+/// The penalty slows down a loop that calls again without waiting for the delay. With the defaults, the third consecutive refusal adds 1 s,
+/// the fourth 2 s, and so on up to 60 s. An admission ends the penalty.
 public struct RefusalPenalty: Hashable, Sendable {
     /// The number of consecutive refusals at which the penalty begins.
     public var after: Int

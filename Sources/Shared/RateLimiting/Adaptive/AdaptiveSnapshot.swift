@@ -1,13 +1,13 @@
 /// The usage and the learned limits of an ``AdaptiveLimit``, in a form that can be saved.
 ///
-/// The snapshot contains no names of endpoints or users. The caller chooses the key under which it is saved. Without a saved snapshot, a
-/// client that restarts could exceed the quota that it used before.
+/// The snapshot contains no names of endpoints or users. The caller chooses the key under which the snapshot is saved. Without a snapshot,
+/// a restarted client could exceed its quota, because it would forget the calls from before the restart.
 public struct AdaptiveSnapshot: Hashable, Sendable, Codable {
     /// A call that the server may still count.
     struct Call: Hashable, Sendable, Codable {
         /// The time since the call was sent, in nanoseconds.
         var sent: Int64
-        /// The time since the call ended, in nanoseconds; `nil` if it was in flight.
+        /// The time since the call ended, in nanoseconds; `nil` if the call was still in flight.
         var ended: Int64?
     }
 
@@ -36,12 +36,13 @@ public struct AdaptiveSnapshot: Hashable, Sendable, Codable {
     var learned: [Learned]
     /// The remaining part of the delay that the server requested, in nanoseconds.
     var blocked: Int64
-    /// The shortest quota, reduced after refusals without a delay; `nil` if the quota is not reduced.
+    /// The current value of the quota with the shortest window, if the client has reduced this quota after refusals without a delay;
+    /// otherwise `nil`.
     var halvedTo: Double?
 }
 
 extension AdaptiveLimit {
-    /// Returns the usage and the learned limits, to save them; `nil` if there are none. O(stored calls).
+    /// Returns the usage and the learned limits in a form that can be saved; `nil` if there is nothing to save. O(stored calls).
     ///
     /// The observed usage of other clients isn't included. The limit learns this usage again from the first response.
     /// - Parameters:
@@ -68,7 +69,7 @@ extension AdaptiveLimit {
         )
     }
 
-    /// Adds saved usage and learned limits. The current usage stays. Ages and windows outside their valid ranges are clamped.
+    /// Adds saved usage and learned limits to the current usage. Ages and windows outside their valid ranges are clamped.
     ///
     /// A call that was in flight when the snapshot was made counts as ended now. Call the method directly after the creation of the limit,
     /// before the first call is admitted:
@@ -81,7 +82,7 @@ extension AdaptiveLimit {
     /// - Parameters:
     ///   - snapshot: The saved state.
     ///   - now: Nanoseconds on the monotonic clock of this process.
-    ///   - time: The same instant as `now`, on the clocks that the snapshot uses.
+    ///   - time: The same instant as `now`, on the clocks that measured the time of the snapshot.
     public mutating func restore(_ snapshot: AdaptiveSnapshot, at now: Int64, time: SnapshotTime) {
         let elapsed = snapshot.time.nanoseconds(to: time)
         func instant(_ age: Int64) -> Int64 {
@@ -107,7 +108,7 @@ extension AdaptiveLimit {
         if halved.units == nil { halved = HalvedQuota(units: snapshot.halvedTo) }
     }
 
-    /// Counts the shortest quota as used up now. Call this method after a start without any saved state.
+    /// Counts the quota with the shortest window as used up now. Call this method if the process starts without a snapshot.
     package mutating func spendShortest(at now: Int64) {
         let quota = policy.quotas[policy.pace]
         let units = windows[policy.pace].remaining(at: now, policy: quota)

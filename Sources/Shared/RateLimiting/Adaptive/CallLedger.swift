@@ -1,7 +1,7 @@
 /// A client's own calls that a server may still count: calls in flight, and calls that have ended recently.
 ///
 /// The server counts a call at an unknown time between its start and its end. The ledger therefore counts a call from its start until one
-/// window after its end. The memory is bounded: only the last 4,096 ended calls are stored.
+/// window after its end. The memory is bounded, because the ledger stores only the last 4,096 ended calls.
 struct CallLedger: Sendable {
     /// A call that has ended and that the server may have counted.
     struct Ended: Hashable, Sendable {
@@ -24,7 +24,7 @@ struct CallLedger: Sendable {
     private(set) var lastID: UInt64 = 0
     private(set) var lastSent = Int64.min / 4
 
-    /// An empty ledger that doesn't reuse the numbers of earlier calls.
+    /// An empty ledger that continues the numbering of the calls.
     var forgotten: CallLedger {
         var ledger = CallLedger()
         ledger.lastID = lastID
@@ -59,13 +59,13 @@ struct CallLedger: Sendable {
         return true
     }
 
-    /// Returns the ages of the calls that may still count in a window, to save them.
+    /// Returns the ages of the calls that may still count in a window, in a form that can be saved.
     func snapshot(at now: Int64, window: Int64) -> [AdaptiveSnapshot.Call] {
         ended[firstEnd(after: now - window)...].map { .init(sent: now - $0.sent, ended: now - $0.ended) }
             + inFlight.values.sorted().map { .init(sent: now - $0, ended: nil) }
     }
 
-    /// Returns whether no call can still count in a window.
+    /// Returns whether the ledger has no call that may still count in a window.
     func isEmpty(at now: Int64, window: Int64) -> Bool {
         inFlight.isEmpty && firstEnd(after: now - window) == ended.count
     }
@@ -77,7 +77,8 @@ struct CallLedger: Sendable {
         lastSent = calls.reduce(lastSent) { max($0, $1.sent) }
     }
 
-    /// Returns the first instant at which fewer than `room` calls count; `.max` if there is no such instant. O(log stored calls).
+    /// Returns the first instant at which fewer than `room` calls count in the window; `.max` if there is no such instant. O(log stored
+    /// calls).
     func instant(withFewerThan room: Int, window: Int64, at now: Int64) -> Int64 {
         guard room > 0 else { return .max }
         let first = firstEnd(after: now - window)
@@ -87,13 +88,13 @@ struct CallLedger: Sendable {
         return first + surplus < ended.count ? ended[first + surplus].ended + window : now + window
     }
 
-    /// Returns the maximum number of calls that the server may have counted in a window. The window ends when the server counted a given
-    /// call, which has just ended. O(log stored calls).
+    /// Returns the maximum number of calls that the server may have counted in the window that ends when the server counts a given call.
+    /// O(log stored calls).
     func mostHeld(sent: Int64, window: Int64) -> Int {
         inFlight.count + ended.count - firstEnd(after: sent - window)
     }
 
-    /// Returns the minimum number of calls that the server must have counted in the same window, without the given call. O(stored calls).
+    /// Returns the minimum number of other calls that the server must have counted in the same window. O(stored calls).
     func fewestHeld(sent: Int64, ended instant: Int64, window: Int64) -> Int {
         ended.prefix(firstEnd(after: sent - 1)).count { $0.sent > instant - window }
     }
@@ -108,9 +109,10 @@ struct CallLedger: Sendable {
         return low
     }
 
-    /// Removes ended calls that can't matter any more. The calls are removed in batches, so the cost is O(1) amortized.
+    /// Removes ended calls that no longer count in any window. The method removes them in batches, so the cost is O(1) amortized.
     private mutating func dropOld(at now: Int64, window: Int64) {
-        // The server may have counted a call in flight when the call was sent. The ledger therefore keeps the calls of the window before.
+        // The server may have counted a call in flight at the time when it was sent. The ledger therefore keeps all calls in the window
+        // before that time.
         let oldest = inFlight.values.min() ?? now
         let useless = max(firstEnd(after: oldest - window), ended.count - Self.capacity)
         if useless > ended.count / 2 || ended.count > 2 * Self.capacity { ended.removeFirst(useless) }
@@ -119,8 +121,9 @@ struct CallLedger: Sendable {
 
 /// The minimum interval between calls while the network is bad.
 ///
-/// From the second consecutive call without a response, the interval doubles with each failure. A response resets the interval. While
-/// responses are slow, the interval is about the latency of a response, so that a slow connection carries one call at a time.
+/// After the second consecutive call without a response, the interval begins to apply, and it doubles with each further failure. A response
+/// resets the interval. If responses are slow, the interval is about the latency of a response, so that a slow connection carries one call
+/// at a time.
 struct CallSpacing: Sendable {
     /// The number of consecutive calls without a response.
     private var failures = 0
@@ -132,8 +135,8 @@ struct CallSpacing: Sendable {
     /// Returns the nanoseconds until the next call may be sent.
     ///
     /// - Parameters:
-    ///   - policy: The policy that determines the interval. The first interval is a quarter of the time per unit of its quota. The longest
-    ///     interval is its window.
+    ///   - policy: The policy that determines the interval. The first interval is a quarter of the policy's window divided by its quota.
+    ///     The longest interval is the policy's window.
     ///   - slowResponse: The latency from which responses count as slow, in nanoseconds.
     func delay(at now: Int64, policy: RateLimitPolicy, slowResponse: Int64) -> Int64 {
         guard let lastSent else { return 0 }
@@ -147,7 +150,8 @@ struct CallSpacing: Sendable {
         lastSent = now
     }
 
-    /// Records a response and its latency in nanoseconds. The smoothed latency follows a change by a quarter with each response.
+    /// Records a response and its latency in nanoseconds. With each response, the smoothed latency moves by a quarter of the difference to
+    /// the new latency.
     mutating func responded(after latency: Int64) {
         failures = 0
         smoothedLatency = smoothedLatency == 0 ? latency : smoothedLatency - smoothedLatency / 4 + latency / 4

@@ -4,14 +4,14 @@ import Timekeeping
 ///
 /// The limit determines when the server will certainly admit a further call. One of these conditions is enough:
 ///
-/// - Own calls: the quota exceeds the sum of two numbers. The first number is the client's calls that the server may still count. The
-///   second number is the recently observed usage of other clients.
-/// - Remaining: the last report had more remaining units than the client has sent calls since the report.
-/// - Reset: the reset time of the report has passed. All calls that the server may have counted since the report have ended. One unit is
-///   then free.
+/// - Own calls: the quota is greater than the sum of two numbers. These are the number of the client's own calls that the server may still
+///   count, and the number of units that other clients were recently observed to use.
+/// - Remaining: since the last report, the client has sent fewer calls than the number of remaining units in that report.
+/// - Reset: the reset time of the report has passed, and all calls that the server may have counted since the report have ended. At least
+///   one unit is then available.
 ///
-/// If the server reports quota and window, and no other client shares the limit, the server never refuses a call. In this case, the server
-/// counts at most the calls that the client assumes to be counted.
+/// If the server reports the quota and the window, and no other client shares the limit, the server never refuses a call. The reason is
+/// that the client counts at least all calls that the server counts.
 struct LearnedLimit: Sendable {
     /// A report about the limit in a response, with the values that the client derives from the report.
     struct Report: Sendable {
@@ -25,7 +25,7 @@ struct LearnedLimit: Sendable {
         var resetAt: Int64
         /// The number of calls that the server had certainly counted at the report, including the reporting call.
         var countedBefore: Int
-        /// The number of units that other clients used.
+        /// The number of units that other clients had used.
         var others: Int
     }
 
@@ -40,11 +40,11 @@ struct LearnedLimit: Sendable {
     var reportedWindow: Int64?
     /// The largest number of units that the server was observed to admit in a window.
     var seenQuota = 0
-    /// Whether the server removes calls from its count before their window has passed, such as a counter that restarts.
+    /// Whether the server stops counting calls before their window has passed, for example because its counter restarts at fixed times.
     var removesEarly = false
     /// The longest observed time until a reset.
     var seenWindow: Int64 = 0
-    /// The last time at which the window was assumed to be longer than observed.
+    /// The last time at which the client increased the assumed length of the window.
     var widenedAt = Int64.min
     /// The last time at which a response mentioned the limit.
     var mentioned: Int64
@@ -61,11 +61,11 @@ struct LearnedLimit: Sendable {
     /// The number of units per window. If the server has not reported the quota, this is the largest observed number.
     var quota: Int? { reportedQuota ?? (seenQuota > 0 ? seenQuota : nil) }
 
-    /// Returns the length of the window. If the server has not reported the window, this is the longest observed time until a reset. The
-    /// fallback is the minimum of this observed time.
+    /// Returns the length of the window. If the server has not reported the window, the method returns the longest observed time until a
+    /// reset, but at least the fallback.
     func window(atLeast fallback: Int64) -> Int64 { reportedWindow ?? max(seenWindow, fallback) }
 
-    /// Returns the nanoseconds until a further call certainly fits. O(log stored calls).
+    /// Returns the nanoseconds until the server certainly admits a further call. O(log stored calls).
     func delay(at now: Int64, ledger: CallLedger, fallbackWindow: Int64) -> Int64 {
         guard let quota else { return 0 }
         let instant = ownCallsFit(quota: quota, window: window(atLeast: fallbackWindow), ledger: ledger, at: now)
@@ -74,7 +74,7 @@ struct LearnedLimit: Sendable {
         return max(0, min(instant, longest, reportPermits(ledger: ledger, at: now, fallbackWindow: fallbackWindow)) - now)
     }
 
-    /// Returns the number of further calls that certainly fit now; `nil` while the quota is unknown. O(log stored calls).
+    /// Returns the number of further calls that the server certainly admits now; `nil` while the quota is unknown. O(log stored calls).
     func remaining(at now: Int64, ledger: CallLedger, fallbackWindow: Int64) -> Int? {
         guard let quota else { return nil }
         let window = window(atLeast: fallbackWindow)
@@ -90,7 +90,8 @@ struct LearnedLimit: Sendable {
         return report.others
     }
 
-    /// Returns the first instant at which the client's own calls leave room for one more, without the server's reports.
+    /// Returns the first instant at which the quota has room for one more call, according to the client's own calls and the observed usage
+    /// of other clients.
     private func ownCallsFit(quota: Int, window: Int64, ledger: CallLedger, at now: Int64) -> Int64 {
         let others = heldByOthers(at: now, window: window)
         let instant = ledger.instant(withFewerThan: quota - others, window: window, at: now)
@@ -105,8 +106,9 @@ struct LearnedLimit: Sendable {
         let left = report.remaining - sentSince(report, ledger: ledger)
         if left > 0 { return now }
         if left == 0 { return max(now, report.resetAt) }
-        // If calls were in flight together, the client doesn't know which of them the server counted before the report. When all of them
-        // have ended, one more unit is free after the reset. The exception is a later call without a report.
+        // If several calls were in flight together, the client doesn't know which of them the server counted before the report. After all
+        // of them have ended, one more unit is available after the reset time. If a later call ended without a report, the client also
+        // waits for one window after that call.
         guard ledger.inFlightCount == 0 else { return .max }
         let isLast = report.call.id == ledger.lastID
         return max(now, isLast ? report.resetAt : max(report.resetAt, ledger.lastSent + fallbackWindow))
@@ -130,7 +132,7 @@ extension LearnedLimit {
     ///
     /// - Parameters:
     ///   - reported: The report about this limit.
-    ///   - call: The call whose response contains the report. `ledger` has already recorded its end.
+    ///   - call: The call whose response contains the report. The ledger has already recorded the end of this call.
     ///   - isRefusal: Whether the server refused the call. The server doesn't count a refused call.
     ///   - longestBlock: The maximum time until a reset, in nanoseconds. A longer time is clamped.
     mutating func learn(
@@ -153,15 +155,16 @@ extension LearnedLimit {
         let isExhausted = isRefusal && remaining == 0
         let itself = isRefusal ? 0 : 1
         if isExhausted {
-            // The client assumed that more units fit than the server admits. The server therefore removes calls before their window has
-            // passed.
+            // The server refuses the call although it has counted fewer calls than the assumed quota. The assumption was too large, because
+            // the server stopped counting some calls before their window had passed.
             if seenQuota > max(1, most) { removesEarly = true }
             seenQuota = max(1, min(seenQuota, most))
         }
         let fewest = removesEarly || reportedQuota != nil ? 0 : ledger.fewestHeld(sent: call.sent, ended: now, window: window)
         seenQuota = max(seenQuota, remaining + fewest + itself)
         let unknown = max(0, (quota ?? 0) - remaining - most)
-        // Units without a known user may be the client's own units, if the window is longer than assumed.
+        // The client can't explain some of the used units. If the window is longer than assumed, these units may be from the client's own
+        // calls.
         if isExhausted, unknown > 0, call.sent >= widenedAt {
             seenWindow = max(seenWindow, min(2 * window, longestBlock))
             widenedAt = now
@@ -189,15 +192,15 @@ extension Duration {
     }
 }
 
-/// The reduced quota after refusals without a delay. Each refusal at least halves the quota. Each fully used window restores a tenth of the
-/// quota.
+/// The reduced quota after the server refused calls without requesting a delay. Each refusal at least halves the quota. Each window in
+/// which the client uses the whole reduced quota restores a tenth of the quota.
 ///
-/// The factor is random. Clients that were refused together therefore don't retry together. If a call was sent before the quota was
-/// reduced, the outcome of the call is ignored.
+/// The factor is random, so that clients that were refused together don't retry together. The type ignores the outcome of a call that was
+/// sent before the last reduction.
 struct HalvedQuota: Sendable {
     /// The reduced quota; `nil` if the quota is not reduced.
     private(set) var units: Double?
-    /// The instant of the last reduction. Outcomes of earlier calls are ignored.
+    /// The instant of the last reduction. The methods ignore outcomes of calls that were sent earlier.
     private var halvedAt = Int64.min
 
     init() {}
@@ -227,7 +230,8 @@ struct HalvedQuota: Sendable {
         halvedAt = now
     }
 
-    /// Restores a part of the quota. One fully used window restores a tenth of the quota, but at least one unit.
+    /// Restores a part of the quota. A window in which the client uses the whole reduced quota restores a tenth of the quota, but at least
+    /// one unit.
     mutating func admitted(_ call: AdmittedCall, policy: RateLimitPolicy) {
         guard let units, call.sent >= halvedAt else { return }
         let regained = units + max(1, Double(policy.quota) / 10) / max(1, units.rounded(.down))
@@ -235,10 +239,10 @@ struct HalvedQuota: Sendable {
     }
 }
 
-/// The number of units that other clients were observed to use. The value is the maximum of the current and the last period.
+/// The number of units that other clients were observed to use: the maximum of the current and the last period.
 ///
-/// If a client took each unit as soon as the unit becomes free, the server would refuse each call for which another client was faster. The
-/// client therefore leaves the recently used units of other clients free for one to two periods.
+/// If several clients share a limit and each of them uses every unit as soon as the unit becomes available, the server refuses the slower
+/// clients. The client therefore doesn't use the units that other clients used recently, for one to two periods.
 struct OthersUse: Sendable {
     /// The largest observed usage in the current period.
     private var recent = 0

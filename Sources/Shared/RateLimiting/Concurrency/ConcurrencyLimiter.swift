@@ -10,9 +10,9 @@ import Synchronization
 /// let result = try await limiter.run { try await hash(password) }
 /// ```
 public final class ConcurrencyLimiter: Sendable {
-    /// The error of a call that finds a full queue of waiting callers.
+    /// The error that the limiter throws if the queue of waiting callers is full.
     ///
-    /// The operation was not started. A server should respond with 503, so that the client retries later.
+    /// The limiter has not started the operation. A server should respond with 503, so that the client retries later.
     public struct WaitQueueFull: Error, Hashable, Sendable {
         /// The number of waiting callers.
         public let waiters: Int
@@ -51,8 +51,8 @@ public final class ConcurrencyLimiter: Sendable {
     /// Runs an operation as soon as fewer than ``limit`` operations are running. O(1) if the operation can run immediately, otherwise
     /// O(waiting callers).
     ///
-    /// The operation must not call this method of the same limiter. If all running operations waited for a further slot, none of them would
-    /// end.
+    /// The operation must not call `run` of the same limiter. Otherwise, all running operations could wait for another slot, and none of
+    /// them would ever end.
     ///
     /// - Parameters:
     ///   - isolation: The actor on which the operation runs; by default the caller's actor.
@@ -69,7 +69,7 @@ public final class ConcurrencyLimiter: Sendable {
         return try await operation()
     }
 
-    /// Takes a slot, or waits in the queue until another operation passes its slot on.
+    /// Takes a slot, or waits in the queue until an operation that ends passes its slot to this caller.
     private func enter() async throws {
         try Task.checkCancellation()
         let id = try state.withLock { state throws(WaitQueueFull) -> UInt64? in

@@ -2,13 +2,13 @@ import Synchronization
 
 /// Lets many callers share one operation. The first caller starts the operation, and all callers get its result.
 ///
-/// The operation continues even if the first caller is canceled, because the result must not be lost. An example of such a result is a
-/// rotated token. By default, a canceled caller throws `CancellationError` immediately. The other callers are not affected.
+/// The operation continues even if the first caller is canceled, because a result such as a rotated token must not be lost. By default,
+/// `run` throws `CancellationError` immediately for a canceled caller. The other callers still get the result.
 package final class SingleFlight<Value: Sendable>: Sendable {
     /// The result of an operation that all of its callers get.
     package typealias Outcome = Result<Value, any Error>
 
-    /// The callers and the running operation. Both change together under one lock.
+    /// The waiting callers and the running operation. Both change together under one lock.
     private struct State {
         var waiters: [UInt64: CheckedContinuation<Outcome?, Never>] = [:]
         /// The callers that were canceled before they started to wait.
@@ -25,20 +25,20 @@ package final class SingleFlight<Value: Sendable>: Sendable {
 
     /// The number of waiting callers.
     package var waiting: Int { state.withLock(\.waiters.count) }
-    /// Whether no operation is running and no state of a caller is stored.
+    /// Whether no operation is running, no caller waits, and no canceled caller is recorded.
     package var isIdle: Bool { state.withLock { $0.waiters.isEmpty && $0.left.isEmpty && $0.flight == nil } }
 
-    /// The next step of a caller, which is decided under the lock of the caller and the lock of this type.
+    /// The next step of a caller. A closure of the caller decides it while the lock of this type is held.
     package enum Entrance {
         /// The result exists already, so no operation is started.
         case ready(Value)
-        /// The operation can have no result, so the caller throws the error.
+        /// The operation can't succeed, so ``run(isCancellable:unless:_:)`` throws the error.
         case hopeless(any Error)
         /// Join the operation, or start it.
         case join
     }
 
-    /// The step of a caller after it has entered: a result, the start of the operation, or the wait for it.
+    /// The step that follows the decision: return a result, start the operation, or wait for the running operation.
     private enum Step { case resume(Outcome?), start(UInt64), parked }
 
     /// Joins the running operation, or starts one.
@@ -105,7 +105,7 @@ package final class SingleFlight<Value: Sendable>: Sendable {
         case .parked: break
         case .start(let flight):
             shared.store(false, ordering: .relaxed)
-            // This task is the only one in the library without a parent, because the task must outlive the caller that started it.
+            // This task has no parent, because it must outlive the caller that started it.
             Task {
                 let outcome: Outcome
                 do { outcome = .success(try await operation()) } catch { outcome = .failure(error) }

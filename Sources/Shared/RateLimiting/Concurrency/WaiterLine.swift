@@ -1,9 +1,9 @@
 /// A queue of tasks. Each task waits until it is woken. The queue is a value, and its owner protects it with a lock.
 ///
-/// A task enters the queue and parks (suspends) with ``wait(park:wake:)``. A woken waiter stays in the queue. It checks the state of the
-/// owner again, and then leaves the queue or parks again. The owner can also remove the first waiter, which then continues.
+/// A task enters the queue and parks (suspends) with ``wait(park:wake:)``. A woken task stays in the queue until it has checked the owner's
+/// state. The task then leaves the queue or parks again. The owner can also remove the first waiting task, which then continues.
 package struct WaiterLine<Tag: Sendable>: Sendable {
-    /// A continuation. It must be resumed outside the lock.
+    /// The continuation of a parked task. Resume it only after the lock is released.
     package typealias Wake = CheckedContinuation<Void, Never>
 
     /// A task in the queue.
@@ -29,7 +29,8 @@ package struct WaiterLine<Tag: Sendable>: Sendable {
     /// Returns the number of waiters whose tag matches.
     package func count(where isMeant: (Tag) -> Bool) -> Int { waiters.count { isMeant($0.tag) } }
 
-    /// Adds a waiter directly behind the last waiter that has precedence. By default, adds the waiter at the end. O(overtaken waiters).
+    /// Adds a waiter directly behind the last waiter that has precedence over it. By default, the method adds the waiter at the end.
+    /// O(overtaken waiters).
     /// - Parameters:
     ///   - tag: The value by which the owner distinguishes waiters.
     ///   - goesBefore: Whether a waiter with a tag has precedence over the new waiter.

@@ -2,7 +2,8 @@
 ///
 /// The fair share of a network is the quota divided by the number of networks with an admission in the window, but at least 1. A network
 /// that has used less than its fair share is admitted even if the shared limit refuses. For a quota `q` and `n` networks, at most `q +
-/// max(q, n)` requests are therefore admitted in a window. If the work must be done at the rate `q`, the caller must queue the excess.
+/// max(q, n)` requests are therefore admitted in a window. If the server can only process `q` requests per window, the caller must queue
+/// the excess.
 ///
 /// ```swift
 /// var shares = FairShare()
@@ -12,9 +13,9 @@
 /// }
 /// ```
 ///
-/// The window slides exactly: an admission counts for `window`, and not a nanosecond longer. At most `capacity` admissions are recorded.
-/// When there are more admissions, the oldest ones are removed early. Their networks can then be admitted too often, but at most by the
-/// number of removed admissions. A network without an admission in the window is always admitted.
+/// The window slides exactly: an admission counts for `window`, and not a nanosecond longer. At most `capacity` admissions are recorded. If
+/// there are more admissions, the type removes the oldest ones early. Their networks can then get too many admissions, but at most as many
+/// as were removed early. A network without an admission in the window is always admitted.
 ///
 /// All operations are O(1) amortized.
 package struct FairShare: Sendable {
@@ -39,12 +40,12 @@ package struct FairShare: Sendable {
     private var numbers = 0..<0
     /// The number of admissions of each network in the window. Networks without an admission have no entry.
     private var usage: [KeyDigest: Int] = [:]
-    /// The latest time of a call. Earlier times are replaced by it.
+    /// The latest time that a caller passed. If a later call passes an earlier time, the type uses this time instead.
     private var latest: Duration = .zero
 
     /// Creates an empty table.
-    /// - Parameter capacity: The largest number of recorded admissions. A quota above half of the capacity is reduced to half of the
-    ///   capacity.
+    /// - Parameter capacity: The largest number of recorded admissions. To compute fair shares, a quota above half of the capacity counts
+    ///   as half of the capacity.
     /// - Precondition: `capacity` is at least 2.
     package init(capacity: Int = 65_536) {
         precondition(capacity >= 2, "capacity must be at least 2 (is \(capacity))")
@@ -60,7 +61,7 @@ package struct FairShare: Sendable {
     /// Records an admission that the shared limit granted.
     /// - Parameters:
     ///   - network: The digest of the client's network.
-    ///   - now: The time on a monotonic clock. If this time is before the time of an earlier call, the earlier call's time is used.
+    ///   - now: The time on a monotonic clock. If an earlier call passed a later time, the method uses the later time.
     ///   - window: The window of the shared limit.
     /// - Returns: The admission, which ``cancel(_:)`` removes.
     @discardableResult
@@ -78,7 +79,7 @@ package struct FairShare: Sendable {
     /// Records an admission if the network has used less than its fair share.
     /// - Parameters:
     ///   - network: The digest of the client's network.
-    ///   - now: The time on a monotonic clock. If this time is before the time of an earlier call, the earlier call's time is used.
+    ///   - now: The time on a monotonic clock. If an earlier call passed a later time, the method uses the later time.
     ///   - quota: The quota of the shared limit.
     ///   - window: The window of the shared limit.
     /// - Returns: The admission, which ``cancel(_:)`` removes; `nil` if the network has used its fair share.
@@ -90,7 +91,7 @@ package struct FairShare: Sendable {
         return record(network, at: now, window: window)
     }
 
-    /// Removes an admission that did not take place. Does nothing if the admission has left the window.
+    /// Removes a recorded admission, because the request was not admitted in the end. Does nothing if the admission has left the window.
     package mutating func cancel(_ admission: Admission) {
         guard numbers.contains(admission.number) else { return }
         let index = admission.number % records.count

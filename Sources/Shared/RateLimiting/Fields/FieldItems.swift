@@ -1,7 +1,7 @@
 import Timekeeping
 
-/// The comma-separated items of a field with their parameters. Parsing is lenient: values may be quoted or not, and names may have
-/// uppercase and lowercase letters.
+/// One item of a comma-separated header field, with its parameters. Parsing is lenient: a value can be quoted or not, and the case of names
+/// doesn't matter.
 ///
 /// The parser reads bytes rather than characters. Otherwise, a combining mark after a comma would hide the comma.
 struct FieldItem {
@@ -54,7 +54,7 @@ struct FieldItem {
         return start[..<(start.lastIndex { !isSpace($0) }.map { $0 + 1 } ?? start.startIndex)]
     }
 
-    /// Returns the text without its quotes and backslashes. A text without quotes stays unchanged.
+    /// Returns the text without its quotes and its escaping backslashes. A text without quotes stays unchanged.
     private static func unquoted(_ text: ArraySlice<UInt8>) -> String {
         guard text.count >= 2, text.first == 34, text.last == 34 else { return String(decoding: text, as: UTF8.self) }
         var (plain, isEscaped) = ([UInt8](), false)
@@ -72,7 +72,7 @@ struct FieldItem {
 
 /// Parses the numbers that servers write into fields. Returns `nil` for a value that can't be read.
 enum FieldNumber {
-    /// Parses digits. The fraction of a number, such as Reddit's `99.0`, is dropped, so the result never exceeds the reported number.
+    /// Parses digits, and drops a fraction, such as in Reddit's `99.0`. The result therefore never exceeds the reported number.
     static func count(_ text: String?) -> Int? { parts(text)?.whole }
 
     /// Parses a window in whole seconds. Zero is invalid.
@@ -103,7 +103,7 @@ enum FieldNumber {
         return Int(String(Substring(parts[0]))).map { ($0, hasFraction) }
     }
 
-    /// Parses a date to seconds since 1970. A fraction is rounded up. Returns `nil` for a date in a time zone other than UTC.
+    /// Parses a date to seconds since 1970, and rounds a fraction up. Returns `nil` for a date in a time zone other than UTC.
     private static func date(_ text: String, now: Int64) -> Int64? {
         if let seconds = HTTPDate.seconds(text, now: now) { return seconds }
         guard let zone = text.utf8.last, zone == UInt8(ascii: "Z") || zone == UInt8(ascii: "z") else { return nil }

@@ -1,8 +1,8 @@
 import Timekeeping
 
-/// Encodes the fields with which a server reports its limits (draft-ietf-httpapi-ratelimit-headers-10), in the strict format.
+/// Encodes the header fields with which a server reports its limits, in the format of draft-ietf-httpapi-ratelimit-headers-10.
 ///
-/// Times are whole seconds, rounded up. If a structured field can't contain a character of a name, the character becomes `_`.
+/// Times are whole seconds, rounded up. A character of a policy's name that isn't allowed in a structured field becomes `_`.
 ///
 /// ```swift
 /// for (name, value) in RateLimitFields.fields(of: limiter.admit(claims)) {
@@ -17,9 +17,9 @@ public enum RateLimitFields {
     /// The name of the field with the delay of a refusal (RFC 9110, section 10.2.3).
     public static let retryAfterName = "Retry-After"
 
-    /// Returns the fields of a result. They contain the visible policies and their remaining units: those of the limits whose
-    /// ``RateLimitResult/Limit/isVisible`` is true. If the result is a refusal with a delay, the fields include `Retry-After`. The array is
-    /// empty if there are no visible limits and no delay.
+    /// Returns the header fields for a result. They contain the policies and the remaining units of the visible limits (see
+    /// ``RateLimitResult/Limit/isVisible``). If the result is a refusal with a delay, the fields include `Retry-After`. The array is empty
+    /// if there are no visible limits and no delay.
     /// - Parameter result: The result of a decision or of a check.
     public static func fields(of result: RateLimitResult) -> [(name: String, value: String)] {
         [(policyName, policies(of: result)), (limitName, limits(of: result)), (retryAfterName, retryAfter(of: result))]
@@ -36,8 +36,8 @@ public enum RateLimitFields {
         }
     }
 
-    /// Returns the field value that describes one policy, such as `"bandwidth";q=65535;qu="content-bytes";w=10;pk=:cHJv:`. If the unit is
-    /// requests, the value doesn't contain the unit.
+    /// Returns the field value that describes one policy, such as `"bandwidth";q=65535;qu="content-bytes";w=10;pk=:cHJv:`. The value
+    /// contains the unit only if it isn't requests.
     /// - Parameters:
     ///   - policy: The policy.
     ///   - partitionKey: The key that distinguishes this quota from other quotas of the policy; `nil` to omit it. It must not contain a
@@ -80,13 +80,13 @@ public enum RateLimitFields {
 
     /// Returns the value of `Retry-After`; `nil` if the request was admitted, or if it can never be admitted.
     ///
-    /// The value is the longest delay of all refusals. If a limit is used up, the value is at least the parameter `t` of this limit.
+    /// If several limits refuse the request, the value is the longest of their delays.
     /// - Returns: The delay in whole seconds, rounded up; at least 1.
     public static func retryAfter(of result: RateLimitResult) -> String? {
         result.refusal?.retryAfter.map { String(max(1, $0.wholeSecondsRoundedUp)) }
     }
 
-    /// Returns a list with one member per visible limit, which a closure writes; `nil` if no limit is visible.
+    /// Returns a list with one member per visible limit; `nil` if no limit is visible. The closure writes a member.
     private static func list(
         _ result: RateLimitResult,
         _ add: (RateLimitResult.Limit, inout FieldText) -> Void
@@ -135,7 +135,7 @@ public enum RateLimitFields {
         text.add(quoted: policy.name)
     }
 
-    /// Ends a member of the list with its partition key, if it has one.
+    /// Ends a member of the list. Adds the partition key, if there is one.
     private static func end(_ partitionKey: [UInt8]?, _ text: inout FieldText) {
         guard let partitionKey else { return }
         text.add(";pk=:")
@@ -144,9 +144,9 @@ public enum RateLimitFields {
     }
 }
 
-/// Writes the text of a field byte by byte into a buffer that is large enough.
+/// Writes the text of a field byte by byte into a buffer. The caller passes the size of the buffer, which must be large enough.
 struct FieldText: ~Copyable {
-    /// The buffer, which is only valid during the closure.
+    /// The buffer. It is valid only during the closure of ``text(capacity:_:)``.
     private let memory: UnsafeMutableBufferPointer<UInt8>
     /// The number of written bytes.
     private var end = 0
@@ -202,7 +202,7 @@ struct FieldText: ~Copyable {
                 add(UInt8(ascii: "\\"))
                 add(byte)
             case 0x20...0x7E: add(byte)
-            // Continuation bytes of a character beyond ASCII; the first byte became `_`.
+            // For a character outside of ASCII, the first byte becomes `_`, and the method drops the other bytes.
             case 0x80...0xBF: continue
             default: add(UInt8(ascii: "_"))
             }

@@ -1,4 +1,4 @@
-/// A server's report about one of its limits, as a response contains it.
+/// A server's report about one of its limits, decoded from the fields of a response.
 ///
 /// ``decode(now:field:)`` creates values of this type from the fields of a response. Every property is optional, because each server
 /// reports other values. Pass the reports to ``AdaptiveLimit/end(_:with:at:using:)``, so that the client slows down before the server
@@ -45,17 +45,19 @@ public struct ServerLimit: Hashable, Sendable {
 extension ServerLimit {
     /// Decodes a server's limits from the fields of a response.
     ///
-    /// The method reads draft-ietf-httpapi-ratelimit-headers-10, all earlier drafts, and the formats of vendors. Decoding is lenient. A
-    /// value that can't be read counts as absent. A limit is ignored if it has no readable quota, remaining count or reset.
+    /// The method reads draft-ietf-httpapi-ratelimit-headers-10, all earlier drafts, and the formats of vendors. Decoding is lenient. The
+    /// method treats a value that it can't read as absent. It ignores a limit if it can read none of these values: the quota, the number of
+    /// remaining units, and the reset time.
     ///
-    /// If the response has a `Retry-After` field, use its delay instead of the reset times that this method returns. `ErrorContract` reads
-    /// `Retry-After` in all its formats.
+    /// If the response has a `Retry-After` field, use its delay instead of the reset times that this method returns. The module
+    /// `ErrorContract` reads `Retry-After` in all its formats.
     ///
     /// - Parameters:
     ///   - now: Seconds since 1970 from the response's `Date` field, or from the local clock if the response has no such field.
-    ///   - field: Returns the values of a field by its lowercase name; empty if the response has none.
-    /// - Returns: The limits in the order of the fields; empty if the response reports none. The number of limits and the number of bytes
-    ///   that are read are bounded, so a malicious server can't make the method slow.
+    ///   - field: A closure that returns the values of a field by its lowercase name. The array is empty if the response doesn't have the
+    ///     field.
+    /// - Returns: The limits in the order of the fields; empty if the response reports none. The method reads a limited number of limits
+    ///   and bytes, so a malicious server can't make the method slow.
     ///
     /// ```swift
     /// let limits = ServerLimit.decode(now: 1_700_000_000) { name in

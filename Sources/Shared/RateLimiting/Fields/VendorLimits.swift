@@ -1,4 +1,5 @@
-/// Reads limits from separate fields: from the fields of the drafts up to 6, and from the fields of vendors.
+/// Reads limits from responses with a separate field for each value, such as `RateLimit-Limit` and `RateLimit-Remaining`. The drafts up to
+/// 6 and many vendors define such fields.
 ///
 /// Use it only if the response has no limits in a newer format.
 struct VendorLimits {
@@ -10,7 +11,7 @@ struct VendorLimits {
     /// - Parameters:
     ///   - now: Seconds since 1970 at which the server sent the response.
     ///   - policies: The items of the field `RateLimit-Policy`, which can contain the windows.
-    ///   - field: Returns the values of a field by its lowercase name.
+    ///   - field: A closure that returns the values of a field by its lowercase name.
     init(now: Int64, policies: [FieldItem], field: @escaping (String) -> [String]) {
         (self.now, self.policies, self.field) = (now, policies, field)
     }
@@ -28,19 +29,20 @@ struct VendorLimits {
         return shopify.map { [$0] } ?? []
     }
 
-    /// The prefixes and the names of quotas of Linear and Anthropic, which write the name before `limit`, `remaining` and `reset`.
+    /// The prefixes and the quota names of Linear and Anthropic. In their fields, the name of the quota comes before `limit`, `remaining`
+    /// or `reset`.
     private static let quotas = [
         ("x-ratelimit-", ["requests", "complexity", "endpoint-requests"]),
         ("anthropic-ratelimit-", ["requests", "tokens", "input-tokens", "output-tokens"]),
     ]
 
-    /// Reads the limit from the fields of GitHub, GitLab, X, Discord, Reddit, Laravel, Okta and others. With a suffix, reads OpenAI's
-    /// fields.
+    /// Reads a limit from fields with a prefix. Without a suffix, these are the fields of GitHub, GitLab, X, Discord, Reddit, Laravel, Okta
+    /// and others. With a suffix, these are OpenAI's fields.
     private func limit(_ prefix: String, suffix: String, name: String? = nil) -> ServerLimit? {
         func first(_ name: String) -> FieldItem? { FieldItem.items(field(prefix + name + suffix)).first }
         let quotas = FieldItem.items(field(prefix + "limit" + suffix))
-        // A date contains a comma, so the field is not parsed as a list. Discord sends an instant and a duration, and the duration is more
-        // precise.
+        // The method doesn't parse these fields as lists, because a date contains a comma. The duration comes first, because Discord sends
+        // a duration and an instant, and the duration is more precise.
         let reset = ["reset-after", "reset", "next", "resettime"].flatMap { field(prefix + $0 + suffix) }.lazy
         var limit = ServerLimit(
             name: name

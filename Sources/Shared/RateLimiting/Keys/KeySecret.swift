@@ -1,7 +1,7 @@
 /// A secret of 128 bits with which the keys of rate limits are hashed.
 ///
-/// Saved digests can only be used with the secret that made them. Store the secret as long as the digests, but in another place. With both
-/// the secret and the digests, an attacker can guess keys, such as email addresses, and compare their digests.
+/// Saved digests can only be used with the secret that made them, so store the secret as long as the digests. Store it in another place:
+/// with both the secret and the digests, an attacker can guess keys, such as email addresses, and compare their digests.
 ///
 /// ```swift
 /// let secret = KeySecret()
@@ -19,7 +19,7 @@ public struct KeySecret: Hashable, Sendable {
 
     /// Creates a secret from 16 saved bytes.
     ///
-    /// - Parameter bytes: The bytes of ``bytes``, from a source that no attacker can read.
+    /// - Parameter bytes: The saved value of ``bytes``. Store it where no attacker can read it.
     /// - Returns: The secret; `nil` if the number of bytes isn't 16.
     public init?(bytes: some Collection<UInt8>) {
         guard bytes.count == 16 else { return nil }
@@ -35,14 +35,14 @@ public struct KeySecret: Hashable, Sendable {
     }
 
     /// Returns the digest of a key.
-    /// - Parameter key: The key, such as an address. Keys of different policies have the same digest if their parts are equal.
+    /// - Parameter key: The key, such as an address. The digest doesn't depend on the policy: a key has the same digest under all policies.
     package func digest(of key: some PartitionKey) -> KeyDigest {
         var hasher = KeyHasher(self)
         key.hash(into: &hasher)
         return KeyDigest(hash: hasher.finalize())
     }
 
-    /// Returns the digest of a key that is one word.
+    /// Returns the digest of a key that consists of one 64-bit word.
     @inline(__always)
     func digest(of word: UInt64) -> KeyDigest {
         var hasher = KeyHasher(self)
@@ -60,8 +60,8 @@ extension KeySecret: CustomStringConvertible, CustomReflectable {
 
 /// The stored form of a key: a hash of 63 bits. Without the secret, an attacker can't recover the key from the hash.
 ///
-/// Clients never see digests, so clients can't choose keys with the same digest. In a table of a million keys, the probability of two keys
-/// with the same digest is 1 in 18 million. Two such keys would share a quota.
+/// Clients never see digests, so an attacker can't find keys with the same digest. In a table of a million keys, the probability of two
+/// keys with the same digest is 1 in 18 million. Two such keys would share a quota.
 @usableFromInline
 package struct KeyDigest: RawRepresentable, Hashable, Sendable, Codable {
     /// The bits.
@@ -80,8 +80,8 @@ package struct KeyDigest: RawRepresentable, Hashable, Sendable, Codable {
         rawValue = even < Self.firstOfKeys ? even | 1 << 63 : even
     }
 
-    /// A digest that represents all keys without their own window. ``JointRateLimiter/chargeLost(_:after:at:under:)`` charges usage to this
-    /// digest, and new keys start with this usage.
+    /// A reserved digest for the usage with which all keys without their own window start.
+    /// ``JointRateLimiter/chargeLost(_:after:at:under:)`` sets this usage.
     static let everyone = KeyDigest(rawValue: 0)
 
     /// Whether the value is the digest of a key.

@@ -1,10 +1,10 @@
 /// The key under which a policy counts a request: an address, a user, a route, or a combination of them.
 ///
-/// A type conforms by passing its parts to the hasher in a fixed order. The hash doesn't include the type of the key, so use only one type
+/// To conform, pass the parts of the key to the hasher in a fixed order. The hash doesn't include the type of the key, so use only one type
 /// of key for each policy.
 ///
-/// Two values with the same parts share a quota. The hash must be the same in every process, because saved usage is found by it. Don't use
-/// `Hashable` for a part: its hash differs in each process.
+/// Two keys with the same parts share a quota. The hash must be the same in every process, because a limiter finds saved usage by the hash.
+/// Don't pass a hash value of `Hashable`, because it differs in each process.
 public protocol PartitionKey: Sendable {
     /// Passes the parts that identify this key to the hasher.
     /// - Parameter hasher: The hasher, which combines the parts in the order of the calls.
@@ -21,17 +21,16 @@ extension String: PartitionKey {
 
 extension UInt64: PartitionKey {
     /// Hashes the number.
-    /// Hashes the low half and then the high half.
     public func hash(into hasher: inout KeyHasher) { hasher.combine(self) }
 }
 
 extension Int: PartitionKey {
     /// Hashes the number. A number that isn't negative is the same key as the equal `UInt64`.
-    /// Hashes the number of parts and then each part, so that `[a]` and `[a, a]` are different keys.
     public func hash(into hasher: inout KeyHasher) { hasher.combine(UInt64(bitPattern: Int64(self))) }
 }
 
 extension UInt128: PartitionKey {
+    /// Hashes the low half and then the high half.
     public func hash(into hasher: inout KeyHasher) {
         hasher.combine(UInt64(truncatingIfNeeded: self))
         hasher.combine(UInt64(truncatingIfNeeded: self >> 64))
@@ -45,6 +44,7 @@ extension KeyDigest: PartitionKey {
 
 /// A key that consists of several parts, such as an account and an address.
 extension Array: PartitionKey where Element: PartitionKey {
+    /// Hashes the number of parts and then each part, so that `[a]` and `[a, a]` are different keys.
     public func hash(into hasher: inout KeyHasher) {
         hasher.combine(UInt64(count))
         for part in self { part.hash(into: &hasher) }
@@ -54,7 +54,7 @@ extension Array: PartitionKey where Element: PartitionKey {
 /// SipHash-2-4 over 64-bit words (Aumasson and Bernstein, 2012). It is a keyed hash with the same result in every process.
 public struct KeyHasher: Sendable {
     private var state: SipState
-    /// The number of hashed bytes. It is a part of the hash.
+    /// The number of hashed bytes. SipHash includes this number in the hash.
     private var byteCount: UInt64 = 0
 
     init(_ secret: KeySecret) {
@@ -68,7 +68,8 @@ public struct KeyHasher: Sendable {
         state.absorb(word, rounds: 2)
     }
 
-    /// Adds the number of bytes and then the bytes, so that different sequences of parts have different encodings. O(bytes).
+    /// Adds the number of bytes and then the bytes. The number ensures that different sequences of parts have different encodings.
+    /// O(bytes).
     /// - Parameter bytes: The bytes, which are only read during the call.
     public mutating func combine(bytes: UnsafeRawBufferPointer) {
         combine(UInt64(bytes.count))

@@ -52,9 +52,9 @@ struct SipState: Sendable {
 
 /// The secret words with which a limiter hashes keys that are never saved.
 ///
-/// The standard library's hasher is SipHash-1-3 with a random key per process. `SWIFT_DETERMINISTIC_HASHING` disables the random key, so a
-/// secret word is hashed before each key. For integers, the SipHash-1-3 in this file is used: it takes a third of the time, because the
-/// compiler inlines it.
+/// The standard library's hasher is SipHash-1-3 with a random key for each process. The environment variable `SWIFT_DETERMINISTIC_HASHING`
+/// disables the random key, so the limiter hashes a secret word before each key. For integers, the limiter uses the SipHash-1-3 in this
+/// file. It takes a third of the time, because the compiler inlines it.
 @usableFromInline
 struct HashSeed: Sendable {
     @usableFromInline let low = UInt64.random(in: .min ... .max)

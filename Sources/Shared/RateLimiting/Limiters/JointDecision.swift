@@ -1,4 +1,5 @@
-/// A claim on one table, with the digest of its key. The claim is the caller's claim, or a derived claim of the client's network.
+/// A claim on one table, with the digest of its key. It is either the caller's claim, or a claim that the limiter derived from it for a
+/// network of the client.
 struct ResolvedClaim {
     /// The index of the table.
     let table: Int
@@ -6,19 +7,19 @@ struct ResolvedClaim {
     let digest: UInt64
     /// The number of units; 0 for the cost of the policy.
     let cost: Int
-    /// The part of the table that contains the key.
+    /// The shard (the part of the table under one lock) that contains the key.
     let shard: UnsafeMutablePointer<KeyShard>
     /// The action that the table takes for a new key if the table is full.
     let whenFull: WhenFull
-    /// Whether this is the caller's claim, and not the derived claim of a network. Responses show only such claims.
+    /// Whether this is the caller's claim, and not a claim for a network. Responses show only the caller's claims.
     let isNarrow: Bool
-    /// Whether this claim is only counted as a replacement, if the claim before it is skipped.
+    /// Whether the limiter counts this claim only if the limiter skips the claim before it.
     let isFallback: Bool
     /// Whether the charge can be refunded.
     let isRefundable: Bool
-    /// The decision of the table. It is valid while the lock is held.
+    /// The decision of the table. It is valid only while the lock is held.
     var decision = TableDecision(delay: 0, mode: .off)
-    /// Whether the claim is neither checked nor charged, because the table is full.
+    /// Whether the limiter neither checks nor charges this claim, because the table is full.
     var isSkipped = false
     /// The number of charged units.
     var units = 0
@@ -26,20 +27,20 @@ struct ResolvedClaim {
     var next = -1
 
     enum WhenFull {
-        /// The new key is counted in its bucket, a window that several new keys share.
+        /// The table counts the new key in its bucket, a window that several new keys share.
         case bucket
-        /// The claim is skipped, because the next claim counts the network of the client.
+        /// The limiter skips this claim, because the next claim counts the network of the client.
         case skip
-        /// The claim is skipped after the claim of the network has been added.
+        /// The limiter first adds a claim for the client's widest network, and then skips this claim.
         case fallBack
     }
 }
 
-/// A decision under several rules. The locks of all rules are held while all rules are checked, and until all are charged.
+/// A decision under several rules. The caller holds the locks of all claimed keys from the first check to the last charge.
 struct JointDecision {
-    /// The index of the refused claim with the longest delay; -1 if no claim is refused. If several delays are equal, the first claim
-    /// decides.
+    /// The refused claim with the longest delay, among the claims of one mode.
     struct Verdict {
+        /// The index of the claim; -1 if no claim is refused. If several claims have the same delay, the index of the first one.
         var place = -1
         var delay: Int64 = 0
 
@@ -52,16 +53,17 @@ struct JointDecision {
     private var now = Int64.min
     private(set) var enforced = Verdict()
     private(set) var inShadow = Verdict()
-    /// Whether the claims of networks are required because a table is full. If so, there is no decision yet.
+    /// Whether the decision needs claims for the client's networks, because a table is full. If so, there is no decision yet.
     private(set) var needsFallback = false
-    /// Whether memory was short.
+    /// Whether a table had no room for a key. The limiter then removes some unused keys after the decision.
     private(set) var isPressed = false
 
     init(_ claims: UnsafeMutableBufferPointer<ResolvedClaim>) {
         self.claims = claims
     }
 
-    /// Links claims in the order of their tables. All callers take their locks in this order. O(claims²), which is fast for few claims.
+    /// Links claims in the order of their tables. All callers take their locks in this order, so that no two callers wait for each other.
+    /// O(claims²), which is fast for few claims.
     ///
     /// - Returns: The index of the first claim.
     static func chain(_ claims: UnsafeMutableBufferPointer<ResolvedClaim>, names: [String]) -> Int {
@@ -90,10 +92,10 @@ struct JointDecision {
 
     /// Admits or refuses the request while the locks are held.
     ///
-    /// - Parameter hasFallbacks: Whether the claims of all networks have been added.
+    /// - Parameter hasFallbacks: Whether the caller has already added the claims for networks that count only as a fallback.
     ///
-    /// If a table is full and the claims of networks are missing, the method sets ``needsFallback`` and charges nothing. The caller then
-    /// adds these claims and calls the method of a new decision.
+    /// If a table is full and the claims for networks are missing, the method sets ``needsFallback`` and charges nothing. The caller then
+    /// adds these claims and makes a new decision.
     mutating func make(at now: Int64, charges: Bool, hasFallbacks: Bool) {
         agree(on: now)
         for place in claims.indices {
@@ -117,7 +119,7 @@ struct JointDecision {
         if charges && enforced.place < 0 { charge() }
     }
 
-    /// Returns whether a network's claim is not needed, because the claim before it is not skipped.
+    /// Returns whether a claim for a network is not needed, because the decision counts the claim before it.
     private func isUnusedFallback(_ place: Int) -> Bool { claims[place].isFallback && !claims[place - 1].isSkipped }
 
     /// Uses one instant for all claims: the latest instant of all their shards. All shards record this instant.
@@ -127,7 +129,7 @@ struct JointDecision {
         for claim in claims { _ = claim.shard.instant(self.now) }
     }
 
-    /// Charges the enforced rules. If the rules in shadow mode also admit the request, the method charges them in the same way.
+    /// Charges the enforced rules. If all rules in shadow mode also admit the request, the method charges these rules too.
     private mutating func charge() {
         for place in claims.indices where !isUnusedFallback(place) {
             let claim = claims[place]
@@ -143,11 +145,11 @@ struct JointDecision {
         }
     }
 
-    /// Returns the charge of the refundable claims; `nil` if there is nothing to refund. The bucket of new keys is not refunded, because
-    /// several keys share it.
+    /// Returns the charge of the refundable claims; `nil` if there is nothing to refund. Units that were counted in the bucket of a new key
+    /// can't be refunded, because several keys share the bucket.
     func refundableCharge() -> RateLimitCharge? {
         var parts: [RateLimitCharge.Part] = []
-        // The claims of networks follow the claim of their policy.
+        // The claims for networks follow the caller's claim, which has the name of the policy.
         var policy = ""
         for claim in claims where claim.isRefundable {
             let table = claim.shard.table

@@ -2,11 +2,11 @@ import Synchronization
 import Timekeeping
 
 extension JointRateLimiter {
-    /// Returns the usage of the keys that have changed since they were last returned, so that the caller can save it. The array is empty if
-    /// no key has changed.
+    /// Returns the usage of changed keys, so that the caller can save the usage. A key has changed if it was charged or reset after an
+    /// earlier call returned it. The array is empty if no key has changed.
     ///
-    /// Each key occurs once, with its latest usage, even if the key has changed several times. If rows could not be saved, pass the rows to
-    /// ``returnChanges(_:)``. O(count + locks). The method holds each lock only while it reads the rows of that lock.
+    /// Each key occurs once, with its latest usage, even if the key has changed several times. If the caller could not save the rows, pass
+    /// them to ``returnChanges(_:)``. O(count + locks). The method holds each lock only while it reads the keys under that lock.
     ///
     /// ```swift
     /// let rows = limiter.takeChanges()
@@ -19,8 +19,8 @@ extension JointRateLimiter {
     ///
     /// - Parameters:
     ///   - count: The maximum number of rows. Call the method again if it returns this number.
-    ///   - time: Returns the time on the clocks that outlive the process. The method calls the closure after the rows are made, so that no
-    ///     time is counted twice.
+    ///   - time: Returns the current time on the clocks that outlive the process. The method calls the closure after it has read the usage,
+    ///     so that no time is counted twice.
     public func takeChanges(
         upTo count: Int = 1_000,
         time: () -> SnapshotTime = SnapshotTime.now
@@ -35,15 +35,17 @@ extension JointRateLimiter {
                 table.dropExpired(2, at: now)
                 return table.takeChanges(upTo: count - saved.count, at: now)
             }
-            // One row represents all new keys, so only the first shard adds this row.
+            // One row with the digest `everyone` represents all new keys, so only the first shard adds this row.
             saved += rows.filter { place.shard == 0 || $0.key != .everyone }.map { (names[place.rule], $0) }
         }
         return Self.stamp(saved, time)
     }
 
-    /// Gives back rows that the caller could not save. A later call of ``takeChanges(upTo:time:)`` returns their keys again. O(rows).
+    /// Marks the keys of rows as changed again, because the caller could not save the rows. A later call of ``takeChanges(upTo:time:)``
+    /// returns these keys again. O(rows).
     ///
-    /// The rows only identify the keys. The later call returns the usage at the time of that call. Rows of unknown policies are ignored.
+    /// The method uses only the keys of the rows: the later call returns the usage at the time of that call. The method ignores rows of
+    /// unknown policies.
     /// - Parameter unsaved: Rows that ``takeChanges(upTo:time:)`` or ``takeChanges(of:time:)`` returned.
     public func returnChanges(_ unsaved: [SavedRateLimit]) {
         for saved in unsaved {
@@ -54,11 +56,11 @@ extension JointRateLimiter {
 
     /// Returns the usage of the keys of some claims and of their networks, including unchanged keys. O(claims).
     ///
-    /// Use this method to save the usage immediately, such as in the transaction of the request. ``takeChanges(upTo:time:)`` takes these
-    /// keys only if they change again, or if ``returnChanges(_:)`` returns them.
+    /// Use this method to save the usage immediately, such as in the transaction of the request. Afterwards, the keys count as unchanged:
+    /// ``takeChanges(upTo:time:)`` returns them only if they change again, or if the caller passes them to ``returnChanges(_:)``.
     /// - Parameters:
     ///   - claims: The claims of a request, as for ``admit(_:)``.
-    ///   - time: Returns the time on the clocks that outlive the process. The method calls the closure after the rows are made.
+    ///   - time: Returns the current time on the clocks that outlive the process. The method calls the closure after it has read the usage.
     /// - Returns: A row for each key that has a window.
     /// - Precondition: Every claim names a rule of this limiter.
     public func takeChanges(
@@ -77,7 +79,8 @@ extension JointRateLimiter {
         return Self.stamp(rows, time)
     }
 
-    /// Adds the time to rows. The time is read after the rows, so that a restored row never counts as older than it is.
+    /// Adds the current time to rows. The method reads the time after the usage. A later restore therefore never takes the usage to be
+    /// older than it is.
     private static func stamp(_ rows: [(policy: String, row: TableRow)], _ time: () -> SnapshotTime) -> [SavedRateLimit] {
         guard !rows.isEmpty else { return [] }
         let time = time()
@@ -92,19 +95,19 @@ extension JointRateLimiter {
 }
 
 extension JointRateLimiter {
-    /// Adds saved usage. The current usage of the key stays. O(quota log quota).
+    /// Adds saved usage to the current usage of its key. O(quota log quota).
     ///
-    /// Units older than the window are dropped, and negative ages count as zero. If the usage was saved under another algorithm, the whole
-    /// quota counts as used.
+    /// The method drops units that are older than the window, and treats negative ages as zero. If the usage was saved under another
+    /// algorithm, the whole quota counts as used.
     ///
-    /// Within one boot, the boot's clock measures the time since the save, independently of the wall clock. Across boots, the wall clock
-    /// measures this time. If the wall clock went backwards, the elapsed time is zero. Earlier versions saved rows for windows that new
-    /// keys shared, and these rows are ignored.
+    /// If the system has not been restarted since the save, the clock of the boot measures the elapsed time, independently of the wall
+    /// clock. After a restart of the system, the wall clock measures this time. If the wall clock went backwards, the elapsed time is zero.
+    /// Earlier versions saved rows for windows that new keys shared, and the method ignores these rows.
     ///
     /// - Parameters:
-    ///   - saved: The saved usage, under the secret of this limiter.
-    ///   - time: The current time, on the clocks with which the usage was saved.
-    /// - Returns: Whether there is a rule with the name of the policy. If there is no rule, the usage is ignored.
+    ///   - saved: The saved usage. Its key must have been hashed with the secret of this limiter.
+    ///   - time: The current time on the clocks that measured the time of the save.
+    /// - Returns: Whether there is a rule with the name of the policy. If there is no such rule, the method ignores the usage.
     @discardableResult
     public func restore(_ saved: SavedRateLimit, at time: SnapshotTime = .now()) -> Bool {
         guard let rule = names.firstIndex(of: saved.state.policy) else { return false }
@@ -122,21 +125,21 @@ extension JointRateLimiter {
         return true
     }
 
-    /// Counts the whole quota of every key as used, including unknown keys.
+    /// Counts the whole quota of every key as used, including keys that the limiter doesn't know yet.
     ///
-    /// Use this method if admissions in a time span may not have been saved. An example is the last second before the process was killed.
-    /// Call it after the saved usage is restored:
+    /// Use this method if admissions in a time span may not have been saved, such as in the last second before the process was killed.
+    /// First restore the saved usage, and then call this method:
     ///
     /// ```swift
     /// for row in rows { limiter.restore(row) }
     /// limiter.chargeLost(.seconds(1), after: lastSave)
     /// ```
     ///
-    /// The quota becomes available again as if the whole quota had been admitted at the end of the span. O(keys); only one lock is held at
-    /// a time.
+    /// The quota becomes available again as if the whole quota had been admitted at the end of the span. O(keys). The method holds only one
+    /// lock at a time.
     ///
     /// - Parameters:
-    ///   - span: The longest time before the kill whose admissions may not have been saved.
+    ///   - span: The longest time before the kill in which admissions may not have been saved.
     ///   - lastSave: The time of the last save.
     ///   - time: The current time, on the same clocks.
     ///   - policies: The names of the policies whose admissions may be missing; `nil` for all policies.
@@ -169,12 +172,12 @@ extension JointRateLimiter {
         }
     }
 
-    /// Adds saved usage and later admissions to a key, as if this limiter had counted them at their times. The current usage of the key
-    /// stays. O(admissions · quota).
+    /// Adds saved usage and later admissions to the current usage of a key, as if this limiter had counted them at their times.
+    /// O(admissions · quota).
     ///
     /// - Parameters:
-    ///   - admissions: The later admissions, oldest first. If the policy would have refused a unit for more than a second, the unit is
-    ///     ignored.
+    ///   - admissions: The later admissions, oldest first. The method ignores an admission that the policy would have refused with a delay
+    ///     of more than a second.
     ///   - key: The digest of the key under the secret of this limiter.
     ///   - policy: The name of the policy.
     ///   - saved: The saved usage of the key under the policy; `nil` if there is none.
@@ -208,7 +211,7 @@ extension JointRateLimiter {
     }
 }
 
-/// The saved usage of a key and its later admissions, on a limiter's own clock.
+/// The saved usage of a key and its later admissions, with instants on the limiter's clock.
 private struct RestoredUsage {
     /// The saved usage; `nil` if there is none.
     let saved: RateLimitSnapshot?
@@ -221,13 +224,15 @@ private struct RestoredUsage {
 }
 
 extension WindowTable where Window: ~Copyable {
-    /// All usage is added in one step, because usage that has expired by now may not have expired at the next admission.
+    /// Adds saved usage and later admissions to a key in one step. Separate steps could remove saved usage that has expired by now, but
+    /// that still counted at the time of a later admission.
     fileprivate mutating func relive(_ past: RestoredUsage, of key: KeyDigest, at now: Int64) {
         change(key, at: now) { window, terms in
             if let saved = past.saved { window.restore(saved, at: past.start, terms: terms, time: past.startTime) }
             for (units, instant) in past.admissions {
                 let units = min(units, terms.burst)
-                // The save time is slightly late, so the whole quota may still seem to be used.
+                // The time of a save is read slightly after the usage. At the time of the next admission, the whole quota can therefore
+                // still seem to be used.
                 let wait = window.delay(at: instant, terms: terms, cost: units)
                 if wait <= 1_000_000_000 { window.charge(at: instant + wait, terms: terms, cost: units) }
             }
@@ -235,7 +240,7 @@ extension WindowTable where Window: ~Copyable {
     }
 }
 
-/// The lock at which the next batch of changes begins. It advances with each batch, so that no lock is always last.
+/// A counter that determines the shard at which the next batch begins. It advances with each batch, so that no shard is always last.
 final class ChangeCursor: Sendable {
     private let position = Mutex(0)
 

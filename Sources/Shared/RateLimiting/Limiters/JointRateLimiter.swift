@@ -5,8 +5,8 @@ import Timekeeping
 /// A request claims units of one or more policies, such as a policy by address, a policy by account, and a policy for all clients together.
 /// Either every enforced policy admits and counts the request, or no policy counts it.
 ///
-/// This also holds for concurrent callers. A decision holds the locks of its keys from the first check to the last charge, and takes the
-/// locks in the order of the rules. For a single policy, use ``KeyedRateLimiter``.
+/// This guarantee also holds for concurrent callers: a decision holds the locks of its keys from the first check to the last charge. All
+/// decisions take the locks in the order of the rules, so no deadlock is possible. For a single policy, use ``KeyedRateLimiter``.
 ///
 /// ```swift
 /// let limiter = JointRateLimiter(
@@ -20,26 +20,29 @@ import Timekeeping
 /// if let refusal = limiter.admit(claims).refusal { return refuse(refusal.policy.name, refusal.retryAfter) }
 /// ```
 ///
-/// Keys are stored as 64-bit hashes under a secret, never as text. A decision takes O(claims). A decision waits only for locks, which other
-/// callers hold for well below a microsecond.
+/// Keys are stored as 64-bit hashes under a secret, never as text. A decision takes O(claims). A decision can wait only for locks that
+/// other decisions hold, each for well below a microsecond.
 ///
 /// ## Memory
 ///
-/// All tables share one limit of memory. An eighth of the memory is reserved for the tables of the rules, in equal parts. A quarter is
-/// reserved for the tables of networks, in equal parts. The rest is available to all tables.
+/// Each rule has a table of keys. A rule with ``WideLimits`` has further tables for the networks of its clients. All tables share one limit
+/// of memory. An eighth of the memory is reserved for the rules' own tables, in equal parts. A quarter is reserved for the tables of
+/// networks, in equal parts. The rest is available to all tables.
 ///
 /// If there is no room for a new key, the table evicts another key. The table chooses several keys at random and evicts the key with the
-/// least used quota. A key that has used more than half of its quota is never evicted. If no key can be evicted, the new key is counted by
-/// the networks of its client (``WideLimits``). If there are no networks, or if their tables are also full, the new key is counted in a
-/// window that several keys share. Each lock has 16 such windows, and the digest of a key determines its window.
+/// least used quota. A key that has used more than half of its quota is never evicted. If no key can be evicted, the limiter counts the
+/// request for the networks of its client (``WideLimits``). If the claim has no networks, or if their tables are also full, the limiter
+/// counts the request in a window that several new keys share. Each part of a table has 16 such windows, and the hash of a key determines
+/// its window.
 public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Duration {
-    /// The position of a rule's tables.
+    /// The position of a rule's tables in ``rules``.
     private struct Place {
         /// The name of the policy.
         var name: String
-        /// The index of the table of the claims themselves. If the rule counts networks, the tables of near and far networks follow it.
+        /// The index of the table for the callers' own claims. If the rule counts networks, the tables of the near and the far networks
+        /// follow this table.
         var first: Int
-        /// The condition under which networks are counted; `nil` if the rule counts none.
+        /// The condition under which a request is also counted for networks; `nil` if the rule counts no networks.
         var use: WideLimits.Use?
     }
 
@@ -49,7 +52,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     let rules: [KeyShards]
     /// The shard at which the next batch of changes begins.
     let changes = ChangeCursor()
-    /// The positions of the rules, in their order.
+    /// The positions of the rules' tables, in the order of the rules.
     private let places: [Place]
     /// The shard from which the next sweep removes unused keys.
     private let sweeps = ChangeCursor()
@@ -59,16 +62,17 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     private let memory: Int
     private let secret: KeySecret
     private let clock: C
-    /// The instant of the creation. Tables store instants relative to it.
+    /// The instant at which the limiter was created. Tables store instants relative to this instant.
     private let origin: C.Instant
 
     /// Creates a limiter.
     /// - Parameters:
     ///   - rules: The rules. The names of their policies must be distinct.
     ///   - capacity: The maximum number of keys with their own window, for each table. If `nil`, only the memory limits the number.
-    ///   - memory: The maximum number of bytes that the keys of all tables use. Concurrent allocations can exceed it for a short time.
-    ///   - secret: The secret under which keys are hashed. To restore saved usage, pass the secret under which it was saved.
-    ///   - recordsChanges: Whether changes are recorded for ``takeChanges(upTo:time:)``. If so, call that method regularly.
+    ///   - memory: The maximum number of bytes that the keys of all tables use. Concurrent decisions can exceed this limit for a short
+    ///     time.
+    ///   - secret: The secret with which keys are hashed. To restore saved usage, pass the secret of the limiter that saved it.
+    ///   - recordsChanges: Whether the limiter records which keys have changed. If `true`, call ``takeChanges(upTo:time:)`` regularly.
     ///   - clock: A monotonic clock.
     /// - Precondition: `rules` is not empty, the names of the policies are distinct, `capacity` and `memory` are positive.
     public init(
@@ -89,7 +93,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
         let tables = all.flatMap(\.self)
         names = tables.map(\.policy.name)
         precondition(Set(names).count == names.count, "joint limits need distinct names (are \(names))")
-        // The tables of networks are used when other tables are full, so they get most of the reserved memory.
+        // The limiter uses the tables of networks when other tables are full, so the tables of networks get most of the reserved memory.
         let networkCount = tables.count - rules.count
         let reserved = (narrow: memory / 8 / rules.count, network: memory / 4 / max(1, networkCount))
         let pool = MemoryPool(size: memory - memory / 8 - (networkCount > 0 ? memory / 4 : 0))
@@ -116,7 +120,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     /// The current rules.
     public var currentRules: [RateLimitRule] { places.map { rules[$0.first].rule } }
 
-    /// The names of all policies in the order of their numbers, including the policies of networks.
+    /// The names of all policies, including the policies of networks. A log of admissions identifies a policy by its index in this array.
     public var policyNames: [String] { names }
 
     /// The memory that the keys use, and the number of actions that the limiter took because memory was short. O(locks).
@@ -144,8 +148,8 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
 
     /// Admits or refuses one request at an instant that the caller already knows.
     ///
-    /// Use it to decide about a request at the time of its receipt. If an earlier call used a later instant, the limiter uses that later
-    /// instant.
+    /// Use it to decide about a request at the time of its receipt. If an earlier call passed a later instant, the limiter uses the later
+    /// instant for this request too.
     /// - Parameters:
     ///   - claims: The claims of the request.
     ///   - instant: The instant of the request, from the clock of this limiter.
@@ -159,8 +163,8 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     ///
     /// - Parameters:
     ///   - claims: The claims of the request.
-    ///   - report: A closure that is called for each charge with the index of the policy in ``policyNames``, the digest of the key and the
-    ///     units. No lock is held during the call.
+    ///   - report: A closure that receives each charge: the index of the policy in ``policyNames``, the digest of the key, and the units.
+    ///     The limiter holds no lock while it calls the closure.
     /// - Precondition: Every claim names a rule of this limiter, and no two claims name the same rule.
     package func admit(_ claims: [RateLimitClaim], reporting report: (Int, KeyDigest, Int) -> Void) -> RateLimitResult {
         decide(claims, at: clock.now, charges: true, report: report)
@@ -176,13 +180,13 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
         decide(claims, at: clock.now, charges: false)
     }
 
-    /// Refunds the units that an admission charged, including units of the client's networks. Afterwards, the state is as if the request
-    /// had not been admitted.
+    /// Refunds the units that an admission charged, including the units that it charged to the client's networks. Afterwards, the state is
+    /// as if the limiter had not admitted the request.
     ///
-    /// A refund never returns more than the admission took. For the sliding window, the refund is exact. For a GCRA, the refund is exact if
-    /// the same key was not admitted again after the admission. Otherwise, the refund can be too small by the time between the admission
-    /// and the refund, because a GCRA stores no instants. A policy refunds nothing if it has changed its algorithm since the admission, or
-    /// has removed the key. O(quota) for each policy.
+    /// A refund never returns more units than the admission charged. For the sliding window, the refund is exact. For a GCRA, the refund is
+    /// exact if the same key has not been admitted again in the meantime. Otherwise, the refund can be too small, because a GCRA stores no
+    /// instants. The missing part is at most the number of units that became available between the admission and the refund. A policy
+    /// refunds nothing if its algorithm has changed since the admission, or if the limiter has removed the key. O(quota) for each policy.
     /// - Parameters:
     ///   - charge: The charge of an admission by this limiter. Each policy refunds its units only once.
     ///   - policies: The names of the policies to refund; `nil` for all refundable policies.
@@ -198,15 +202,15 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     /// policy.
     ///
     /// If the new window is longer, admissions older than the old window are not counted. If the algorithm changes from GCRA to the sliding
-    /// window, a key with any usage waits a whole window. O(keys). The change holds only one lock at a time, and a decision waits only for
-    /// the locks of the keys that it claims.
+    /// window, each key with usage is refused for one whole window, because a GCRA doesn't store the times of its admissions. O(keys). The
+    /// change holds only one lock at a time, so most decisions don't wait for it.
     ///
     /// ```swift
     /// limiter.change(to: RateLimitRule(.requests(2, per: .seconds(900), name: "login-account")))
     /// ```
     ///
-    /// - Parameter rule: The new rule, whose policy has the name of an existing one.
-    /// - Precondition: There is a rule with that name.
+    /// - Parameter rule: The new rule. Its policy has the same name as the policy that it replaces.
+    /// - Precondition: The limiter has a rule whose policy has this name.
     public func change(to rule: RateLimitRule) {
         let place = place(of: rule.policy.name)
         let networks = place.use == nil ? [] : rule.networkRules
@@ -215,12 +219,12 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
 
     /// Removes the usage of a key under one policy.
     ///
-    /// The next request of the key then has the whole quota. Use it in tools of an operator, for example to unblock a user. To return the
-    /// units of one request, use ``refund(_:under:)``.
+    /// The whole quota is then available to the key again. Use this method in an operator's tools, for example to unblock a user. To return
+    /// the units of one request, use ``refund(_:under:)``.
     /// - Parameters:
     ///   - policy: The name of the policy.
-    ///   - key: The key. A key without usage is ignored.
-    /// - Precondition: There is a rule with that name.
+    ///   - key: The key. If it has no usage, the method does nothing.
+    /// - Precondition: The limiter has a rule whose policy has this name.
     public func reset(_ policy: String, key: some PartitionKey) {
         let digest = secret.digest(of: key)
         rules[place(of: policy).first].shard(of: digest).withTable { $0.reset(digest) }
@@ -228,8 +232,8 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
 
     /// Removes the usage of all keys under all policies. O(keys).
     ///
-    /// Every client then has its whole quota at once, so the server may get a burst of requests. If the limiter records changes, the saved
-    /// rows of these keys are removed with the next save.
+    /// The whole quota is then available to every client again, so the server can get a burst of requests. If the limiter records changes,
+    /// ``takeChanges(upTo:time:)`` reports the keys, so that the caller deletes their saved rows.
     public func resetAll() {
         for rule in rules { (0..<rule.count).forEach { rule[$0].withTable { $0.reset(nil) } } }
     }
@@ -237,11 +241,11 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     /// Returns the number of keys with their own window under a policy.
     ///
     /// - Parameter policy: The name of the policy.
-    /// - Precondition: There is a rule with that name.
+    /// - Precondition: The limiter has a rule whose policy has this name.
     public func count(of policy: String) -> Int { rules[place(of: policy).first].keyCount }
 
     /// Returns the position of a policy's tables.
-    /// - Precondition: There is a rule with that name.
+    /// - Precondition: The limiter has a rule whose policy has this name.
     private func place(of policy: String) -> Place {
         for place in places where place.name == policy { return place }
         preconditionFailure("no rule is named \(policy) (are \(places.map(\.name)))")
@@ -254,8 +258,9 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     /// - Parameters:
     ///   - claims: The claims of the request.
     ///   - instant: The instant of the request.
-    ///   - charges: Whether an admitted request is counted.
-    ///   - report: Receives the table, the key and the units of each charge, after the locks are released.
+    ///   - charges: Whether the limiter counts an admitted request.
+    ///   - report: A closure that receives the index of the table, the digest of the key, and the units of each charge. The method calls
+    ///     the closure after it has released the locks.
     @inline(__always)
     private func decide(
         _ claims: [RateLimitClaim],
@@ -290,12 +295,12 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
         return result
     }
 
-    /// Returns the maximum number of table claims that result from the given claims.
+    /// Returns the maximum number of claims after the claims for networks have been added.
     static func mostResolved(_ claims: [RateLimitClaim]) -> Int { claims.reduce(0) { $0 + ($1.networks == nil ? 1 : 3) } }
 
-    /// Finds the tables and keys of claims.
+    /// Finds the table and the digest of each claim, and adds the claims for the client's networks.
     ///
-    /// - Parameter hasFallbacks: Whether a claim gets an additional claim for the widest network, if its networks only count as a fallback.
+    /// - Parameter hasFallbacks: Whether to add a claim for the client's widest network, if the rule counts networks only as a fallback.
     /// - Returns: The used part of the memory.
     func resolve(
         _ claims: [RateLimitClaim],
@@ -341,7 +346,8 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
         return UnsafeMutableBufferPointer(rebasing: memory[..<count])
     }
 
-    /// Removes some unused keys of any table. Otherwise, a table without new keys would use memory that other tables need. O(1).
+    /// Removes some unused keys of the next shard, in any table. A table otherwise removes unused keys only when it gets new keys, and
+    /// would keep memory that other tables need. O(1).
     private func sweep() {
         var place = sweeps.next(of: rules.reduce(0) { $0 + $1.count })
         for rule in rules {

@@ -10,19 +10,20 @@ public import Timekeeping
 /// ```
 ///
 /// Keys are stored as keyed 63-bit hashes, never as text. If the table is full, a new key evicts another key. The table chooses several
-/// keys at random and evicts the key with the least used quota. A key that has used more than half of its quota is never evicted. A key can
-/// exceed its quota by at most the usage that was evicted with it. If no key can be evicted, several new keys share a window. Each lock has
-/// 16 such windows, and the hash of a key determines its window.
+/// keys at random and evicts the key with the least used quota. A key that has used more than half of its quota is never evicted. If an
+/// evicted key returns, it starts without usage, so it can exceed its quota by at most the usage that was evicted. If no key can be
+/// evicted, several new keys share a window. Each part of the table has 16 such windows, and the hash of a key determines its window.
 ///
-/// A decision takes O(1): an insertion removes up to two expired keys, and no operation scans the table. Keys are spread over several
-/// locks. With the strict GCRA (``StrictGCRA``), a key takes 20 to 30 bytes. With the sliding window, it also takes the memory of its log.
+/// A decision takes O(1). An insertion removes up to two expired keys, so no operation needs to scan the table. The table is divided into
+/// parts with a lock each, so that threads rarely wait for each other. With the strict GCRA (``StrictGCRA``), a key takes 20 to 30 bytes.
+/// With the sliding window, a key also takes 8 bytes for each unit in its log.
 public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendable where C.Duration == Duration {
     /// The usage of all keys.
     @usableFromInline let shards: KeyShards
     /// The random words with which keys are hashed.
     @usableFromInline let seed = HashSeed()
     @usableFromInline let clock: C
-    /// The instant of the creation. Tables store instants relative to it.
+    /// The instant at which the limiter was created. Tables store instants relative to this instant.
     @usableFromInline let origin: C.Instant
 
     /// Creates a limiter.
@@ -51,8 +52,8 @@ public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendabl
         admit(key, at: clock.now, cost: cost)
     }
 
-    /// Admits or refuses one request of a key at an instant that the caller already knows. If an earlier call used a later instant, the
-    /// limiter uses that later instant.
+    /// Admits or refuses one request of a key at an instant that the caller already knows. If an earlier call passed a later instant, the
+    /// limiter uses the later instant for this request too.
     /// - Parameters:
     ///   - key: The key under which the request is counted.
     ///   - instant: The instant of the request, from the clock of this limiter.
@@ -66,7 +67,7 @@ public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendabl
 
     /// Returns the number of units of a key that would be admitted now. Changes nothing. O(log quota).
     ///
-    /// Another caller can use these units before the next call. So use the result only for display.
+    /// Another caller can use these units before the next call, so use the result only for display.
     /// - Parameter key: The key, which need not have any usage.
     public func remaining(of key: Key) -> Int {
         withTable(of: key) { table, digest, now in
@@ -77,11 +78,11 @@ public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendabl
     /// The number of keys with their own window.
     public var count: Int { shards.keyCount }
 
-    /// Replaces the policy. Earlier admissions of a key count under the new policy, so a change grants no new burst.
+    /// Replaces the policy. Earlier admissions of a key also count under the new policy, so a change doesn't allow a new burst.
     ///
     /// If the new window is longer, admissions older than the old window are not counted. If the algorithm changes from GCRA to the sliding
-    /// window, a key with any usage waits a whole window. O(keys). Only one lock is held at a time, and a decision waits only for its own
-    /// lock.
+    /// window, each key with usage is refused for one whole window, because a GCRA doesn't store the times of its admissions. O(keys). The
+    /// change holds only one lock at a time, so most decisions don't wait for it.
     /// - Parameter policy: The new policy, with any name.
     public func change(to policy: RateLimitPolicy) {
         shards.apply(RateLimitRule(policy), now: elapsed)
@@ -96,7 +97,7 @@ public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendabl
 }
 
 extension KeyedRateLimiter {
-    /// Returns the usage of a key, to save it; `nil` if there is none. O(quota).
+    /// Returns the usage of a key in a form that the caller can save; `nil` if the key has no usage. O(quota).
     ///
     /// ```swift
     /// if let snapshot = limiter.snapshot(of: "203.0.113.7", at: .now()) {
@@ -114,17 +115,17 @@ extension KeyedRateLimiter {
         }
     }
 
-    /// Adds saved usage to a key. The current usage of the key stays. O(quota log quota).
+    /// Adds saved usage to the current usage of a key. O(quota log quota).
     ///
-    /// Units older than the window are dropped, and negative ages count as zero. If the snapshot was made under another
+    /// The method drops units that are older than the window, and treats negative ages as zero. If the snapshot was made under another
     /// algorithm, the whole quota counts as used.
     ///
     /// - Parameters:
     ///   - snapshot: The saved usage.
     ///   - key: The key to which the usage belongs.
-    ///   - time: The current time, on the clocks that the snapshot uses.
-    ///   - afterKill: Whether up to a second of admissions may be missing from the snapshot. If `true`, the whole quota counts as used at
-    ///     the end of that second.
+    ///   - time: The current time on the clocks that measured the time of the snapshot.
+    ///   - afterKill: Whether the process was killed and the snapshot may miss the admissions of the last second. If `true`, the whole
+    ///     quota counts as used at the end of that second.
     /// - Returns: Whether the snapshot's policy has the same name as the policy of this limiter. If the names differ, the snapshot is
     ///   ignored.
     @discardableResult

@@ -73,9 +73,9 @@ public final class RateLimitCharge: Sendable {
         }
     }
 
-    /// The charge, in the form of the store that made it.
+    /// The values with which the store that made the charge can refund it.
     package enum Charged: Sendable {
-        /// One key of a ``JointRateLimiter``.
+        /// The charge of one key of a ``JointRateLimiter``.
         case key(KeyCharge)
         /// The values that another store needs for a refund.
         case other(any Sendable)
@@ -83,7 +83,7 @@ public final class RateLimitCharge: Sendable {
 
     /// The charge of one key in memory.
     package struct KeyCharge: Sendable {
-        /// The index of the table of the policy, or of a network of the client.
+        /// The index of the charged table: the policy's own table, or the table of one of its networks.
         var table: Int
         var key: KeyDigest
         var charge: WindowCharge
@@ -98,7 +98,7 @@ public final class RateLimitCharge: Sendable {
     /// The names of the policies that can still be refunded.
     public var policies: Set<String> { parts.withLock { Set($0.map(\.policy)) } }
 
-    /// Removes and returns the parts to refund. A second call therefore returns nothing for the same policies.
+    /// Removes and returns the parts to refund. A second call returns nothing for the same policies.
     /// - Parameter policies: The names of the policies; `nil` for all parts.
     package func take(under policies: Set<String>?) -> [Part] {
         parts.withLock { parts in

@@ -1,6 +1,6 @@
 /// The joint decision of several limits about one request.
 ///
-/// ``RateLimitFields`` encodes a result as response fields. A result is a value, so it can be stored with a request and read later.
+/// ``RateLimitFields`` encodes a result as response fields. A result is a value, so a server can store it with a request and read it later.
 ///
 /// ```swift
 /// let result = limiter.admit(claims)
@@ -43,7 +43,7 @@ public struct RateLimitResult: Hashable, Sendable {
         }
     }
 
-    /// The policy that refuses a request, and the delay.
+    /// The policy that refuses a request, and the time until the request would be admitted.
     public struct Refusal: Hashable, Sendable {
         /// The policy with the longest delay. If several delays are equal, this is the first policy.
         public var policy: RateLimitPolicy
@@ -52,12 +52,10 @@ public struct RateLimitResult: Hashable, Sendable {
         /// The delay is `nil` if the cost of the request exceeds the burst of the policy. Such a request is never admitted.
         public var retryAfter: Duration?
 
-        /// Creates a result.
+        /// Creates a refusal.
         /// - Parameters:
-        ///   - limits: The state of the limits, in the order of the claims.
-        ///   - refusal: The refusal of an enforced policy; `nil` if the request is admitted.
-        ///   - shadowRefusal: The refusal of a policy in shadow mode.
-        ///   - charge: The charge of an admission, with which the caller can refund it.
+        ///   - policy: The policy with the longest delay.
+        ///   - retryAfter: The exact delay; `nil` if the request is never admitted.
         public init(policy: RateLimitPolicy, retryAfter: Duration?) {
             (self.policy, self.retryAfter) = (policy, retryAfter)
         }
@@ -72,6 +70,11 @@ public struct RateLimitResult: Hashable, Sendable {
     public var charge: RateLimitCharge?
 
     /// Creates a result.
+    /// - Parameters:
+    ///   - limits: The state of the limits after the decision, in the order of the claims.
+    ///   - refusal: The refusal of an enforced policy; `nil` if the request is admitted.
+    ///   - shadowRefusal: The refusal of a policy in shadow mode; `nil` if no such policy would have refused the request.
+    ///   - charge: The charge of an admitted request, with which the caller can refund its units.
     public init(
         limits: [Limit],
         refusal: Refusal? = nil,

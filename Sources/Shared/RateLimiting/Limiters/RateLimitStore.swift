@@ -1,8 +1,8 @@
 /// A store that counts usage: in this process, or in a server that several processes share.
 ///
-/// One call decides about a request under all claimed policies: either all policies count the request, or no policy counts it. This also
-/// holds for concurrent decisions. ``JointRateLimiter`` counts in memory. A store that uses a network must limit its own time, because the
-/// request waits for the store.
+/// One call decides about a request under all claimed policies: either all policies count the request, or no policy counts it. A store must
+/// guarantee this also for concurrent decisions. ``JointRateLimiter`` counts in memory. A store that uses a network must have a timeout,
+/// because the request waits for the store.
 public protocol RateLimitStore: Sendable {
     /// Admits or refuses one request, and counts an admitted request.
     ///
@@ -26,24 +26,24 @@ public protocol RateLimitStore: Sendable {
     func refund(_ charge: RateLimitCharge, under policies: Set<String>?) async throws
     /// Replaces the policy, mode or visibility of the rule with the same policy name. Earlier admissions stay counted.
     ///
-    /// Use it to change a limit during an attack: earlier admissions stay counted, so clients don't get a new burst.
-    /// - Parameter rule: The new rule. A rule with the name of its policy must exist.
+    /// Use it to change a limit during an attack. Clients don't get a new burst, because their earlier admissions count under the new rule.
+    /// - Parameter rule: The new rule. The store must have a rule whose policy has the same name.
     /// - Throws: An error if the store can't be reached. Decisions may then still use the earlier rule.
     func change(to rule: RateLimitRule) async throws
-    /// Returns the current usage of the keys of claims. The caller saves the usage in the same transaction as the writes of the request.
-    /// The method doesn't suspend.
+    /// Returns the current usage of the claimed keys. The caller saves the usage in the same transaction as the writes of the request. The
+    /// method isn't `async`, because it is called within a transaction.
     ///
-    /// - Returns: The usage; `nil` if this store doesn't use the database of the request's writes. The default implementation returns
-    ///   `nil`.
+    /// - Returns: The usage; `nil` if this store counts in another database than the one to which the request writes. The default
+    ///   implementation returns `nil`.
     func consumedQuota(of claims: [RateLimitClaim]) -> ConsumedQuota?
     /// The memory that the keys use; `nil` if the store counts outside this process. The default is `nil`.
     var usage: RateLimitUsage? { get }
 }
 
 extension RateLimitStore {
-    /// Returns `nil`: the store doesn't use the database of the request's writes.
+    /// Returns `nil`, for a store that counts in another database than the one to which the request writes.
     public func consumedQuota(of claims: [RateLimitClaim]) -> ConsumedQuota? { nil }
-    /// `nil`: the store counts outside this process.
+    /// `nil`, for a store that counts outside this process.
     public var usage: RateLimitUsage? { nil }
 }
 
@@ -55,17 +55,17 @@ extension JointRateLimiter: RateLimitStore {}
 public struct ConsumedQuota: Sendable {
     /// A row for each policy and key.
     public var rows: [SavedRateLimit]
-    /// A time before the keys were read. Admissions before this time are included in the rows.
+    /// A time directly before the usage of the keys was read. The rows include all admissions before this time.
     public var covers: SnapshotTime
 
-    /// A closure to call if the rows could not be saved. The rows are then saved later, together with other rows.
+    /// A closure to call if the rows could not be saved. The usage is then saved later, together with other usage.
     public var giveBack: @Sendable () -> Void
 
     /// Creates the usage of some keys.
     /// - Parameters:
     ///   - rows: A row for each policy and key.
-    ///   - covers: A time before the keys were read. Read the clock first, and then the keys.
-    ///   - giveBack: A closure that is called if the rows could not be saved.
+    ///   - covers: A time directly before the usage of the keys was read. Read the clock first, and then the usage.
+    ///   - giveBack: A closure that the store calls if the rows could not be saved.
     public init(rows: [SavedRateLimit], covers: SnapshotTime, giveBack: @escaping @Sendable () -> Void = {}) {
         (self.rows, self.covers, self.giveBack) = (rows, covers, giveBack)
     }
@@ -73,8 +73,8 @@ public struct ConsumedQuota: Sendable {
 
 /// The memory that a limiter's keys use, and the number of actions that the limiter took because memory was short.
 ///
-/// Export the numbers as metrics. If ``Table/fallbacks`` grows, clients share windows: increase the memory of the limiter, or find the
-/// clients that use many keys.
+/// Export the numbers as metrics. If ``Table/fallbacks`` grows, several clients share one quota. In this case, increase the memory of the
+/// limiter, or find the clients that use many keys.
 public struct RateLimitUsage: Hashable, Sendable {
     /// One policy's table.
     public struct Table: Hashable, Sendable {
@@ -84,10 +84,11 @@ public struct RateLimitUsage: Hashable, Sendable {
         public var keys: Int
         /// The number of bytes that these keys use.
         public var bytes: Int
-        /// The number of keys evicted since the start. Each of them had used half of its quota or less.
+        /// The number of keys that the table has evicted since the start. Each evicted key had used half of its quota or less.
         public var evictions: Int
-        /// The number of requests since the start that were not counted in the window of their key. The table was then full of keys that
-        /// had used more than half of their quota. Such a request was counted by network, or in a window that new keys share.
+        /// The number of requests since the start that were not counted under their own key, because the table was full of keys that had
+        /// used more than half of their quota. The limiter counted such a request for the client's network, or in a window that several new
+        /// keys share.
         public var fallbacks: Int
 
         /// Creates the usage of a table.
@@ -96,7 +97,7 @@ public struct RateLimitUsage: Hashable, Sendable {
         ///   - keys: The number of keys with their own window.
         ///   - bytes: The number of bytes that these keys use.
         ///   - evictions: The number of keys evicted since the start.
-        ///   - fallbacks: The number of requests since the start that were not counted in the window of their key.
+        ///   - fallbacks: The number of requests since the start that were not counted under their own key.
         public init(policy: String, keys: Int, bytes: Int, evictions: Int, fallbacks: Int) {
             (self.policy, self.keys, self.bytes) = (policy, keys, bytes)
             (self.evictions, self.fallbacks) = (evictions, fallbacks)

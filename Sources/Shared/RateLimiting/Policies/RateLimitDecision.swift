@@ -6,8 +6,8 @@ public enum RateLimitDecision: Hashable, Sendable {
     /// The request is refused.
     /// - retryAfter: The exact time until the request would be admitted. A nanosecond earlier, the request would still be refused.
     case refused(retryAfter: Duration)
-    /// The cost of the request exceeds the burst of the policy, so the request is never admitted. The policy's own cost never exceeds the
-    /// burst.
+    /// The cost of the request exceeds the burst of the policy, so the request is never admitted. This can happen only if the caller passes
+    /// its own cost, because the policy's default cost never exceeds the burst.
     case impossible
 
     /// Whether the request is admitted.

@@ -17,7 +17,7 @@ public struct RateLimitPolicy: Hashable, Sendable {
 
     /// The maximum number of units admitted in any window.
     public var quota: Int { terms.quota }
-    /// The maximum number of units admitted at the same time. For the sliding window, the burst is the whole quota.
+    /// The maximum number of units that an unused limit admits at once. For the sliding window, this is the whole quota.
     public var burst: Int { terms.burst }
     /// The number of units that one request takes by default.
     public var cost: Int { terms.cost }
@@ -35,7 +35,8 @@ public struct RateLimitPolicy: Hashable, Sendable {
     ///   - algorithm: The algorithm that counts admissions; `nil` for ``RateLimitAlgorithm/automatic(quota:)``.
     ///   - unit: The unit of the quota, as responses report it.
     /// - Precondition: `quota`, `window`, `cost` and the burst are positive. `quota` is at most 2³¹ − 1, and `window` is at most 10 years.
-    ///   The burst is at most `quota`, and `cost` is at most the burst. A used burst is available again after less than 70 years.
+    ///   The burst is at most `quota`, and `cost` is at most the burst. After a whole burst is used, it must be available again in less
+    ///   than 70 years.
     public init(
         name: String,
         quota: Int,
@@ -67,15 +68,15 @@ public struct RateLimitPolicy: Hashable, Sendable {
         )
     }
 
-    /// Returns a policy. This short form reads as `.requests(3, per: .seconds(3600))`.
+    /// Returns a policy. It is a short form of the initializer, such as `.requests(3, per: .seconds(3600))`.
     /// - Parameters:
     ///   - quota: The maximum number of requests in any window, at least 1.
     ///   - window: The length of the window, at most 10 years.
-    ///   - name: The name of the policy. Give each policy of a limiter another name.
+    ///   - name: The name of the policy. If a limiter has several policies, each must have a different name.
     ///   - cost: The number of units that one request takes by default.
     ///   - algorithm: The algorithm that counts admissions; `nil` for ``RateLimitAlgorithm/automatic(quota:)``.
     ///   - unit: The unit of the quota, as responses report it.
-    /// - Precondition: The conditions of the initializer.
+    /// - Precondition: The same conditions as for the initializer.
     public static func requests(
         _ quota: Int,
         per window: Duration,
@@ -106,16 +107,16 @@ public enum RateLimitAlgorithm: Hashable, Sendable {
     /// An exact log of the admission times; see ``SlidingWindow``. The whole quota can be used at the same time. The log takes 8 bytes per
     /// admitted unit.
     case slidingWindow
-    /// An evenly paced limit that never exceeds the quota in any window; see ``StrictGCRA``. The limit takes 8 bytes. The sustained rate is
-    /// lower than with ``RateLimitAlgorithm/slidingWindow``.
-    /// - burst: The maximum number of units admitted at the same time.
+    /// An evenly paced limit that never exceeds the quota in any window; see ``StrictGCRA``. The limit takes 8 bytes. With a burst above 1,
+    /// it admits fewer units per window in the long term than ``RateLimitAlgorithm/slidingWindow``.
+    /// - burst: The maximum number of units that an unused limit admits at once.
     case strictGCRA(burst: Int)
 
     /// Returns the default algorithm: the exact log for quotas up to 64. For larger quotas, the strict GCRA with a tenth of the quota as
     /// its burst.
     ///
-    /// The exact log lets a client use its whole quota at any time, but takes 8 bytes for each unit. The strict GCRA always takes 8 bytes,
-    /// but spreads the units evenly over the window.
+    /// The exact log lets a client use its whole quota at once, but takes 8 bytes for each unit. The strict GCRA always takes 8 bytes, but
+    /// spreads the units evenly over the window.
     /// - Parameter quota: The quota of the policy, at least 1.
     public static func automatic(quota: Int) -> RateLimitAlgorithm {
         quota <= 64 ? .slidingWindow : .strictGCRA(burst: quota / 10)
@@ -148,7 +149,7 @@ public struct QuotaUnit: RawRepresentable, Hashable, Sendable {
 struct RateLimitTerms: Hashable, Sendable {
     /// The maximum number of units in any window.
     let quota: Int
-    /// The maximum number of units at the same time. For the sliding window, the burst is the whole quota.
+    /// The maximum number of units that an unused limit admits at once. For the sliding window, this is the whole quota.
     let burst: Int
     /// The number of units that a request takes by default.
     let cost: Int
@@ -158,6 +159,6 @@ struct RateLimitTerms: Hashable, Sendable {
     /// available at an even rate.
     let emission: Int64
 
-    /// The longest time until a key is unused again, in nanoseconds.
+    /// The nanoseconds until a key whose whole burst is used becomes unused again.
     var longestUsage: Int64 { emission == 0 ? window : Int64(burst) * emission }
 }

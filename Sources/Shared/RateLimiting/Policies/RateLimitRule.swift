@@ -1,4 +1,4 @@
-/// A policy, and the way in which it is applied.
+/// A policy together with its mode: whether a limiter enforces the policy, only reports refusals, or ignores the policy.
 ///
 /// Start a new limit in shadow mode, and enforce it when the log shows that it refuses no legitimate clients:
 ///
@@ -12,8 +12,8 @@ public struct RateLimitRule: Hashable, Sendable {
     public enum Mode: String, Hashable, Sendable, CaseIterable {
         /// The request is refused.
         case enforce
-        /// The request is admitted, and the result reports the refusal. Requests that the policy admits are counted. The reported refusals
-        /// are therefore the refusals that ``enforce`` would cause.
+        /// The limiter admits a request that exceeds the policy, and reports the refusal in the result. It doesn't count this request under
+        /// any policy in shadow mode. The reported refusals are therefore those that ``enforce`` would cause.
         case shadow
         /// The policy is neither checked nor counted.
         case off
@@ -23,10 +23,11 @@ public struct RateLimitRule: Hashable, Sendable {
     public var policy: RateLimitPolicy
     /// The effect of the policy on a request that exceeds it.
     public var mode: Mode
-    /// Whether responses show the policy and its remaining units.
+    /// Whether the server's responses show the policy and its remaining units to the client.
     public var isVisible: Bool
 
-    /// The limits for the networks of a client; `nil` if networks are not counted. The value can't be changed after the limiter is created.
+    /// The additional limits for the networks of a client; `nil` if the rule counts only the client itself. The value can't be changed
+    /// after the limiter is created.
     public var wide: WideLimits?
 
     /// Creates a rule.
@@ -34,17 +35,18 @@ public struct RateLimitRule: Hashable, Sendable {
     ///   - policy: The policy.
     ///   - mode: The effect on a request that exceeds the policy. Begin with ``Mode/shadow`` to find out how many requests a new limit
     ///     would refuse.
-    ///   - isVisible: Whether responses show the policy. Hide a policy whose remaining units would disclose something to a client, such as
+    ///   - isVisible: Whether responses show the policy. Use `false` if the remaining units would disclose something to a client, such as
     ///     the load that other clients cause.
-    ///   - wide: The limits for the networks of a client; `nil` if networks are not counted.
+    ///   - wide: The additional limits for the networks of a client; `nil` if the rule counts only the client itself.
     public init(_ policy: RateLimitPolicy, mode: Mode = .enforce, isVisible: Bool = true, wide: WideLimits? = nil) {
         (self.policy, self.mode, self.isVisible, self.wide) = (policy, mode, isVisible, wide)
     }
 
-    /// The names of the policy and of the policies of its networks. ``RateLimitUsage`` reports a table under each of these names.
+    /// The name of the policy and the names of its network policies, which end in `.near` and `.far`. ``RateLimitUsage`` reports the memory
+    /// under each of these names.
     public var policyNames: [String] { [policy.name] + networkRules.map(\.policy.name) }
 
-    /// The rules of the client's near and far networks. Responses never show them. The array is empty if ``wide`` is `nil`.
+    /// The rules for the near and the far network of a client. Responses never show these rules. The array is empty if ``wide`` is `nil`.
     package var networkRules: [RateLimitRule] {
         wide?.policies(of: policy).map { RateLimitRule($0, mode: mode, isVisible: false) } ?? []
     }

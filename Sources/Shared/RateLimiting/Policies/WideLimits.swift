@@ -1,24 +1,24 @@
 /// Limits for the networks of a client, in addition to the limit of the client itself.
 ///
-/// A client can use many addresses of one network. For example, an IPv6 customer has a /56 or /48, and a small IPv4 provider has a /24. The
-/// quota of a network is a multiple of the quota of one client in the same window. A network with a quota of at most 64 can use the whole
-/// quota at the same time. With a larger quota, the network can use half of it at the same time, and the rest at an even rate.
+/// A client can use many addresses of one network, each with its own quota. For example, an IPv6 customer has a /56 or /48, and a small
+/// IPv4 provider has a /24. A limit for the network bounds all these addresses together. The quota of a network is a multiple of the quota
+/// of one address, with the same window. A network with a quota of at most 64 can use the whole quota at the same time. With a larger
+/// quota, the network can use half of the quota at the same time, and the rest at an even rate.
 ///
 /// ```swift
 /// let policy = RateLimitPolicy.requests(60, per: .seconds(60), name: "login-ip")
 /// let rule = RateLimitRule(policy, wide: WideLimits(near: 4, far: 16))
 /// ```
 ///
-/// With these factors, all clients of a /56 or a /24 together are admitted at most 240 times in a minute, and all clients of a /48 at most
-/// 960 times.
+/// With these factors, at most 240 requests per minute are admitted from one /56 or /24, and at most 960 from one /48.
 public struct WideLimits: Hashable, Sendable {
-    /// The condition under which the networks are counted.
+    /// The condition under which a request is also counted for the client's networks.
     public enum Use: Hashable, Sendable {
-        /// The networks are always counted. One decision covers the client and both networks: either all of them count the request, or
-        /// none.
+        /// A request is always counted for the client and for both of its networks. One decision covers all three: either all of them count
+        /// the request, or none.
         case jointly
-        /// The networks are only counted while the policy's table is full of keys that have used more than half of their quota. In this
-        /// case, the widest network is counted instead of the key.
+        /// A request is normally counted only for the client. If the policy's table is full of keys that have used more than half of their
+        /// quota, there is no room for a new client. The request is then counted for the client's widest network instead.
         case asFallback
     }
 
@@ -26,7 +26,7 @@ public struct WideLimits: Hashable, Sendable {
     public var near: Int
     /// The quota of the far network (/48) as a multiple of the client's quota.
     public var far: Int
-    /// The condition under which the networks are counted.
+    /// The condition under which a request is also counted for the client's networks.
     public var use: Use
 
     /// The default factors: 4 for the near network and 16 for the far network.
@@ -40,15 +40,15 @@ public struct WideLimits: Hashable, Sendable {
     /// - Parameters:
     ///   - near: The factor for the near network (/56, or /24 of IPv4).
     ///   - far: The factor for the far network (/48).
-    ///   - use: The condition under which the networks are counted.
-    /// - Precondition: The factors are among ``factors``, and `far` is not below `near`.
+    ///   - use: The condition under which a request is also counted for the client's networks.
+    /// - Precondition: The factors are in the range ``factors``, and `far` is at least `near`.
     public init(near: Int, far: Int, use: Use = .jointly) {
         precondition(Self.factors.contains(near) && Self.factors.contains(far), "factors must be from 1 to 10,000")
         precondition(near <= far, "the far factor must not be below the near one (is \(far), \(near))")
         (self.near, self.far, self.use) = (near, far, use)
     }
 
-    /// Returns the policies of the networks, near and far.
+    /// Returns the policies of the near and the far network, in this order.
     func policies(of policy: RateLimitPolicy) -> [RateLimitPolicy] {
         zip(Self.suffixes, [near, far]).map { suffix, factor in
             let quota = min(Int(Int32.max), policy.quota * factor)
@@ -63,7 +63,7 @@ public struct WideLimits: Hashable, Sendable {
         }
     }
 
-    /// The ends of the names of the networks' policies, near and far.
+    /// The suffixes of the names of the network policies: first near, then far.
     static let suffixes = [".near", ".far"]
 }
 

@@ -32,7 +32,7 @@ public struct RateLimitSnapshot: Hashable, Sendable, Codable {
 }
 
 extension RateLimitSnapshot {
-    /// The usage as bytes, for a store with separate columns for policy and time.
+    /// The usage as bytes, for a store that saves the policy and the time in separate columns.
     ///
     /// For a GCRA, the first byte is 1, and the nanoseconds of ``owed`` follow. For a sliding window, the first byte is 0, and the age of
     /// each unit follows. Each number takes 8 bytes, the lowest byte first.
@@ -61,25 +61,26 @@ extension RateLimitSnapshot {
 /// A store saves one row for each policy and key. A later row replaces an earlier row. The key is saved as a digest. In every process with
 /// the limiter's secret, the same key has the same digest.
 public struct SavedRateLimit: Hashable, Sendable, Codable {
-    /// The digest of the key; 0 for all keys without a row. Rows of earlier versions with other digests below 2²⁰ are ignored.
+    /// The digest of the key. The value 0 stands for all keys without a row. Earlier versions also saved rows with other digests below 2²⁰,
+    /// and a restore ignores these rows.
     package var key: KeyDigest
     /// The usage, with its policy and its time.
     public var state: RateLimitSnapshot
-    /// The nanoseconds from the state's time until the key is unused and the row can be deleted; 0 if the key was reset.
+    /// The nanoseconds from the time in ``state`` until the key has no usage and the row can be deleted; 0 if the key was reset.
     public var lifetime: Int64
 
     /// Creates a row from its saved parts.
     /// - Parameters:
     ///   - key: The digest of the key.
     ///   - state: The usage, with its policy and its time.
-    ///   - lifetime: The nanoseconds from the state's time until the row can be deleted.
+    ///   - lifetime: The nanoseconds from the time in `state` until the row can be deleted.
     package init(key: KeyDigest, state: RateLimitSnapshot, lifetime: Int64) {
         (self.key, self.state, self.lifetime) = (key, state, lifetime)
     }
 
-    /// Returns whether the row can be deleted at a time. The result is never `true` too early, even if the wall clock changes during a
-    /// boot.
-    /// - Parameter time: The current time, on the clocks with which the usage was saved.
+    /// Returns whether the row can be deleted at a time. A change of the wall clock makes the result `true` too early only if the system
+    /// was restarted since the save.
+    /// - Parameter time: The current time on the clocks that measured the time of the save.
     public func isExpired(at time: SnapshotTime) -> Bool { state.time.nanoseconds(to: time) >= lifetime }
 }
 

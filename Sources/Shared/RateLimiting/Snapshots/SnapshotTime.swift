@@ -10,12 +10,13 @@ import Synchronization
 
 /// The time at which a snapshot was made or is restored, on clocks that outlive a process.
 ///
-/// Within one boot, the boot's clock measures the time between two values, so a change of the wall clock doesn't shorten any usage. Across
-/// boots, only the wall clock remains. If the wall clock went backwards, the elapsed time is zero, and the usage stays unchanged.
+/// If both values are from the same boot of the system, the clock of the boot measures the time between them. A change of the wall clock
+/// then has no effect. If the system was restarted between them, the wall clock measures the time. If the wall clock went backwards, the
+/// elapsed time is zero, so restored usage is the same as saved usage.
 public struct SnapshotTime: Hashable, Sendable, Codable {
     /// Nanoseconds since 1970 on the wall clock.
     public var wallNanoseconds: Int64
-    /// Nanoseconds since the boot, sleep included, on a clock that all processes of the boot share.
+    /// Nanoseconds since the boot, including sleep, on a clock that is the same for all processes.
     public var bootNanoseconds: Int64
     /// An identifier of the boot.
     public var bootID: String
@@ -23,7 +24,7 @@ public struct SnapshotTime: Hashable, Sendable, Codable {
     /// Creates a time from saved values. For the current time, use ``now()``.
     /// - Parameters:
     ///   - wallNanoseconds: Nanoseconds since 1970 on the wall clock.
-    ///   - bootNanoseconds: Nanoseconds since the boot, sleep included.
+    ///   - bootNanoseconds: Nanoseconds since the boot, including sleep.
     ///   - bootID: An identifier of the boot; empty if the system provides none.
     public init(wallNanoseconds: Int64, bootNanoseconds: Int64, bootID: String) {
         self.wallNanoseconds = wallNanoseconds
@@ -31,7 +32,7 @@ public struct SnapshotTime: Hashable, Sendable, Codable {
         self.bootID = bootID
     }
 
-    /// Returns the nanoseconds to a later time; never negative.
+    /// Returns the nanoseconds from this time to a later time; never negative.
     func nanoseconds(to later: SnapshotTime) -> Int64 {
         let (difference, overflow) =
             bootID == later.bootID
@@ -61,8 +62,9 @@ extension SnapshotTime {
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
-    /// The identifier is empty if the system provides none. In this case, all boots count as the same boot. Usage is never shortened,
-    /// because the difference of the boot clocks is at most the elapsed time, and a negative difference counts as zero.
+    /// The identifier of the boot; empty if the system provides none. Without an identifier, all boots count as the same boot. Usage then
+    /// never expires too early, because the difference of the boot clocks is at most the elapsed time, and a negative difference counts as
+    /// zero.
     private static let systemBootID: String = {
         var text = [UInt8](repeating: 0, count: 64)
         #if canImport(Darwin)

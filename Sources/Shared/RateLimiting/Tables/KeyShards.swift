@@ -1,4 +1,4 @@
-/// The keys of one policy, spread over several locks.
+/// The keys of one policy, divided into parts (shards) with a lock each.
 @usableFromInline
 final class KeyShards: @unchecked Sendable {
     /// The number of shards, a power of two.
@@ -25,7 +25,7 @@ final class KeyShards: @unchecked Sendable {
         self.count = count
         let memory = memory.map { TableMemory(pool: $0.pool, reserved: $0.reserved / count) } ?? .unbounded
         mask = UInt64(count - 1)
-        // Each shard has its own cache line. Otherwise, threads that use different shards would slow each other down.
+        // Each shard begins in its own cache line. Otherwise, threads that use different shards would slow each other down.
         shards = UnsafeMutableRawPointer.allocate(byteCount: count * MemoryLayout<KeyShard>.stride, alignment: 64)
             .bindMemory(to: KeyShard.self, capacity: count)
         for index in 0..<count {
@@ -44,8 +44,8 @@ final class KeyShards: @unchecked Sendable {
         shards.deallocate()
     }
 
-    /// Returns the smallest power of two with which each shard has fewer than `keysEach` keys. The bound limits the work of an insertion
-    /// that makes the table grow.
+    /// Returns the smallest power of two as the number of shards for which each shard has fewer than `keysEach` keys. Small shards limit
+    /// the work of an insertion that makes a table grow.
     static func count(capacity: Int, keysEach: Int = 4_096) -> Int {
         var count = 1
         while capacity / count >= keysEach { count *= 2 }
@@ -56,10 +56,10 @@ final class KeyShards: @unchecked Sendable {
     var rule: RateLimitRule { shards.withTable(\.rule) }
     /// The number of keys with their own window. O(shards).
     var keyCount: Int { usage.keys }
-    /// The usage of all shards together. The shards are locked one after another, so the sum may not match the usage at any single instant.
-    /// O(shards).
+    /// The usage of all shards together. The method locks the shards one after another, so the sum can differ from the usage at any single
+    /// instant. O(shards).
     var usage: TableUsage { (0..<count).reduce(into: TableUsage()) { $0 += self[$1].withTable(\.usage) } }
-    /// The largest number of slots of a table. An insertion moves at most this number of slots.
+    /// The number of slots in the largest table. An insertion moves at most this number of slots.
     var largestTable: Int { (0..<count).reduce(0) { max($0, self[$1].withTable(\.slotCount)) } }
 
     /// The pointer is valid as long as the shards exist.
@@ -78,7 +78,7 @@ final class KeyShards: @unchecked Sendable {
         shard(of: key).admit(key.word, at: now, cost: cost)
     }
 
-    /// Replaces the rule. Only one lock is held at a time. O(keys).
+    /// Replaces the rule of all shards. The method holds only one lock at a time. O(keys).
     func apply(_ rule: RateLimitRule, now: () -> Int64) {
         for index in 0..<count { self[index].withTable(at: now()) { table, now in table.apply(rule, at: now) } }
     }
@@ -86,7 +86,7 @@ final class KeyShards: @unchecked Sendable {
 
 /// A part of a policy's keys under its own lock. The shard must not move in memory.
 struct KeyShard: ~Copyable {
-    /// The lock must be the first property, because it is accessed by the address of the shard.
+    /// The lock must be the first property, because the code uses the address of the shard as the address of the lock.
     private let lock = ShardLock()
     /// The latest instant of a decision.
     fileprivate var latest = Int64.min
@@ -112,7 +112,7 @@ extension UnsafeMutablePointer<KeyShard> {
 
     /// Calls a closure while the lock is held.
     ///
-    /// - Parameter body: A closure that receives the table and an instant. Each instant is at or after all earlier instants.
+    /// - Parameter body: A closure that receives the table and an instant. The instant is never before the instant of an earlier call.
     func withTable<Result>(at now: Int64, _ body: (inout KeyTable, Int64) -> Result) -> Result {
         take()
         defer { release() }
@@ -140,10 +140,10 @@ extension UnsafeMutablePointer<KeyShard> {
     /// The table. Use it only while the lock is held.
     var table: KeyTable { pointee.table }
 
-    /// Returns an instant at or after all earlier instants. The lock must be held.
+    /// Returns the given instant, or the latest earlier instant if it is later. The caller must hold the lock.
     ///
-    /// Callers read the clock before they take the lock. While a caller waits for the lock, entries can expire and be removed. The caller
-    /// must then not decide at its own, earlier instant.
+    /// Callers read the clock before they take the lock. While a caller waits for the lock, another caller with a later instant can remove
+    /// expired keys. The waiting caller must then not decide at its own, earlier instant.
     @inline(__always)
     func instant(_ now: Int64) -> Int64 {
         let now = max(pointee.latest, now)

@@ -1,6 +1,7 @@
-/// A shard's table. Its type depends on the algorithm that counts admissions.
+/// The table of keys in one shard. The type of the table depends on the algorithm that counts admissions.
 ///
-/// The enumeration contains a pointer to one of two types. Each type is compiled for its own state, and its state is changed in place.
+/// Each case contains a pointer to the table of one algorithm. The compiler specializes the table for each algorithm, and methods change
+/// the table in place.
 enum KeyTable {
     case sliding(UnsafeMutablePointer<WindowTable<Ring>>)
     case strict(UnsafeMutablePointer<WindowTable<StrictGCRA>>)
@@ -20,7 +21,7 @@ enum KeyTable {
     static func pointer<Window: ~Copyable>(_ table: consuming WindowTable<Window>) -> UnsafeMutablePointer<
         WindowTable<Window>
     > {
-        // The values that every decision reads are in one cache line.
+        // The alignment puts the values that every decision reads into one cache line.
         let memory = UnsafeMutableRawPointer.allocate(byteCount: MemoryLayout<WindowTable<Window>>.size, alignment: 64)
         let pointer = memory.bindMemory(to: WindowTable<Window>.self, capacity: 1)
         pointer.initialize(to: table)
@@ -64,7 +65,7 @@ enum KeyTable {
         }
     }
 
-    /// Records that a new key was counted elsewhere because the table is full.
+    /// Records that the table was full, so the limiter counted a new key for a network.
     func noteFallback() {
         switch self {
         case .sliding(let table): table.pointee.fallbacks += 1
@@ -96,8 +97,8 @@ enum KeyTable {
         }
     }
 
-    /// Returns the remaining units of the state in a slot, and the nanoseconds until there are more. An index of -1 stands for an unused
-    /// state.
+    /// Returns the remaining units of the key in a slot, and the nanoseconds until more units are available. For the index -1, the method
+    /// returns the values of an unused key.
     func state(at index: Int, now: Int64) -> (remaining: Int, reset: Int64) {
         switch self {
         case .sliding(let table): table.pointee.state(at: index, now: now)
@@ -155,7 +156,7 @@ extension KeyTable {
         }
     }
 
-    /// Replaces the rule. Usage stays. O(keys) if the policy changes.
+    /// Replaces the rule, and keeps the usage of all keys. O(keys) if the policy changes.
     mutating func apply(_ changed: RateLimitRule, at now: Int64) {
         let old = self
         switch self {
@@ -177,7 +178,7 @@ extension KeyTable {
         }
     }
 
-    /// Returns the usage of a key, to save it; `nil` if the key has no window.
+    /// Returns the usage of a key in a form that can be saved; `nil` if the key has no window.
     func row(of key: KeyDigest, at now: Int64) -> TableRow? {
         switch self {
         case .sliding(let table): table.pointee.row(of: key, at: now)
@@ -209,7 +210,7 @@ extension KeyTable {
         }
     }
 
-    /// Adds saved usage to a key. The current usage of the key stays.
+    /// Adds saved usage to the current usage of a key.
     func restore(_ snapshot: RateLimitSnapshot, to key: KeyDigest, at now: Int64, time: SnapshotTime) {
         switch self {
         case .sliding(let table): table.pointee.restore(snapshot, to: key, at: now, time: time)
@@ -220,7 +221,7 @@ extension KeyTable {
     /// Counts the whole quota as used some time ago.
     ///
     /// - Parameters:
-    ///   - key: The key; `nil` for all keys and the buckets of new keys.
+    ///   - key: The key; `nil` for all keys, including the buckets (the windows that new keys share).
     ///   - ago: The time since the quota was used up, in nanoseconds.
     func spendAll(of key: KeyDigest?, at now: Int64, ago: Int64) {
         switch self {
@@ -231,7 +232,7 @@ extension KeyTable {
 
     /// Removes the usage of a key.
     ///
-    /// - Parameter key: The key; `nil` for all keys and the buckets of new keys.
+    /// - Parameter key: The key; `nil` for all keys, including the buckets (the windows that new keys share).
     func reset(_ key: KeyDigest?) {
         switch self {
         case .sliding(let table): table.pointee.reset(key)
@@ -240,7 +241,7 @@ extension KeyTable {
     }
 }
 
-/// The memory that a table uses, and the number of evictions and fallbacks.
+/// The number of keys of a table, the memory that they use, and the number of evictions and fallbacks.
 struct TableUsage {
     var (keys, bytes, evictions, fallbacks) = (0, 0, 0, 0)
 

@@ -6,10 +6,10 @@
     import Musl
 #endif
 
-/// A lock that is available to any running thread. The lock is initialized to zeroes and must not move.
+/// A lock that any running thread can take as soon as it is free. The lock is initialized to zeroes and must not move.
 ///
-/// On Linux, the standard library's `Mutex` passes ownership to the first waiter, even if the waiter's thread is not running. With more
-/// threads than cores, each decision then needs a context switch, and takes several times the usual time.
+/// The standard library's `Mutex` isn't used, because on Linux it passes ownership to the first waiting thread, even if that thread isn't
+/// running. With more threads than cores, each decision would then need a context switch, and would take several times as long.
 struct ShardLock {
     #if canImport(Darwin)
         fileprivate var primitive = os_unfair_lock()
@@ -26,7 +26,7 @@ extension UnsafeMutablePointer<ShardLock> {
         #if canImport(Darwin)
             os_unfair_lock_lock(UnsafeMutableRawPointer(self).assumingMemoryBound(to: os_unfair_lock.self))
         #else
-            // The call fails only for an uninitialized mutex or an error-checking mutex.
+            // The call can fail only for an uninitialized mutex or an error-checking mutex, so its result is ignored.
             pthread_mutex_lock(UnsafeMutableRawPointer(self).assumingMemoryBound(to: pthread_mutex_t.self))
         #endif
     }

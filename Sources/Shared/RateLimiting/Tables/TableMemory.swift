@@ -19,9 +19,9 @@ final class MemoryPool: Sendable {
     func take(_ bytes: Int) { taken.add(bytes, ordering: .relaxed) }
 }
 
-/// The memory of one table: first the part that is reserved for it, then the pool.
+/// The memory of one table. The table first uses the memory that is reserved for it, and then takes memory from the pool.
 struct TableMemory {
-    /// `nil` if the memory is not bounded.
+    /// The memory that all tables share; `nil` if the memory is unlimited.
     let pool: MemoryPool?
     /// The number of bytes reserved for this table.
     let reserved: Int
@@ -35,7 +35,7 @@ struct TableMemory {
         (self.pool, self.reserved) = (pool, reserved)
     }
 
-    /// An empty table with the same limit.
+    /// The memory of an empty table with the same limit.
     var emptied: TableMemory { TableMemory(pool: pool, reserved: reserved) }
 
     /// Returns whether there is room for more bytes.

@@ -1,4 +1,4 @@
-/// The usage of a key to be saved, before its time is known.
+/// The usage of a key in a form that can be saved, still without the time at which it was read.
 struct TableRow {
     /// The digest of the key.
     var key: KeyDigest
@@ -9,7 +9,7 @@ struct TableRow {
 }
 
 extension WindowTable where Window: ~Copyable {
-    /// Returns a table with another rule. The usage stays. O(keys) if the policy changes.
+    /// Returns a table with another rule and the same usage. O(keys) if the policy changes.
     func converted<Other: AdmissionWindow & ~Copyable>(
         to changed: RateLimitRule,
         at now: Int64,
@@ -53,7 +53,7 @@ extension WindowTable where Window: ~Copyable {
         )
     }
 
-    /// Takes some of the changed keys. O(count), plus one bit test per 64 slots.
+    /// Returns up to `count` changed keys with their usage, and records that they are unchanged. O(count), plus one bit test per 64 slots.
     mutating func takeChanges(upTo count: Int, at now: Int64) -> [TableRow] {
         var rows: [TableRow] = []
         guard recordsChanges, count > 0 else { return rows }
@@ -70,7 +70,7 @@ extension WindowTable where Window: ~Copyable {
         return rows
     }
 
-    /// Takes the changed keys of one group of 64 slots.
+    /// Adds the changed keys in one group of 64 slots to the rows, and records that they are unchanged.
     ///
     /// - Returns: Whether the group contains no further changes.
     private mutating func takeGroup(_ group: Int, upTo count: Int, at now: Int64, into rows: inout [TableRow]) -> Bool {
@@ -85,7 +85,7 @@ extension WindowTable where Window: ~Copyable {
         return true
     }
 
-    /// Records that a key has changed again, because its usage could not be saved.
+    /// Records that a key is changed, because the caller could not save its usage.
     mutating func returnChange(_ key: KeyDigest, isReset: Bool) {
         guard key != .everyone else { return everyoneHasChanged = true }
         let (index, isFound) = find(key.word)
@@ -97,7 +97,8 @@ extension WindowTable where Window: ~Copyable {
         if key == .everyone {
             return changeBuckets { window, terms in window.restore(snapshot, at: now, terms: terms, time: time) }
         }
-        // If the key has no other usage, its row of this boot is still correct. The row need not be saved again.
+        // If the key has no other usage, and the row was saved since the last boot, the saved row is still correct. It need not be saved
+        // again.
         let isSaved = snapshot.time.bootID == time.bootID && !time.bootID.isEmpty && bucketCount == 0 && !find(key.word).isFound
         change(key, at: now, isSaved: isSaved) { window, terms in
             window.restore(snapshot, at: now, terms: terms, time: time)
@@ -113,14 +114,14 @@ extension WindowTable where Window: ~Copyable {
         }
     }
 
-    /// Returns the usage with which new keys start after ``spendAll(of:at:ago:)``.
+    /// Returns the usage with which new keys start after all keys were charged by ``spendAll(of:at:ago:)``.
     private func everyone(at now: Int64) -> TableRow {
         let (index, isFound) = find(Self.bucket(0))
         guard isFound else { return TableRow(key: .everyone, usage: Window().savedUsage(at: now, terms: terms), owed: 0) }
         return row(at: index, .everyone, now)
     }
 
-    /// Changes the 16 windows that new keys share. Missing windows are created.
+    /// Changes the 16 windows that new keys share (the buckets), and creates missing ones.
     private mutating func changeBuckets(_ add: (inout Window, RateLimitTerms) -> Void) {
         for number in 0..<16 {
             let (index, isFound) = find(Self.bucket(number))
@@ -129,7 +130,7 @@ extension WindowTable where Window: ~Copyable {
         everyoneHasChanged = true
     }
 
-    /// Changes the state in a slot, and counts its memory.
+    /// Changes the state in a slot, and updates the count of used memory.
     private mutating func change(at index: Int, _ add: (inout Window, RateLimitTerms) -> Void) {
         let bytes = slots[index].window.heapBytes
         add(&slots[index].window, terms)
@@ -137,8 +138,10 @@ extension WindowTable where Window: ~Copyable {
         noteChange(at: index)
     }
 
-    /// Adds usage to a key. If there is no room, a key that has used at most half of its quota is evicted. If the added usage is more than
-    /// half of the quota, the key is always added, even if the table then exceeds its memory. All saved usage fitted into memory before.
+    /// Adds usage to a key. If there is no room for a new key, the method evicts a key that has used at most half of its quota. If no key
+    /// can be evicted, the result depends on the usage of the new key. If this usage is at most half of the quota, the method drops it and
+    /// counts an eviction. A key with more usage is added even if the table then exceeds its memory. The excess is small, because all saved
+    /// usage fitted into memory before.
     ///
     /// - Parameter isSaved: Whether the resulting usage is already saved.
     mutating func change(
@@ -174,7 +177,7 @@ extension WindowTable where Window: ~Copyable {
         if recordsChanges { resets.append(key) }
     }
 
-    /// Removes all keys. If changes are recorded, the saved rows of these keys are deleted later.
+    /// Removes all keys. If the table records changes, it also records that the saved rows of these keys must be deleted.
     private mutating func resetAll() {
         for index in 0..<slotCount where recordsChanges && Self.isKey(slots[index].word) {
             resets.append(KeyDigest(rawValue: slots[index].word & ~1))

@@ -1,12 +1,14 @@
-/// The decision of a table about a key, before it is charged.
+/// The decision of a table about a request of a key, before the key is charged.
 struct TableDecision {
     /// The nanoseconds until the request is admitted; `.max` if the request is never admitted.
     var delay: Int64
-    /// The slot of the state that decides: the key's state, or the state of a new key's bucket; -1 if there is none.
+    /// The slot of the state on which the decision is based: the key's own state, or for a new key the state of its bucket; -1 if there is
+    /// neither.
     var index = -1
     /// Whether the key has no window.
     var isNewcomer = true
-    /// Whether there is no room for a new key. The key is then counted by a network, or in its bucket (a window that new keys share).
+    /// Whether there is no room for a new key. The limiter then counts the request for a network, or in the key's bucket (a window that new
+    /// keys share).
     var isFull = false
     /// The mode of the rule.
     var mode: RateLimitRule.Mode
@@ -18,7 +20,7 @@ struct TableCharge {
     var index: Int
     /// The number of charged units.
     var units: Int
-    /// Whether memory or capacity was short.
+    /// Whether the table had no room for the charge without an eviction.
     var isPressed = false
 }
 
@@ -62,7 +64,7 @@ extension WindowTable where Window: ~Copyable {
         var decision = TableDecision(delay: cost > terms.burst ? .max : 0, isNewcomer: !isFound, mode: mode)
         if !isFound {
             decision.isFull = !hasRoom && victim(for: digest, at: now) == nil
-            // The bucket of the new key may already have counted it.
+            // Earlier requests of the new key may have been counted in its bucket.
             if bucketCount > 0 { (index, isFound) = find(Self.bucket(of: digest)) }
         }
         guard isFound else { return decision }
@@ -88,8 +90,8 @@ extension WindowTable where Window: ~Copyable {
         return charge
     }
 
-    /// Evicts up to 16 keys to make room for a key that is added or grows. A growing key must also evict keys. Otherwise, the table would
-    /// exceed its memory.
+    /// Evicts up to 16 keys to make room for a new key, or for an existing key whose log of admissions grows. Without evictions for growing
+    /// logs, the table would exceed its memory.
     ///
     /// - Returns: Whether a key was evicted.
     @inline(never)
@@ -130,7 +132,8 @@ extension WindowTable where Window: ~Copyable {
         return TableCharge(index: index, units: cost, isPressed: true)
     }
 
-    /// Returns the state of a new key. It is a copy of the state of its bucket, which may already have counted the key.
+    /// Returns the first state of a new key. It is a copy of the state of the key's bucket, because earlier requests of the key may have
+    /// been counted there.
     func newWindow(for digest: UInt64) -> Window {
         guard bucketCount > 0, case let (index, isFound) = find(Self.bucket(of: digest)), isFound else { return Window() }
         return slots[index].window.copy()
@@ -155,7 +158,7 @@ extension WindowTable where Window: ~Copyable {
         if slots[index].window.isFresh(at: now, terms: terms) { reset(key) } else { noteChange(at: index) }
     }
 
-    /// Returns the remaining units of a state, and the nanoseconds until there are more.
+    /// Returns the remaining units of a state, and the nanoseconds until more units are available.
     func state(at index: Int, now: Int64) -> (remaining: Int, reset: Int64) {
         guard index >= 0 else { return (terms.burst, 0) }
         return (

@@ -1,17 +1,17 @@
 /// The keys of one shard and their states: a hash table with open addressing, sorted by digest.
 ///
-/// The slot of a digest is proportional to the digest. If the slot is taken, the digest moves to a later slot, after smaller digests and
-/// before larger digests. The table is therefore sorted with gaps. A search ends at the first larger digest, and growing the table takes
-/// one pass. At most 13 of 16 slots are taken. A slot has 16 bytes, and 8 of them are for the state. An insertion also checks whether two
-/// other keys have expired. No operation scans the table.
+/// The preferred slot of a digest is proportional to the digest. If this slot is taken, the digest gets a later slot, after smaller digests
+/// and before larger digests. The table is therefore sorted, with free slots in between. A search ends at the first larger digest, and
+/// growing the table takes one pass. At most 13 of 16 slots are taken. A slot has 16 bytes, and 8 of them are for the state. An insertion
+/// also checks whether two other keys have expired. No operation scans the table.
 ///
 /// A full table chooses a few keys at random and evicts the key with the least usage. The table never evicts a key that has used more than
 /// half of its quota. If no key can be evicted, new keys share 16 windows of the table (buckets), and the digest of a key determines its
 /// bucket. See ``bucket(of:)``.
 struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
-    /// A key with its state, or a free place.
+    /// A key with its state, or a free slot.
     struct Slot: ~Copyable {
-        /// The digest, or 0 for a free slot. The lowest bit marks a change that has not been taken.
+        /// The digest, or 0 for a free slot. The lowest bit marks a change that the caller has not yet saved.
         var word: UInt64 = 0
         /// The state; unused if the slot is free.
         var window = Window()
@@ -20,9 +20,9 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
     // The values that every decision reads are adjacent.
     /// The slots, sorted by digest.
     private(set) var slots: UnsafeMutablePointer<Slot>
-    /// The number of slots to which digests are mapped. After these slots, further slots follow for digests whose own slot is taken.
+    /// The number of preferred slots. Further slots follow for digests whose preferred slot is taken.
     private var places = 0
-    /// The numbers of the policy.
+    /// The numbers of the policy, such as its quota and its window.
     let terms: RateLimitTerms
     /// Whether changed keys are marked, so that they can be saved.
     let recordsChanges: Bool
@@ -44,13 +44,13 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
     private var expiryCursor = 0
     /// The rule that the table applies.
     let rule: RateLimitRule
-    /// The groups of 64 slots that contain changes.
+    /// A bit for each group of 64 slots: whether the group contains changed keys.
     var changedGroups: [UInt64] = []
     /// The group at which the search for changes continues.
     var changeCursor = 0
     /// Keys that were reset. Their saved rows must be deleted.
     var resets: [KeyDigest] = []
-    /// Whether the usage of new keys has changed.
+    /// Whether the usage with which new keys start has changed.
     var everyoneHasChanged = false
 
     /// Creates an empty table, which allocates one slot.
@@ -78,8 +78,8 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
     /// The number of keys with their own window.
     var keyCount: Int { count - bucketCount }
 
-    /// Returns the word of the bucket in which a full table counts a new key. The first four bits of the digest choose one of 16 buckets.
-    /// No key has the same word as a bucket.
+    /// Returns the word of the bucket (a shared window) in which a full table counts a new key. The first four bits of the digest choose
+    /// one of 16 buckets. No key has the same word as a bucket.
     static func bucket(of digest: UInt64) -> UInt64 { bucket(Int(truncatingIfNeeded: digest >> 60)) }
 
     /// - Parameter number: From 0 to 15.
@@ -99,7 +99,7 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
         slots.deallocate()
     }
 
-    /// Returns the slot to which a digest is mapped. The mapping keeps the order of the digests.
+    /// Returns the preferred slot of a digest. A larger digest never has an earlier preferred slot.
     private static func place(of digest: UInt64, among places: Int) -> Int {
         Int(truncatingIfNeeded: digest.multipliedFullWidth(by: UInt64(truncatingIfNeeded: places)).high)
     }
@@ -176,12 +176,13 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
         while !rebuild(places: larger) { larger = Self.larger(larger) }
     }
 
-    /// Returns the number of mapped slots of the next larger table.
+    /// Returns the number of preferred slots of the next larger table.
     private static func larger(_ places: Int) -> Int { max(8, places * 3 / 2) }
-    /// Returns the total number of slots: the mapped slots, slots for digests whose own slot is taken, and a last slot that stays free.
+    /// Returns the total number of slots: the preferred slots, the slots for digests whose preferred slot is taken, and a last slot that
+    /// stays free.
     private static func slotCount(places: Int) -> Int { places + max(8, places / 64) + 1 }
 
-    /// The number of bytes that one more key takes. If the table grows for the key, the bytes of the growth are included.
+    /// The number of bytes that one more key takes. If the table must grow for the key, the number includes the bytes of the growth.
     private var newcomerBytes: Int {
         let growth = (count + 1) * 16 > places * 13 ? Self.slotCount(places: Self.larger(places)) - slotCount : 0
         return growth * MemoryLayout<Slot>.stride + Window.firstHeapBytes(terms: terms)
@@ -190,10 +191,11 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
     /// Whether there is room for a new key.
     var hasRoom: Bool { keyCount < capacity && memory.hasRoom(for: newcomerBytes) }
 
-    /// Returns the slot of a key to evict; `nil` if 32 examined keys have all used more than half of their quota.
+    /// Returns the slot of a key to evict; `nil` if none of the examined keys has used at most half of its quota.
     ///
-    /// The method chooses eight keys at random and returns the key with the least used quota. If several keys have used the same part, the
-    /// method returns the key whose usage ends first. In a small table, the method compares all keys.
+    /// The method compares eight random keys, or up to 32 if the first eight have all used more than half of their quota. It returns the
+    /// key that has used the smallest part of its quota. If several keys have used the same part, the method returns the key whose usage
+    /// ends first. In a small table, the method compares all keys.
     func victim(for digest: UInt64, at now: Int64) -> Int? {
         var random = digest ^ UInt64(truncatingIfNeeded: count)
         var best: (index: Int, usage: Double, owed: Int64)?
@@ -229,9 +231,9 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
         evictions += 1
     }
 
-    /// Moves all keys to a table with a different number of mapped slots.
+    /// Moves all keys to a table with a different number of preferred slots.
     ///
-    /// - Returns: Whether there was room for all digests that need another slot than their own.
+    /// - Returns: Whether there was room for all digests whose preferred slot is taken.
     private mutating func rebuild(places: Int) -> Bool {
         let slotCount = Self.slotCount(places: places)
         var next = 0
@@ -264,7 +266,7 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
         changedGroups[index / 4_096] |= 1 << UInt64(index / 64 % 64)
     }
 
-    /// Checks some keys, and removes keys without usage. If the table has become nearly empty, it shrinks.
+    /// Checks up to `most` keys, and removes those without usage. If the table has become nearly empty, the method reduces its size.
     mutating func dropExpired(_ most: Int = 2, at now: Int64) {
         var looked = 0
         for _ in 0..<most * 8 where looked < most {

@@ -1,7 +1,7 @@
-/// The state of one limit, independent of its algorithm. The state is a pure value without a clock or a lock.
+/// The state of one key's limit, for any algorithm. The state is a pure value without a clock or a lock.
 ///
-/// Instants are nanoseconds on a monotonic clock. All calls of methods of the same state must pass the same terms. The type is noncopyable,
-/// because a state can own memory.
+/// Instants are nanoseconds on a monotonic clock. All calls for the same state must pass the same terms (the numbers of the policy). The
+/// type is noncopyable, because a state can own memory.
 protocol AdmissionWindow: ~Copyable {
     /// Creates the state of an unused limit.
     init()
@@ -12,14 +12,14 @@ protocol AdmissionWindow: ~Copyable {
     /// - Parameter cost: From 1 to the burst.
     /// - Returns: The exact delay. A nanosecond earlier, the units would still be refused.
     func delay(at now: Int64, terms: RateLimitTerms, cost: Int) -> Int64
-    /// Charges units that ``delay(at:terms:cost:)`` admits at that instant.
+    /// Charges units. The caller has checked that ``delay(at:terms:cost:)`` returns 0 at the same instant.
     ///
     /// - Returns: The number of further units that would be admitted at that instant.
     @discardableResult
     mutating func charge(at now: Int64, terms: RateLimitTerms, cost: Int) -> Int
-    /// A mark that distinguishes a charge from later charges at the same instant. Read the mark directly after the charge.
+    /// A value with which a refund finds the charge, or detects a later charge. Read the value directly after the charge.
     var chargeMark: Int64 { get }
-    /// Refunds charged units. The refund is at most the number of charged units. It is zero if the state no longer contains the units.
+    /// Refunds charged units. The refund is at most the number of charged units, and zero if the state no longer contains them.
     mutating func refund(_ charge: WindowCharge, at now: Int64, terms: RateLimitTerms)
     /// Returns the number of units that would be admitted at an instant.
     func remaining(at now: Int64, terms: RateLimitTerms) -> Int
@@ -31,13 +31,13 @@ protocol AdmissionWindow: ~Copyable {
     func isFresh(at now: Int64, terms: RateLimitTerms) -> Bool
     /// Returns the usage in the form in which it is saved.
     func savedUsage(at now: Int64, terms: RateLimitTerms) -> SavedUsage
-    /// Adds saved usage. The current usage stays.
+    /// Adds saved usage to the current usage.
     ///
     /// - Returns: Whether the usage was saved under this algorithm. If `false`, nothing is added.
     mutating func add(_ usage: SavedUsage, elapsed: Int64, at now: Int64, terms: RateLimitTerms) -> Bool
-    /// Counts the whole quota as used at an instant, whatever the current usage is.
+    /// Counts the whole quota as used at an instant, independently of the current usage.
     mutating func spendAll(at instant: Int64, terms: RateLimitTerms)
-    /// Returns the used part of the quota, from 0 to 1. The part can exceed 1 after the quota was lowered.
+    /// Returns the used part of the quota, from 0 to 1. After the quota was reduced, the result can exceed 1.
     func usage(at now: Int64, terms: RateLimitTerms) -> Double
     /// The number of bytes that the state has allocated, including the overhead of the allocator.
     var heapBytes: Int { get }
@@ -58,10 +58,10 @@ struct WindowCharge {
     /// The terms under which the units were charged.
     var terms: RateLimitTerms
 
-    /// Returns the part of the charge that a GCRA refunds, in the unit of `usage`.
+    /// Returns the part of a charge that a GCRA refunds, in the same unit as `usage`.
     ///
-    /// If there was no later charge, this part is the whole charge. After a later charge, the elapsed time is subtracted: without this
-    /// charge, the usage could have reached zero before the later charge.
+    /// If there was no later charge, the method returns the whole charge. After a later charge, the method subtracts the time since the
+    /// charge. The reason is that without the refunded charge, the usage could have reached zero before the later charge.
     ///
     /// - Parameters:
     ///   - mark: The current mark of the state. An unchanged mark means that there was no later charge.
@@ -99,7 +99,7 @@ func requireCost(_ cost: Int) {
 }
 
 extension AdmissionWindow where Self: ~Copyable {
-    /// Returns the state under another algorithm or policy. The usage is at least the same, but at most the new burst.
+    /// Returns the state converted to another algorithm or policy. The new state has at least the same usage, but at most the new burst.
     func converted<Other: AdmissionWindow & ~Copyable>(
         from old: RateLimitTerms,
         to new: RateLimitTerms,
@@ -112,7 +112,7 @@ extension AdmissionWindow where Self: ~Copyable {
             return other
         }
         let owed = min(new.burst, old.burst - remaining(at: now, terms: old))
-        // A GCRA doesn't store the time of each admission, so the ring counts all admissions as made now.
+        // A GCRA doesn't store the time of each admission, so the new sliding window counts the whole quota as admitted now.
         let units = Other.knowsInstants ? new.quota : owed
         if units > 0 { other.charge(at: now, terms: new, cost: units) }
         return other
@@ -127,8 +127,7 @@ extension AdmissionWindow where Self: ~Copyable {
         }
     }
 
-    /// Counts the whole quota as used some time ago, whatever the current usage is. The current usage may be restored usage that expires
-    /// too early, so it doesn't reduce the counted quota.
+    /// Counts the whole quota as used some time ago. The method ignores the current usage, because restored usage can expire too early.
     mutating func spendAll(at now: Int64, terms: RateLimitTerms, ago: Int64) {
         if ago < terms.longestUsage { spendAll(at: now - ago, terms: terms) }
     }

@@ -1,4 +1,4 @@
-/// The instants of the last admissions, as the state of a sliding window.
+/// A ring buffer with the instants of the last admissions. It is the state of a sliding window.
 ///
 /// The memory of the ring grows with use. An unused key needs no memory. Other keys need at most 8 bytes per unit of the quota, plus 16
 /// bytes.
@@ -6,7 +6,7 @@
 /// Only this file writes the header, so the values in the header are always within bounds.
 struct Ring: ~Copyable, @unchecked Sendable {
     private struct Header {
-        /// The index of the oldest instant. The later instants follow, and continue at the start of the memory.
+        /// The index of the oldest instant. The later instants follow it, and continue at the start of the memory after its end.
         var oldest: Int32 = 0
         /// The number of stored instants.
         var kept: Int32 = 0
@@ -72,8 +72,8 @@ struct Ring: ~Copyable, @unchecked Sendable {
         return kept - low
     }
 
-    /// Removes expired instants. Only admissions call this method. After an admission, a request with an earlier instant is counted at the
-    /// instant of the admission, so the removed instants are never needed again.
+    /// Removes expired instants. Only admissions call this method. A later request can't be counted at an earlier instant than the
+    /// admission, so the removed instants are never needed again.
     @inline(__always)
     private func dropExpired(at now: Int64, window: Int64) {
         guard let header, let newest else { return }
@@ -96,8 +96,8 @@ struct Ring: ~Copyable, @unchecked Sendable {
         header.pointee.kept += 1
     }
 
-    /// If a ring stores more than half of the quota, it gets memory for the whole quota, so that a key near its limit doesn't allocate
-    /// again.
+    /// Increases the memory. A ring with at least half of the quota gets memory for the whole quota, so that a key near its limit doesn't
+    /// allocate memory again.
     @inline(never)
     private mutating func grow(quota: Int) {
         let half = max(1, quota / 2)
@@ -118,8 +118,7 @@ extension Ring: AdmissionWindow {
     func delay(at now: Int64, terms: RateLimitTerms, cost: Int) -> Int64 {
         let missing = cost - (terms.quota - kept)
         guard missing > 0 else { return 0 }
-        // When this instant expires, the last missing unit becomes free, and the newer instants stay. No admission can be before the newest
-        // instant.
+        // When this instant expires, the last missing unit becomes free. No admission can be before the newest instant.
         return max(0, instant(missing - 1) + terms.window - max(now, instant(kept - 1)))
     }
 
@@ -176,7 +175,7 @@ extension Ring: AdmissionWindow {
 
     mutating func add(_ usage: SavedUsage, elapsed: Int64, at now: Int64, terms: RateLimitTerms) -> Bool {
         guard case .ages(let ages) = usage else { return false }
-        // Negative ages count as zero, so that no instant is in the future and no addition overflows.
+        // The method treats negative ages as zero, so that no instant is in the future and no addition overflows.
         let restored = ages.compactMap { age in
             let (age, overflow) = max(0, age).addingReportingOverflow(elapsed)
             return overflow || age >= terms.window ? nil : now - age

@@ -1,11 +1,12 @@
 /// An exact sliding window: a log of the times of the last admissions.
 ///
-/// A request at `t` is admitted if the log has fewer admissions than the quota, or if the oldest admission is at least a window old.
-/// Admission `k + quota` is therefore at least a window later than admission `k`. No half-open interval with the length of the window
-/// contains more admissions than the quota. A refusal changes nothing.
+/// The window stores the times of the last admissions, at most as many as the quota. A request is admitted if the log has fewer admissions
+/// than the quota, or if the oldest admission is at least a window old. Admission `k + quota` is therefore at least a window later than
+/// admission `k`, and no half-open interval with the length of the window contains more admissions than the quota. A refusal changes
+/// nothing.
 ///
-/// If memory is more important than bursts, use ``StrictGCRA`` instead. A sliding window takes 8 bytes per stored admission and grows with
-/// use, so an idle key stays small. A refusal takes O(1), and an admission takes O(cost) amortized.
+/// If little memory is more important than large bursts, use ``StrictGCRA`` instead. A sliding window takes 8 bytes per stored admission
+/// and grows with use, so an idle key stays small. A refusal takes O(1), and an admission takes O(cost) amortized.
 ///
 /// The type has no clock and no lock. To limit many keys on several threads, use ``KeyedRateLimiter``.
 ///
@@ -15,8 +16,9 @@
 /// let decision = window.admit(at: now, policy: policy)
 /// ```
 public struct SlidingWindow: Sendable {
-    /// Owns the ring. If two values share the storage, the storage is copied before a change. The class is `@unchecked Sendable`, because
-    /// only ``SlidingWindow`` accesses it. The pointer avoids the runtime's exclusivity checks, which take longer than a decision.
+    /// Owns the ring buffer. If two values share the storage, a change first copies the storage. The class is `@unchecked Sendable`,
+    /// because only ``SlidingWindow`` accesses it. The storage uses a pointer to avoid the runtime's exclusivity checks, which take longer
+    /// than a decision.
     private final class Storage: @unchecked Sendable {
         let ring = UnsafeMutablePointer<Ring>.allocate(capacity: 1)
 
@@ -37,8 +39,10 @@ public struct SlidingWindow: Sendable {
 
     /// Decides about one request. An admitted request is added to the log.
     /// - Parameters:
-    ///   - now: Nanoseconds on a monotonic clock. If the instant is before an earlier admission, the instant of that admission is used.
-    ///   - policy: The policy. Its algorithm is ignored. A changed quota or window also applies to the stored admissions.
+    ///   - now: Nanoseconds on a monotonic clock. If this instant is before the latest admission, the window uses the instant of that
+    ///     admission.
+    ///   - policy: The policy. The window ignores its algorithm. If the quota or the length of the window has changed, the new values also
+    ///     apply to the stored admissions.
     ///   - cost: The number of units that the request takes; `nil` for the cost of the policy. If the cost exceeds the quota, the request
     ///     is never admitted.
     /// - Returns: The decision. An admission reports the remaining units, and a refusal reports the exact delay.
@@ -54,7 +58,7 @@ public struct SlidingWindow: Sendable {
     /// Returns the number of units that would be admitted at an instant. O(log quota).
     /// - Parameters:
     ///   - now: Nanoseconds on the clock of ``admit(at:policy:cost:)``.
-    ///   - policy: The policy. Its algorithm is ignored.
+    ///   - policy: The policy. The method ignores its algorithm.
     public func remaining(at now: Int64, policy: RateLimitPolicy) -> Int {
         storage.ring.pointee.remaining(at: now, terms: terms(of: policy))
     }
@@ -62,7 +66,7 @@ public struct SlidingWindow: Sendable {
     /// Returns whether the window has the same state as a new window. If so, the caller can remove the window. O(1).
     /// - Parameters:
     ///   - now: Nanoseconds on the clock of ``admit(at:policy:cost:)``.
-    ///   - policy: The policy. Its algorithm is ignored.
+    ///   - policy: The policy. The method ignores its algorithm.
     public func isFresh(at now: Int64, policy: RateLimitPolicy) -> Bool {
         storage.ring.pointee.isFresh(at: now, terms: terms(of: policy))
     }
@@ -84,7 +88,7 @@ public struct SlidingWindow: Sendable {
         return ages.map { now - $0 }
     }
 
-    /// Returns the terms of a policy as a sliding window, for policies with another algorithm.
+    /// Returns the numbers of a policy as for a sliding window, even if the policy has another algorithm.
     private func terms(of policy: RateLimitPolicy) -> RateLimitTerms {
         let terms = policy.terms
         if terms.emission == 0 { return terms }

@@ -1,8 +1,8 @@
 /// An evenly paced limit that never admits more than the quota in any window. Its state takes 8 bytes.
 ///
-/// The type uses the generic cell rate algorithm (GCRA) as a virtual scheduler. After a burst, one unit becomes available in each interval
-/// `T = ceil(window / (quota − burst + 1))`. Any half-open window therefore contains at most `burst + floor((window − 1) / T)` admitted
-/// units. This number never exceeds the quota.
+/// The type implements the generic cell rate algorithm (GCRA) in its form as a virtual scheduler. After a burst, one unit becomes available
+/// in each interval `T = ceil(window / (quota − burst + 1))`. Any half-open window therefore contains at most `burst + floor((window − 1) /
+/// T)` admitted units. This number never exceeds the quota.
 ///
 /// The sustained rate is lower than with ``SlidingWindow``: `quota − burst + 1` units per window instead of `quota`. With a burst of 1, the
 /// sustained rate is the whole quota. A decision takes O(1). A refusal changes nothing.
@@ -15,7 +15,7 @@
 /// let decision = state.admit(at: now, policy: policy)
 /// ```
 public struct StrictGCRA: Hashable, Sendable {
-    /// The instant from which the state equals a new state, in nanoseconds.
+    /// The instant at which the state becomes equal to a new state, in nanoseconds.
     private var freshAt = Int64.min
 
     /// Creates an unused state.
@@ -92,7 +92,7 @@ extension StrictGCRA: AdmissionWindow {
 }
 
 extension RateLimitTerms {
-    /// Returns the remaining nanoseconds of saved usage. At most the time of a burst can be valid.
+    /// Returns the nanoseconds that remain of saved usage. The result is at most the time in which a whole burst becomes available again.
     ///
     /// - Parameters:
     ///   - owed: The saved nanoseconds until the limit is unused. A value outside the valid range is clamped.

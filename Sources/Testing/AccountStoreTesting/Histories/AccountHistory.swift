@@ -6,16 +6,16 @@ import Foundation
 import Logging
 import Synchronization
 
-/// A random history of the accounts of two users, an owner and an attacker, against a model.
+/// A random test of accounts: two users, an owner and an attacker, take random steps, and the results must be those of a model.
 ///
-/// Each user has two mailboxes and reads only the emails that are delivered there. Both register, activate, verify, reset, change
-/// passwords and addresses, undo changes, lock, delete and restore accounts, sign in, refresh and sign out, in random order. At times the
-/// attacker learns a password of the owner. The history compares the result of every step with that of a model (``HistoryModel``), and
-/// checks after each step:
+/// Each user has two mailboxes and reads only the emails that the server delivers there. In random order, both users register, activate,
+/// verify, lock, delete and restore accounts, change and reset passwords, change addresses, undo changes, sign in, refresh and sign out. At
+/// times, the attacker learns a password of the owner. The history compares the result of each step with the result of a model
+/// (`HistoryModel`), and checks two rules after each step:
 ///
 /// - No takeover: an account with a verified address of the owner has no session of the attacker and no password that the attacker
 ///   knows, unless the attacker has learned its password.
-/// - No resurrected session: a session that has ended can't be refreshed, and its access token is refused.
+/// - No session works after its end: the server refuses its refresh token and its access token.
 ///
 /// ```swift
 /// var random = SplitMix64(seed: 42)
@@ -35,15 +35,15 @@ public final class AccountHistory {
     private var model = HistoryModel()
     /// The tokens of the model's sessions.
     private var tokens: [Int: Authentication.Opened] = [:]
-    /// The number of emails that were sorted into mailboxes.
+    /// The number of delivered emails that the history has already sorted into mailboxes.
     private var sorted = 0
     /// The number of successful steps, by the name of the step. A test uses it to check that the histories reach all steps.
     public private(set) var successes: [String: Int] = [:]
-    /// The steps so far, for a report.
+    /// The steps so far, for the message of a violation.
     private var steps: [String] = []
 
     /// Creates a history on new, empty stores.
-    /// - Parameter hashing: Hashes passwords; several histories may share it.
+    /// - Parameter hashing: The hashing of passwords. Several histories may share it.
     /// - Throws: Errors of the hashing.
     public init(stores: any AccountStores, hashing: any PasswordHashing = PlainHashing()) throws {
         self.stores = stores
@@ -92,7 +92,7 @@ public final class AccountHistory {
             policy: policy,
             now: now
         )
-        // One email at a time, so that the order of the links is known.
+        // The worker delivers one email at a time, so that the history knows the order of the links.
         var schedule = MailWorker<ContinuousClock>.Schedule(pause: .zero...(.zero))
         (schedule.batchSize, schedule.width) = (1, 1)
         lock = AccountLock(tokens: stores.accountLockTokens, now: now)
@@ -132,7 +132,7 @@ public final class AccountHistory {
     }
 
     /// Performs a step with the services.
-    /// - Returns: Whether it succeeded. The domain's refusals count as failures; all other errors are thrown.
+    /// - Returns: Whether the step succeeded. If the services refuse the step, the method returns `false`. It rethrows all other errors.
     private func perform(_ step: HistoryStep) async throws -> Bool {
         do {
             return try await attempt(step)
@@ -205,7 +205,7 @@ public final class AccountHistory {
         return true
     }
 
-    /// Checks the sessions that have ended, and a random one that lives.
+    /// Checks that the ended sessions don't work, and that a random open session does.
     private func checkSessions(using random: inout some RandomNumberGenerator) async throws {
         for session in model.endedSessions.suffix(6) {
             guard let opened = tokens[session] else { continue }
@@ -230,7 +230,7 @@ public final class AccountHistory {
         }
     }
 
-    /// Returns whether the server accepts the refresh token of a session. The call uses the token up.
+    /// Returns whether the server accepts the refresh token of a session. The call consumes the token.
     private func isRefreshed(_ opened: Authentication.Opened) async throws -> Bool {
         do {
             _ = try await authentication.refresh(try RefreshToken(opened.refreshToken.text))
@@ -240,7 +240,7 @@ public final class AccountHistory {
         }
     }
 
-    /// Sorts delivered emails into the mailboxes of the model. The account of a link is read from the store.
+    /// Sorts delivered emails into the mailboxes of the model. The method reads the account of each link from the store.
     private func sortMails() async throws {
         let mails = delivery.delivered
         for mail in mails[sorted...] {
@@ -258,7 +258,7 @@ public final class AccountHistory {
     }
 
     /// Returns the signed-in user of a session.
-    /// - Throws: The refusal of the access token; ``Difference`` if the session has no tokens.
+    /// - Throws: The error of the server if it refuses the access token; ``Difference`` if the session has no tokens.
     private func caller(_ session: Int) async throws -> SignedIn {
         try await authentication.signedIn(accessToken: try opened(session).accessToken)
     }
@@ -282,7 +282,7 @@ public final class AccountHistory {
         return StoredSession.ID(rawValue: try JSONDecoder().decode(Claims.self, from: Data(payload)).sid)
     }
 
-    /// Converts a proof of the model to a proof of the services.
+    /// Converts a proof of the model (an earlier sign-in or a password) to a proof of the services.
     private func proof(_ proof: HistoryStep.Proof) throws -> AccountProof {
         switch proof {
         case .session(let session): .session(accessToken: try opened(session).accessToken)
@@ -296,14 +296,14 @@ public final class AccountHistory {
         try EmailAddress((address < 2 ? "owner" : "attacker") + "\(address)@example.com")
     }
 
-    /// Returns a password by its number. The policy accepts all of them.
+    /// Returns a password by its number. The password policy accepts all of these passwords.
     private func secret(_ password: Int) throws -> Password { try Password("correct horse \(password)") }
 
     /// Returns the token of a delivered email.
     private func token(_ mail: Int) throws -> ResetToken { try ResetToken(model.mails[mail].token) }
 }
 
-/// A clock that a history moves.
+/// A clock that only a history advances.
 private final class HistoryClock: Sendable {
     private let date = Mutex(Date.after(0))
 

@@ -1,7 +1,7 @@
 import AccountCore
 import Foundation
 
-/// The model of an ``AccountHistory``: the rules of accounts in the shortest form, independent of the domain and its stores.
+/// The model of an ``AccountHistory``: the rules of accounts in the shortest form. The model uses neither the services nor the stores.
 struct HistoryModel {
     typealias User = HistoryStep.User
 
@@ -15,16 +15,16 @@ struct HistoryModel {
     struct Entry {
         var id: Account.ID?
         var address: Int
-        /// `nil` if no password is valid.
+        /// The number of the password; `nil` if no password is valid.
         var password: Int?
         /// The time of the last sign-in or refresh while the address was not verified.
         var activeAt: TimeInterval
         var isVerified: Bool
         var isLocked = false
         var purgeAt: TimeInterval?
-        /// The addresses before the present one.
+        /// The addresses before the current one, each with the time until which it can be restored.
         var former: [(address: Int, until: TimeInterval)] = []
-        /// Rises when unused links that need the account become invalid.
+        /// A counter that rises each time the unused links of the account become invalid.
         var epoch = 0
         /// Whether the attacker has learned a password of the account since its owner last set one through the mailbox.
         var isLeaked = false
@@ -51,7 +51,7 @@ struct HistoryModel {
         let account: Int?
         let epoch: Int
         let time: TimeInterval
-        /// The end of an undo link, which is that of the former address.
+        /// The time at which an undo link expires, which is also the time at which the former address expires.
         let end: TimeInterval?
         var isUsed = false
 
@@ -67,7 +67,7 @@ struct HistoryModel {
     private(set) var nextPassword = 0
     private var time: TimeInterval = 0
 
-    /// The ended sessions, in the order of their begin.
+    /// The ended sessions, in the order in which they began.
     var endedSessions: [Int] { sessions.indices.filter { !sessions[$0].isAlive } }
     /// The sessions that have not ended.
     var liveSessions: [Int] { sessions.indices.filter { isAlive($0) } }
@@ -94,7 +94,7 @@ struct HistoryModel {
         }
     }
 
-    /// Records the id of the account of a session.
+    /// Records the id that the server has given to the account of a session.
     mutating func bind(_ session: Int, to id: Account.ID?) {
         accounts[sessions[session].account].id = id
     }
@@ -114,7 +114,7 @@ struct HistoryModel {
             )
         )
         guard let account, isReset(kind) else { return }
-        // Only the newest three reset links of an account are valid.
+        // Only the newest three unused reset links of an account are valid.
         let live = mails.indices.filter { isReset(mails[$0].kind) && mails[$0].account == account && !mails[$0].isUsed }
         for old in live.dropLast(3) { mails[old].isUsed = true }
     }
@@ -134,7 +134,7 @@ struct HistoryModel {
     // MARK: Steps
 
     /// Applies a step.
-    /// - Returns: Whether it succeeds.
+    /// - Returns: Whether the step must succeed.
     mutating func apply(_ step: HistoryStep) -> Bool {
         switch step {
         case .register(let user, let address, let password, _):
@@ -210,7 +210,7 @@ struct HistoryModel {
             for number in accounts.indices where isDue(number, includesUnused: includesUnused) {
                 accounts[number].isPurged = true
                 endSessions(of: number)
-                // The links to the address of a removed account are removed, too.
+                // The server also removes the links that it sent to an address of a removed account.
                 for mail in mails.indices
                 where ["activate", "confirm_email"].contains(mails[mail].kind)
                     && addresses(of: number).contains(mails[mail].address)
@@ -234,7 +234,7 @@ struct HistoryModel {
         switch proof {
         case .newPassword(let password):
             set(password, of: account)
-            // The reader of the mailbox is the only user who knows the password.
+            // Now, the reader of the mailbox is the only user who knows the password.
             accounts[account].isLeaked = false
         default:
             guard isProof(proof, of: account) else { return false }
@@ -281,7 +281,8 @@ struct HistoryModel {
         return true
     }
 
-    /// Restores a former address. Former addresses that the account had later can't be restored any more. The account then has no password.
+    /// Restores a former address. The user can no longer restore addresses that the account had after this address. The account then has no
+    /// password.
     /// - Returns: Whether the server must accept the step.
     private mutating func undoEmail(_ mail: Int) -> Bool {
         guard ["email_changed", "former_account_deleted"].contains(mails[mail].kind), !mails[mail].isUsed,
@@ -304,7 +305,7 @@ struct HistoryModel {
         return true
     }
 
-    /// Locks an account by the link of a notice. All sessions end, and all reset links become invalid.
+    /// Locks an account by the link in an email about a change or a new device. All sessions end, and all reset links become invalid.
     /// - Returns: Whether the server must accept the step.
     private mutating func lock(_ mail: Int) -> Bool {
         guard ["changed", "new_device"].contains(mails[mail].kind), isFresh(mail, 7 * Self.day),
@@ -348,7 +349,7 @@ struct HistoryModel {
         [accounts[account].address] + accounts[account].former.filter { $0.until > time }.map(\.address)
     }
 
-    /// Returns whether a removal includes an account.
+    /// Returns whether the server removes an account if it removes accounts now.
     private func isDue(_ number: Int, includesUnused: Bool) -> Bool {
         let account = accounts[number]
         guard !account.isPurged else { return false }
@@ -368,7 +369,7 @@ struct HistoryModel {
         }
     }
 
-    /// Returns whether a session can be refreshed: it has not ended, and both of its time limits have not passed.
+    /// Returns whether a session can be refreshed: the session has not ended, and neither of its two time limits has passed.
     private func isAlive(_ session: Int) -> Bool {
         let entry = sessions[session]
         return entry.isAlive && time - entry.refreshedAt <= 30 * Self.day && time - entry.begin <= 90 * Self.day
@@ -380,7 +381,7 @@ struct HistoryModel {
         return sessions[session].account
     }
 
-    /// Returns whether a proof belongs to an account. A new password proves nothing about the present account.
+    /// Returns whether a proof belongs to an account. A new password doesn't prove that the user owns the account.
     private func isProof(_ proof: HistoryStep.Proof, of account: Int) -> Bool {
         switch proof {
         case .session(let session): caller(session) == account
@@ -395,14 +396,13 @@ struct HistoryModel {
         nextPassword = max(nextPassword, password + 1)
     }
 
-    /// Opens a session of an account, which counts as a use of the account.
+    /// Opens a session of an account. A sign-in counts as a use of the account.
     private mutating func open(_ account: Int, by user: User) {
         noteActivity(of: account)
         sessions.append(SessionEntry(user: user, account: account, begin: time, refreshedAt: time))
     }
 
-    /// Ends all sessions of an account except one.
-    /// The stores omit a time less than an hour after the stored one.
+    /// Records the time at which an account was used. Like the stores, the model ignores a time less than an hour after the stored time.
     private mutating func noteActivity(of account: Int) {
         if time - accounts[account].activeAt >= 3_600 { accounts[account].activeAt = time }
     }
@@ -413,14 +413,14 @@ struct HistoryModel {
         }
     }
 
-    /// Sets the password of an account. All sessions end, and links to the present state become invalid.
+    /// Sets the password of an account. All sessions end, and the links that `invalidate` lists become invalid.
     private mutating func set(_ password: Int, of account: Int) {
         accounts[account].password = password
         invalidate(account)
         endSessions(of: account)
     }
 
-    /// Invalidates all links that need the account in its present state, except those that undo a change.
+    /// Raises the epoch, and invalidates the links that verify or change the address, or that restore a deleted account.
     private mutating func invalidate(_ account: Int) {
         accounts[account].epoch += 1
         for kind in ["verify_email", "confirm_email", "account_deleted"] { use(kind, of: account) }

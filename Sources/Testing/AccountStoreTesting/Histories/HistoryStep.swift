@@ -1,6 +1,6 @@
 import Foundation
 
-/// A step of an ``AccountHistory``. Addresses, passwords, sessions and emails are numbers of the model.
+/// A step of an ``AccountHistory``. The step names addresses, passwords, sessions and emails by their numbers in the model.
 enum HistoryStep {
     /// A user. The owner reads the mailboxes 0 and 1, the attacker 2 and 3.
     enum User: CaseIterable {
@@ -9,7 +9,7 @@ enum HistoryStep {
         init(mailbox: Int) { self = mailbox < 2 ? .owner : .attacker }
     }
 
-    /// The proof that a user sends with a link.
+    /// The proof that a user owns an account, which the user sends with a link.
     enum Proof {
         case session(Int)
         case password(Int)
@@ -36,7 +36,7 @@ enum HistoryStep {
     case endOtherSessions(session: Int)
     case endSession(Int, by: Int)
     case update(session: Int)
-    /// All pending emails are delivered.
+    /// The server delivers all pending emails.
     case deliver
     /// The attacker learns the newest password of the owner.
     case leak(password: Int)
@@ -46,8 +46,8 @@ enum HistoryStep {
     /// The name of the step, without its arguments.
     var name: String { String("\(self)".prefix { $0 != "(" }) }
 
-    /// Returns a random step that a user can take with what the user knows. Most steps can succeed; some use wrong passwords, ended
-    /// sessions, old links, and links for another purpose.
+    /// Returns a random step that uses only the knowledge of one user. Most steps can succeed. Some steps use wrong passwords, ended
+    /// sessions, old links, or links for another purpose.
     static func random(_ model: HistoryModel, using random: inout some RandomNumberGenerator) -> HistoryStep {
         let user: User = Bool.random(using: &random) ? .owner : .attacker
         let address = Int.random(in: 0..<HistoryModel.addressCount, using: &random)
@@ -89,7 +89,7 @@ enum HistoryStep {
             ?? .register(user, address: address, password: fresh, session: next)
     }
 
-    /// Returns a step that needs only a session: the end of a session, mostly of the same account, or a change of the name.
+    /// Returns a step that needs only a session: a change of the name, or the end of a session, mostly of a session of the same account.
     private static func otherStep(
         _ model: HistoryModel,
         _ session: Int,
@@ -108,7 +108,7 @@ enum HistoryStep {
         return .endSession(model.sessions.indices.randomElement(using: &random) ?? session, by: session)
     }
 
-    /// Returns a use of a link: mostly of a new one, for its purpose.
+    /// Returns a step that uses a link. Most steps use a new link for the purpose of the link.
     private static func useLink(
         _ model: HistoryModel,
         _ user: User,

@@ -33,7 +33,7 @@ extension EverydayTasks {
     /// One call for each HTTP method. Each task checks the request line and the body that arrive, and the decoded value.
     ///
     /// `post` is marked as idempotent, so the request must have an `Idempotency-Key` of 32 characters in quotes. The response to `head` has
-    /// a `Content-Length` and no body. A transport must not wait for a body.
+    /// a `Content-Length` but no body, so a transport must not wait for a body.
     static let verbs: [TransportCheck] = [
         TransportCheck("Gets a value") { transport in
             try await withNote(over: transport, expecting: "GET /notes/1") { api in
@@ -91,7 +91,7 @@ extension EverydayTasks {
 }
 
 extension EverydayTasks {
-    /// Calls with queries, header fields and another coding of JSON.
+    /// Calls with queries, with header fields, and with JSON keys in snake case.
     ///
     /// The query contains a space, `&`, `+` and a letter beyond ASCII. A transport must send the query as the client encoded it. The header
     /// fields of the call replace the default header fields of the client and of the transport.
@@ -150,10 +150,10 @@ extension EverydayTasks {
 }
 
 extension EverydayTasks {
-    /// Calls that read errors, unchanged responses and pages.
+    /// Calls that read the details of an error, conditional responses (304), and pages of a list.
     ///
-    /// The tasks of conditional requests fail with a transport that has its own cache, because such a cache hides the 304 from the client.
-    /// Turn the transport's cache off.
+    /// If a transport has its own cache, the tasks with conditional requests fail, because the cache hides the 304 from the client. Turn
+    /// the transport's cache off.
     static let responses: [TransportCheck] = [
         TransportCheck("Reads the details of the app's own errors") { transport in
             try await withClient(

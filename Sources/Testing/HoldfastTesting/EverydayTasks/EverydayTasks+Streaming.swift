@@ -43,7 +43,7 @@ extension EverydayTasks {
         try await body(file)
     }
 
-    /// Returns a complete response, the last one of its connection.
+    /// Returns a complete response, after which the server closes the connection.
     /// - Parameters:
     ///   - status: The code and the phrase, such as `200 OK`.
     ///   - lines: Further header lines, without CRLF.
@@ -114,7 +114,7 @@ extension EverydayTasks {
         await server.close()
     }
 
-    /// Checks the size of the file and the progress.
+    /// Checks that a download has the right size, and that the client reports the progress.
     @Sendable private static func downloadsFile(_ transport: any HTTPTransport) async throws {
         let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: \(size)\r\n\r\n"
         let seen = Mutex<[TransferProgress]>([])
@@ -129,10 +129,11 @@ extension EverydayTasks {
         try expect(steps.last?.fraction == 1 && steps.count > 100, "reported \(steps.count) times up to \(steps.suffix(1))")
     }
 
-    /// The body of the resumed download, about 450 kB.
+    /// The body of the download that breaks off and is resumed, about 450 kB.
     private static let text = (0..<40_000).map { "line \($0)\n" }.joined()
 
-    /// Serves a text with a tag. The first response breaks off in the middle. Later responses serve ranges of the version with the tag.
+    /// Returns a closure that serves a text with an entity tag (`ETag`). The first response breaks off in the middle of the text. Later
+    /// responses contain the requested range of the text.
     /// - Parameters:
     ///   - text: The version that the first response contains.
     ///   - other: The version of all later responses, with another tag; `nil` if the text doesn't change.
@@ -160,7 +161,7 @@ extension EverydayTasks {
         }
     }
 
-    /// Checks that the second request has a range, and that the file is complete.
+    /// Checks that a client resumes a download: the second request has a range, and the file is complete at the end.
     @Sendable private static func resumes(_ transport: any HTTPTransport) async throws {
         try await withClient(over: transport, responding: film(text, changesTo: nil)) { api, server in
             try await withFile { target in
@@ -175,7 +176,7 @@ extension EverydayTasks {
         }
     }
 
-    /// Checks that bytes of two versions are never mixed.
+    /// Checks that a client starts a download again if the text changes meanwhile, so that the file never contains bytes of two versions.
     @Sendable private static func startsAnew(_ transport: any HTTPTransport) async throws {
         try await withClient(over: transport, responding: film(text, changesTo: "new")) { api, _ in
             try await withFile { target in
@@ -185,7 +186,7 @@ extension EverydayTasks {
         }
     }
 
-    /// Checks the bytes of a form with a text and a file, and its length.
+    /// Checks the bytes and the `Content-Length` of a form with a text and a file.
     @Sendable private static func sendsForm(_ transport: any HTTPTransport) async throws {
         try await withClient(over: transport, responding: { _ in closing("200 OK", body: "{}") }) { api, server in
             try await withFile(100_000) { file in
@@ -204,7 +205,7 @@ extension EverydayTasks {
         }
     }
 
-    /// Checks that lines arrive before the end of the body.
+    /// Checks that the client returns each line when it arrives, without waiting for the end of the body.
     @Sendable private static func readsLines(_ transport: any HTTPTransport) async throws {
         let head = TransportCheck.head("200 OK", ["Content-Type: text/plain; charset=utf-8", "Transfer-Encoding: chunked"])
         // The body doesn't end, so a reader that waits for the end of the body gets nothing.
@@ -215,7 +216,7 @@ extension EverydayTasks {
         }
     }
 
-    /// Checks that the client reconnects after the server closes the connection and after a reset. Also checks that a 204 ends the events.
+    /// Checks that the stream of events reconnects after the server closes or resets the connection, and that a 204 ends the stream.
     @Sendable private static func readsEvents(_ transport: any HTTPTransport) async throws {
         let respond: @Sendable (LoopbackServer.Received) -> LoopbackServer.Step = { request in
             let head = TransportCheck.head("200 OK", ["Content-Type: text/event-stream"])
@@ -234,7 +235,7 @@ extension EverydayTasks {
         }
     }
 
-    /// Checks that the connection of a released stream closes, and that the client still works.
+    /// Checks that the connection closes if the caller releases a stream before its end, and that the client still works.
     @Sendable private static func leavesStream(_ transport: any HTTPTransport) async throws {
         // The size is more than the server can send before the connection is closed, even on a slow machine.
         let size = 4 * 1_024 * 1_024 * 1_024
@@ -256,14 +257,15 @@ extension EverydayTasks {
 }
 
 extension EverydayTasks {
-    /// Returns how much the memory of this process grows while the process uploads and downloads a file. The growth is the largest resident
-    /// size during the transfer, minus the size before.
+    /// Measures how much memory a transport needs to upload and download a file. The function returns the largest resident size of this
+    /// process during the transfer, minus the resident size before.
     ///
-    /// A transfer of 24 MiB runs first, so that memory that is allocated only once isn't counted. The function reads `/proc/self/status`,
-    /// and resets the largest size through `/proc/self/clear_refs`. Nothing else should run in the process.
+    /// The function first transfers 24 MiB, so that the result excludes memory that a transport allocates only once. The function reads
+    /// `/proc/self/status`, and resets the largest size through `/proc/self/clear_refs`. Run no other tests in the process at the same
+    /// time.
     /// - Parameters:
     ///   - transport: The transport under test.
-    ///   - size: The size of the file in bytes. The temporary file needs as much space on the disk for the download.
+    ///   - size: The size of the file in bytes. The downloaded file needs as much space on the disk.
     /// - Returns: The growth in bytes; `nil` on systems that don't report it (other than Linux).
     /// - Throws: Errors of the transfers and of the temporary file.
     public static func memoryGrowth(

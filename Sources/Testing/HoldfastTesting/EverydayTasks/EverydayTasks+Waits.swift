@@ -86,11 +86,11 @@ extension EverydayTasks {
     ]
 }
 
-/// A transport that throws an error while a simulated device is offline. Otherwise, another transport sends the request.
+/// A transport that throws an error while a simulated device is offline. While the device is online, another transport sends the requests.
 private final class OfflineTransport: HTTPTransport {
     private let transport: any HTTPTransport
     private let connectivity: Connectivity
-    /// Yields for each refused request.
+    /// Yields once for each request that was made offline.
     private let refused: AsyncStream<Void>.Continuation
     /// Yields once for each request that was made offline.
     let refusals: AsyncStream<Void>

@@ -15,7 +15,7 @@ import ResilientHTTP
 /// }
 /// ```
 ///
-/// The code between `// snippet: NAME` and `// snippet end` is part of the documentation.
+/// The documentation shows the code between `// snippet: NAME` and `// snippet end`.
 ///
 /// ``TransportCheck`` finds violations of the protocol `HTTPTransport`. The tasks find faults of a transport and a client together, such as
 /// a retry that sends only the rest of a file. ``memoryGrowth(_:size:)`` measures whether a transport streams bodies or stores them in
@@ -23,7 +23,7 @@ import ResilientHTTP
 public enum EverydayTasks {}
 
 extension EverydayTasks {
-    /// Typed calls, their queries, headers, deadlines, errors, stored responses and pages.
+    /// Tasks that call an endpoint and decode the response, with queries, headers, deadlines, errors, cached responses and pages.
     ///
     /// Most calls take milliseconds. The calls may run concurrently, because each one has its own server and client.
     public static let calls = verbs + requests + responses + waits
@@ -32,7 +32,7 @@ extension EverydayTasks {
     /// hundreds of tests share the machine.
     /// - Parameters:
     ///   - transport: The transport under test.
-    ///   - environment: Time and connectivity.
+    ///   - environment: The client's clock and connectivity.
     ///   - storesBodies: Whether the server stores the bodies of requests. Turn it off for large uploads.
     ///   - respond: Returns the step for a request. The thread of a connection calls this closure.
     ///   - body: Uses the client.
@@ -102,7 +102,7 @@ extension LoopbackServer.Received {
     var text: String { String(decoding: body, as: UTF8.self) }
 }
 
-/// A value for the tasks.
+/// The JSON value that the tasks send and receive.
 struct Note: Codable, Hashable {
     /// The number in the path of the note.
     var id: Int

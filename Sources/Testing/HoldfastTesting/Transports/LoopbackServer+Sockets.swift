@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 extension LoopbackServer {
-    /// The type of a TCP socket, which Glibc declares as an enumeration and Darwin as an integer.
+    /// The constant `SOCK_STREAM` as an integer. Glibc declares it as an enumeration, and Darwin as an integer.
     static var streamType: Int32 {
         #if canImport(Darwin)
             SOCK_STREAM
@@ -16,7 +16,8 @@ extension LoopbackServer {
         #endif
     }
 
-    /// Calls the system function `close`, because the method ``LoopbackServer/close()`` hides its name.
+    /// Calls the system function `close`. Inside ``LoopbackServer``, the method ``LoopbackServer/close()`` hides the name of the system
+    /// function.
     static func closeSocket(_ descriptor: Int32) -> Int32 {
         #if canImport(Darwin)
             Darwin.close(descriptor)
@@ -55,7 +56,7 @@ extension LoopbackServer {
     /// storing its body.
     enum Part {
         case head, whole
-        /// The body is read and its bytes are only counted.
+        /// The function reads the body, but only counts its bytes.
         case counted
     }
 
@@ -92,8 +93,9 @@ extension LoopbackServer {
         }
     }
 
-    /// A buffer of the bytes that were read from a connection and not used yet. The buffer reads at most 64 KiB at once. If a client sends
-    /// its next request before the response arrives, that request is lost. Clients that wait for each response are not affected.
+    /// A buffer for the bytes of one request that were read from a connection but not used yet. The buffer reads at most 64 KiB at once,
+    /// and the server drops its rest after the request. If a client sends its next request before the response arrives, the server can
+    /// therefore lose the next request. Clients that wait for each response are not affected.
     private struct Input {
         /// The descriptor of the connection.
         let connection: Int32
@@ -155,8 +157,8 @@ extension LoopbackServer {
         return count < 0 ? nil : Array(buffer.prefix(count))
     }
 
-    /// Returns whether the other side has neither closed the connection nor sent more bytes. The function doesn't block, and leaves the
-    /// bytes in the socket.
+    /// Returns `true` while the connection is open and no unread bytes have arrived. The function doesn't block, and leaves the bytes in
+    /// the socket.
     static func isOpen(_ connection: Int32) -> Bool {
         var byte: UInt8 = 0
         return recv(connection, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) < 0 && errno == EAGAIN
@@ -172,7 +174,7 @@ extension LoopbackServer {
         #endif
     }
 
-    /// Makes the connection send a TCP reset when it is closed, instead of a graceful end (`SO_LINGER` with a time of zero).
+    /// Sets `SO_LINGER` with a time of zero, so that the system resets the connection (TCP RST) when the server closes it.
     static func prepareReset(_ connection: Int32) {
         var option = linger(l_onoff: 1, l_linger: 0)
         _ = setsockopt(connection, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
@@ -183,7 +185,7 @@ extension LoopbackServer {
     /// - Parameters:
     ///   - bytes: The bytes.
     ///   - connection: The descriptor.
-    /// - Returns: Whether the kernel accepted all bytes; `false` if the other side has closed the connection. On Linux, `MSG_NOSIGNAL`
+    /// - Returns: `true` if the kernel accepted all bytes; `false` if the client has closed the connection. On Linux, `MSG_NOSIGNAL`
     ///   prevents the signal `SIGPIPE`, which would end the process.
     static func write(_ bytes: [UInt8], to connection: Int32) -> Bool {
         var rest = bytes[...]

@@ -25,10 +25,10 @@ import Synchronization
 /// which request it sends on which connection. Therefore, if a test makes concurrent requests, use ``init(storesBodies:responding:)``,
 /// which chooses the step by the request.
 ///
-/// For tests above the transport, use ``ScriptedTransport``, which needs no sockets.
+/// For tests of a client or an app, use ``ScriptedTransport``, which needs no sockets.
 ///
-/// One thread waits for connections, and one thread serves each open connection, so the threads of the tests are not blocked. Close the
-/// server at the end of a test. Otherwise, these threads remain until the process ends.
+/// The server has one thread that waits for connections, and one thread for each open connection, so it doesn't block the threads of the
+/// tests. Close the server at the end of a test. Otherwise, these threads remain until the process ends.
 public final class LoopbackServer: Sendable {
     /// The reaction to one request.
     public enum Step: Sendable {
@@ -88,10 +88,10 @@ public final class LoopbackServer: Sendable {
 
     /// The port of the server, which the system has chosen.
     public let port: Int
-    /// Yields once for each request that was read and has a response. The stream ends when the server has ended. Only one task may iterate
-    /// the stream, and ``close()`` consumes the rest.
+    /// The arrived requests: the stream yields once when the server has read a request and chosen its response. The stream ends when the
+    /// server has ended. Only one task may iterate the stream, and ``close()`` consumes the rest.
     public let arrivals: AsyncStream<Void>
-    /// Yields once for each connection that has ended. The stream ends when the server has ended. Only one task may iterate it.
+    /// The ended connections: the stream yields once for each. The stream ends when the server has ended. Only one task may iterate it.
     public let departures: AsyncStream<Void>
     /// The state of the server, shared by all its threads.
     private let state: Mutex<State>
@@ -100,8 +100,9 @@ public final class LoopbackServer: Sendable {
     /// The sending ends of ``arrivals`` and ``departures``. The last thread finishes them.
     private let (arrived, departed): (AsyncStream<Void>.Continuation, AsyncStream<Void>.Continuation)
 
-    /// The state, guarded by a mutex. The state contains only open descriptors, because the system reuses the numbers of closed ones. Each
-    /// thread removes and closes its descriptor in one step under the lock. ``close()`` shuts down only the descriptors that it finds here.
+    /// The state, guarded by a mutex. The state contains only open descriptors, because the system reuses the numbers of closed
+    /// descriptors. Each thread removes its descriptor from the state and closes it in one step under the lock, and ``close()`` shuts down
+    /// only the descriptors that it finds in the state. So ``close()`` can't shut down a connection of other code.
     private struct State {
         /// The requests, in the order in which they were read.
         var received: [Received] = []
@@ -134,8 +135,8 @@ public final class LoopbackServer: Sendable {
 
     /// Starts a server.
     ///
-    /// A client may open more connections than a test expects, for example after a lost connection. Each later script then serves another
-    /// request than the test intended.
+    /// A client may open more connections than a test expects, for example after a lost connection. The connections after it then get other
+    /// steps than the test intended.
     /// - Parameter connections: The steps for each connection, in the order in which connections are opened. Each inner array has one step
     ///   for each request of the connection. The server closes the connection after the last step, and after each step other than
     ///   ``Step/keep(_:)``.
@@ -154,10 +155,10 @@ public final class LoopbackServer: Sendable {
     /// }
     /// ```
     ///
-    /// The closure runs on the thread of the connection, so the closure runs concurrently if several connections are open.
+    /// The server calls the closure on the thread of the connection. If several connections are open, these calls run concurrently.
     /// - Parameters:
     ///   - storesBodies: Whether the bodies of requests are stored; if not, only their length is known.
-    ///   - respond: Returns the step for a request that was read.
+    ///   - respond: Returns the step for a request, after the server has read the request.
     /// - Throws: ``SetupFailure`` if no port is available.
     public convenience init(
         storesBodies: Bool = true,
@@ -308,7 +309,8 @@ public final class LoopbackServer: Sendable {
         if case .reset = step { Self.prepareReset(connection) }
         arrived.yield()
         if case .dribble = step {
-            // This thread may sleep. The loop ends when the client has closed the connection.
+            // Sleeping is fine here, because the thread serves only this connection. The loop ends when the client has closed the
+            // connection.
             while Self.isOpen(connection) {
                 _ = Self.write([UInt8(ascii: "x")], to: connection)
                 usleep(50_000)

@@ -3,14 +3,15 @@ import ResilientHTTP
 
 extension TransportCheck {
     /// Checks of deadlines, cancellation and readers that stop early. In each case, the transport must close the connection. Otherwise, a
-    /// server could send into the connection forever. The deadlines are 0.3 to 2 s.
+    /// server could continue to send forever. The deadlines are 0.3 to 2 s.
     ///
     /// The deadline of an exchange includes connecting, all redirects, the head and the body. Common causes of failures:
     /// - *Times out if the server never responds*: the engine reports `wasSent: false`, although the server may have the request.
     /// - *Keeps a deadline while a later one is pending*: the engine has one timer for all exchanges, and sets it to the latest deadline.
     /// - *Trap: ends a body that arrives byte by byte*: the engine's timeout restarts with each byte.
     /// - *Trap: applies one deadline to all redirects*: each redirect is a new exchange with a new deadline.
-    /// - *Reports cancellation if canceled before the start*: the handler of the cancellation runs before the request exists.
+    /// - *Reports cancellation if canceled before the start*: the cancellation handler runs before the request exists, so it cancels
+    ///   nothing.
     /// - *Closes the connection of a response that is never read*: the connection is closed only when its body ends.
     static let endings: [TransportCheck] = [
         TransportCheck("Times out if the server never responds, and reports that it may have been sent") { transport in
@@ -128,7 +129,7 @@ extension TransportCheck {
         },
     ]
 
-    /// Waits until the client has closed a connection. The client must close it much earlier than the deadline of the exchange.
+    /// Waits until the client has closed a connection.
     /// - Throws: ``Violation`` after 120 s.
     static func expectClosed(_ server: LoopbackServer) async throws {
         let isClosed = await withTaskGroup(of: Bool.self) { group in

@@ -2,17 +2,17 @@ import HTTPTypes
 import ResilientHTTP
 
 extension TransportCheck {
-    /// The statuses that redirect (RFC 9110 §15.4). A client must not follow 300 and 304.
+    /// The statuses of the redirects that a client follows (RFC 9110 §15.4). A client must not follow 300 and 304.
     private static let statuses = ["301 X", "302 X", "303 X", "307 X", "308 X"]
 
-    /// Checks of the rules of `Redirection`: only GET and HEAD follow a redirect, `Authorization` is only sent to its own origin, and
-    /// circular redirects end.
+    /// Checks of the rules of `Redirection`: a transport follows redirects only for GET and HEAD, never sends `Authorization` to another
+    /// origin, and ends circular redirects.
     ///
     /// A transport returns the redirect of a POST, because the client decides whether to repeat the request. Common causes of failures:
     /// - *Follows a redirect to another origin without Authorization*: the engine copies all header fields. Or the engine compares only the
     ///   host and not the port.
     /// - *Returns a redirect of POST*: the engine follows a 303 with GET, as browsers do.
-    /// - *Follows circular redirects*: the engine throws an error after its own maximum.
+    /// - *Follows circular redirects*: the engine throws its own error after a number of redirects.
     static let redirects: [TransportCheck] = [
         TransportCheck("Follows a redirect of GET to the same origin with Authorization") { transport in
             for status in statuses {

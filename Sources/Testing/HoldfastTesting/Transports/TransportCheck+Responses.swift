@@ -2,15 +2,15 @@ import HTTPTypes
 import ResilientHTTP
 
 extension TransportCheck {
-    /// Checks of plain exchanges. A transport changes neither the request nor the response, stores no cookies, sends no credentials if the
-    /// server requests them, and reuses connections.
+    /// Checks of plain exchanges. A transport must change neither the request nor the response, and must store no cookies. If a server
+    /// requests credentials, the transport must send none. A transport must also reuse connections.
     ///
     /// The default settings of an HTTP engine often break these rules. Common causes of failures:
     /// - *Transfers path, headers and host*: the engine decodes and encodes the path again, which changes `%2F`.
     /// - *Keeps both values of a header on two lines*: the engine returns a dictionary with one value per name.
     /// - *Ends 204 and 304 after the head*: the engine waits for a body that never comes.
     /// - *Skips 100 and 103*: the engine returns an informational response as the final one.
-    /// - *Returns a 401 with a challenge*: the engine requires credentials, or fails because it has none.
+    /// - *Returns a 401 with a challenge*: the engine asks its delegate for credentials, or fails because it has none.
     /// - *Stores no cookies*: the cookie storage of the engine is on.
     static let responses: [TransportCheck] = [
         TransportCheck("Transfers path, headers and host of a request, and all parts of its response") {

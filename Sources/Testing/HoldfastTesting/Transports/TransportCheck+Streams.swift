@@ -8,7 +8,7 @@ extension TransportCheck {
     private static let size = 3 * 1_024 * 1_024 + 7
     /// The bytes of the body. Neighboring bytes differ, so that the comparison detects a lost or repeated block.
     private static let pattern = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }
-    /// A deadline that a successful check never reaches.
+    /// A deadline so long that no successful check reaches it.
     private static let long = Duration.seconds(600)
 
     /// Returns a body that yields the pattern in chunks of 100,000 bytes.
@@ -50,9 +50,9 @@ extension TransportCheck {
 
     /// Checks that a transport sends the bodies of requests correctly.
     ///
-    /// A body of a known length must arrive with this `Content-Length`, and a body of an unknown length in chunks (`Transfer-Encoding:
-    /// chunked`). If reading the body fails, or if the body is shorter than announced, the transport must end the request in such a way
-    /// that the server doesn't take the received bytes for the complete body.
+    /// If the length of a body is known, the body must arrive with this `Content-Length`. Otherwise, it must arrive in chunks
+    /// (`Transfer-Encoding: chunked`). If reading the body fails, or if the body is shorter than announced, the transport must end the
+    /// request in such a way that the server doesn't take the received bytes for the complete body.
     ///
     /// Several checks are only for transports that read the response while they still send the body; these checks have ``needsPausing``
     /// set.
@@ -61,8 +61,8 @@ extension TransportCheck {
     /// - *Never completes a body that fails or is shorter than announced*: the transport sends the final chunk of a failed body, or fills a
     ///   short body up to the announced length.
     /// - *Stops sending and reads the response*: the transport reads the response only after it has sent the whole body.
-    /// - *Closes the connection when canceled while the body is sent*: the cancellation ends only the task that reads the response, and the
-    ///   task that sends the body continues.
+    /// - *Closes the connection when canceled while the body is sent*: the cancellation ends only the task that reads the response, but not
+    ///   the task that sends the body.
     static let uploads: [TransportCheck] = [
         TransportCheck("Sends a complete streamed body of a known length with its length") { transport in
             try await send(streamed(length: Int64(size)), over: transport, expect: String(size))
@@ -169,9 +169,9 @@ extension TransportCheck {
 
     /// Checks of the two limits of `HTTPTransport.stream(_:body:timeout:idleTimeout:)`. Also checks that a slow reader pauses the server.
     ///
-    /// `timeout` ends at the head of a successful response. `idleTimeout` then limits the time between two chunks that the server sends.
-    /// The time in which a reader processes a chunk doesn't count. The body of an error response stays under `timeout`, because a client
-    /// reads this body completely.
+    /// `timeout` limits the time until the head of a successful response. `idleTimeout` then limits the time between two chunks that the
+    /// server sends, without the time in which the reader processes a chunk. For an error response, `timeout` also includes the body,
+    /// because a client reads this body completely.
     ///
     /// Common causes of failures:
     /// - *Pauses the server for a slow reader*: the engine stores the body in memory without a bound.

@@ -1,8 +1,8 @@
 public import HTTPTypes
 public import ResilientHTTP
 
-/// A check of one rule that every transport must follow. The check uses real sockets. A transport must pass all checks before a client uses
-/// it.
+/// A check of one rule that every transport must follow. The check uses real sockets. Run all checks on a transport before you use the
+/// transport in a client.
 ///
 /// ```swift
 /// @Test("Keeps the contract of transports", arguments: TransportCheck.all)
@@ -11,7 +11,7 @@ public import ResilientHTTP
 /// }
 /// ```
 ///
-/// Each check starts its own ``LoopbackServer``, so that checks may run concurrently. Most checks take milliseconds; checks of deadlines
+/// Each check starts its own ``LoopbackServer``, so checks may run concurrently. Most checks take milliseconds, but checks of deadlines
 /// take up to 2 s. The suite covers HTTP/1.1 without TLS. Certificates, proxies and HTTP/2 need other tests.
 ///
 /// Also run ``EverydayTasks``, which tests a transport together with a client.
@@ -21,13 +21,14 @@ public import ResilientHTTP
 public struct TransportCheck: Sendable, CustomStringConvertible {
     /// The rule as a sentence. `Trap:` marks a case that is easy to get wrong.
     public let description: String
-    /// Whether the transport must be able to pause one side of an exchange while the other side is slow. `URLSession` on Linux can't pause:
-    /// it stores the bytes in a temporary file. Skip these checks for such a transport.
+    /// Whether the check needs a transport that can pause one side of an exchange while the other side is slow. `URLSession` on Linux can't
+    /// pause: it stores the bytes in a temporary file. Skip these checks for such a transport.
     public let needsPausing: Bool
     /// The steps of the check.
     private let body: @Sendable (any HTTPTransport) async throws -> Void
 
-    /// A violation of a rule by a transport. If a check doesn't expect a `TransportError`, the check throws this error unchanged.
+    /// An error that a check throws if the transport violates the rule. If the transport throws a `TransportError` that the check doesn't
+    /// expect, the check rethrows the `TransportError` unchanged.
     public struct Violation: Error, CustomStringConvertible {
         /// The observed behavior.
         public let description: String
@@ -65,7 +66,8 @@ public struct TransportCheck: Sendable, CustomStringConvertible {
         guard condition else { throw Violation(description: otherwise()) }
     }
 
-    /// Runs a body with a scripted server, and closes the server at the end, also after an error. Each connection has one request.
+    /// Runs a closure with a scripted server, and closes the server at the end, also after an error. The server serves one request on each
+    /// connection.
     /// - Parameters:
     ///   - steps: The reaction to the request of each connection.
     ///   - body: Uses the server.
@@ -76,7 +78,7 @@ public struct TransportCheck: Sendable, CustomStringConvertible {
         try await withServer(connections: steps.map { [$0] }, body: body)
     }
 
-    /// Runs a body with a server that has a script for each connection, and closes the server at the end, also after an error.
+    /// Runs a closure with a server that has a script for each connection, and closes the server at the end, also after an error.
     /// - Parameters:
     ///   - connections: The reactions to the requests of each connection, in the order in which they are opened.
     ///   - body: Uses the server.
@@ -94,7 +96,7 @@ public struct TransportCheck: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Returns a complete response with the length of its body. It is the last response of its connection.
+    /// Returns a complete response with a `Content-Length`. The server closes the connection after this response.
     /// - Parameters:
     ///   - status: The code and the phrase, such as `200 OK`.
     ///   - lines: Further header lines, without CRLF.
@@ -103,7 +105,8 @@ public struct TransportCheck: Sendable, CustomStringConvertible {
         .respond(head(status, lines + ["Content-Length: \(body.utf8.count)"]) + body)
     }
 
-    /// Returns the head of a response that is the last one of its connection. The head has no `Content-Length` unless `lines` contains one.
+    /// Returns the head of a response after which the server closes the connection. The head has a `Content-Length` only if `lines`
+    /// contains one.
     /// - Parameters:
     ///   - status: The code and the phrase, such as `200 OK`.
     ///   - lines: Further header lines, without CRLF.

@@ -32,7 +32,7 @@ public class AccountLinkModel: FormModel {
     /// Whether the user can request another link.
     var isRenewable: Bool { false }
 
-    /// Uses the link.
+    /// Sends the request that uses the link.
     /// - Returns: The text for the user.
     func use(_ link: AccountLink, _ input: FormInput, _ submission: Submission) async throws(APIError) -> String { "" }
 
@@ -48,13 +48,14 @@ public class AccountLinkModel: FormModel {
     }
 }
 
-/// The model of the screen that the link of a blind registration opens: the user chooses a password, which creates the account.
+/// The model of the screen that the emailed link of a blind registration opens. The user chooses a password, which creates the account.
 ///
-/// After a success, the user is signed in, and ``user`` is the account.
+/// With blind registration, the server creates an account only after the user has opened an emailed link. After a success, the user is
+/// signed in, and ``user`` is the account.
 @Observable
 @MainActor
 public final class ActivateModel: AccountLinkModel {
-    /// The account; `nil` before it exists.
+    /// The new account; `nil` before a success.
     public private(set) var user: AccountUser?
 
     /// Creates the model.
@@ -97,18 +98,17 @@ public final class ActivateModel: AccountLinkModel {
     }
 }
 
-/// The base class of the models of links that also need a proof that the account belongs to the user. The proof is the session or the
-/// password.
+/// The base class of the models of links that also need a proof that the account belongs to the user: the session or the password.
 ///
 /// ``open()`` checks whether there is a session. Without a session, the form has a field for the password. The session may belong to
 /// another account. If the server refuses the session for this reason, the form asks for the password.
 @Observable
 @MainActor
 public class ProvenLinkModel: AccountLinkModel {
-    /// Whether the request uses the session of the client.
+    /// Whether the request carries the access token of the client's session, instead of the password.
     private var usesSession = false
 
-    /// Decides whether the form needs the password.
+    /// Checks whether there is a session. Without a session, the form gets a field for the password.
     override public func open() async {
         guard link?.purpose != .undoEmail, state == .editing else { return }
         usesSession = ((try? await client.session.credentials) ?? nil) != nil
@@ -192,10 +192,11 @@ public final class VerifyEmailModel: ProvenLinkModel {
     }
 }
 
-/// The model of the screen that the links about a change of the address open: the link to the new address confirms the change, and the link
-/// to the former address undoes it.
+/// The model of the screen that the emailed links about a change of the address open. The link to the new address confirms the change, and
+/// the link to the former address undoes it.
 ///
-/// After undoing a change, the next sign-in needs a reset: `makeForgotPasswordModel(clock:)`.
+/// After undoing a change, the user must reset the password before the next sign-in. For this, show the screen of
+/// `makeForgotPasswordModel(clock:)`.
 @Observable
 @MainActor
 public final class ConfirmEmailModel: ProvenLinkModel {
@@ -240,7 +241,7 @@ public final class ConfirmEmailModel: ProvenLinkModel {
     /// Whether the link undoes a change.
     public var isUndo: Bool { link?.purpose == .undoEmail }
 
-    /// A new password after an undone change.
+    /// The action that follows a success: a password reset after the change was undone, otherwise closing the screen.
     override public var nextAction: ErrorPresentation.Action { isUndo ? .requestNewLink : .dismiss }
 
     override func use(_ link: AccountLink, _ input: FormInput, _ submission: Submission) async throws(APIError) -> String {
@@ -253,7 +254,8 @@ public final class ConfirmEmailModel: ProvenLinkModel {
     }
 }
 
-/// The model of the screen that the link in the email about a deletion opens. It restores the account, and the user signs in again.
+/// The model of the screen that the link in the email about a deletion opens. The link restores the account, and the user then signs in
+/// again.
 @Observable
 @MainActor
 public final class KeepAccountModel: AccountLinkModel {
@@ -284,7 +286,7 @@ public final class KeepAccountModel: AccountLinkModel {
         )
     }
 
-    /// The sign-in, because the sessions stay ended.
+    /// The action that follows a success: the sign-in. The server doesn't restore the sessions of a restored account.
     override public var nextAction: ErrorPresentation.Action { .signIn }
 
     override func use(_ link: AccountLink, _ input: FormInput, _ submission: Submission) async throws(APIError) -> String {

@@ -14,15 +14,15 @@ import Timekeeping
 public final class CheckEmailModel: FormModel {
     /// The email that the user waits for.
     public enum Email: Hashable, Sendable {
-        /// The email of a blind registration, with the name of the user.
+        /// The email with the link that creates the account of a blind registration. The request for it contains the first name.
         case registration(FirstName)
         /// The email that verifies the address of an account.
         case verification
     }
 
-    /// The address of the mailbox.
+    /// The address to which the server sends the email.
     public let email: EmailAddress
-    /// The text about the last email that was sent again; `nil` if there is none.
+    /// The text for the user after the email was sent again; `nil` before.
     override public var notice: String? { sent }
     private var sent: String?
     private let kind: Email
@@ -32,7 +32,7 @@ public final class CheckEmailModel: FormModel {
     /// - Parameters:
     ///   - kind: The email that the user waits for.
     ///   - email: The address of the mailbox.
-    ///   - isSent: Whether the email was already requested, so that the cooldown begins at once.
+    ///   - isSent: Whether the email was already requested. If so, the cooldown begins immediately.
     ///   - client: The account API. The model uses a copy of it with the language of the screen.
     ///   - language: The user's language.
     ///   - clock: The clock of the cooldown.

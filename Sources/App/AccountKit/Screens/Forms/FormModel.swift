@@ -6,8 +6,8 @@ import ResilientHTTP
 
 /// The base class of the models of the account's forms: fields, their validation, the submission, and its errors.
 ///
-/// A view shows ``title``, ``introduction``, ``fields`` and a button, and starts actions with ``returnPressed(in:)`` and `work`. It shows
-/// ``page`` instead if there is one. `AccountFormScreen` in `AccountUI` shows each form in this way.
+/// A view shows ``title``, ``introduction``, ``fields`` and a button. It starts actions with ``returnPressed(in:)`` and `work.start(_:)`.
+/// If there is a ``page``, the view shows it instead of the form. `AccountFormScreen` in `AccountUI` shows each form in this way.
 ///
 /// ```swift
 /// let model = ChangePasswordModel(client: accounts, language: .english)
@@ -17,12 +17,12 @@ import ResilientHTTP
 /// await model.submit()
 /// ```
 ///
-/// Invalid input is refused with an alert, without a request. Canceling ``submit()`` returns the model to ``State/editing``. If the
-/// response is lost, the next attempt with the same input is sent with the same idempotency key.
+/// If the input is invalid, ``submit()`` shows an alert and sends no request. Canceling ``submit()`` returns the model to
+/// ``State/editing``. If the response is lost, the next attempt with the same input is sent with the same idempotency key.
 @Observable
 @MainActor
 public class FormModel: StandardScreenModel {
-    /// The states of a form.
+    /// The states of a form. In the description of a state, an arrow (→) precedes the states that can follow.
     public enum State: Hashable, Sendable {
         /// The user edits the form. → `submitting`, `failed`
         case editing
@@ -113,14 +113,14 @@ public class FormModel: StandardScreenModel {
         }
     }
 
-    /// Sends the request.
+    /// Sends the request of the form.
     /// - Returns: The text for the user.
     func send(_ input: FormInput, _ submission: Submission) async throws(APIError) -> String { "" }
 
-    /// Shows the success.
+    /// Shows the message of a success.
     func succeed(_ message: String) { show(.succeeded(message: message)) }
 
-    /// Returns the state after an error that the form handles itself; `nil` for an error at a field or in an alert.
+    /// Returns the state to show after an error of the request. If it returns `nil`, the model shows the error at a field or in an alert.
     func refusal(_ error: APIError) async -> State? { nil }
 
     /// The seconds until the button is enabled again; 0 for a form without a cooldown.
@@ -135,7 +135,7 @@ public class FormModel: StandardScreenModel {
     /// The action that follows a success.
     public var nextAction: ErrorPresentation.Action { .dismiss }
 
-    /// Whether the form's request needs a session, so that an error may mean that the session has ended.
+    /// Whether the form's request needs a session. If so, a 401 means that the session has ended, and the alert offers a sign-in.
     var needsSession: Bool { false }
 
     override var isInFlight: Bool { state == .submitting }
@@ -206,7 +206,7 @@ public class FormModel: StandardScreenModel {
 struct FormTexts {
     var title: LocalizedText
     var introduction: LocalizedText?
-    /// The label of the button; the title if `nil`.
+    /// The label of the button; `nil` to use ``title``.
     var button: LocalizedText?
     /// The label of the button while the request is in flight.
     var progress: LocalizedText
@@ -216,7 +216,7 @@ struct FormTexts {
     var submit: LocalizedText { button ?? title }
 }
 
-/// The validated input of a form. The value of each field that the form has is not `nil`.
+/// The validated input of a form. A value is `nil` only if the form doesn't have the field.
 struct FormInput {
     var email: EmailAddress?
     var firstName: FirstName?
@@ -325,8 +325,8 @@ extension FormModel {
         return presenter.text(texts.labels[field] ?? usual)
     }
 
-    /// The address of the account, if the form sets a new password and its link contains the address. A read-only field shows it, so that
-    /// password managers find the account.
+    /// The address of the account, if the form sets a new password and the form's link contains the address. A read-only field shows the
+    /// address, so that password managers find the account.
     public var username: String? {
         fields.contains(.password) && !fields.contains(.email) ? (self as? AccountLinkModel)?.link?.email?.text : nil
     }
@@ -334,7 +334,7 @@ extension FormModel {
     /// Whether a field contains a password. If so, the screen has a switch that makes passwords readable.
     public var hasPasswords: Bool { fields.contains(where: \.isPassword) }
 
-    /// The strength of the new password; `nil` while it is empty, and for a form without a new password.
+    /// The strength of the typed new password; `nil` if the field is empty, or if the form has no field for a new password.
     public var strength: PasswordStrength? {
         fields.contains(.password) && !self[.password].isEmpty ? PasswordStrength(of: self[.password]) : nil
     }

@@ -43,8 +43,8 @@ public final class ChangePasswordModel: FormModel {
         return presenter.text(ContractText.passwordChanged)
     }
 
-    /// If the server changed the password but its response was lost, the server refuses the old password and the old session in the next
-    /// attempt.
+    /// Returns a page that the password was probably changed, if the response to an earlier attempt was lost and the server now responds
+    /// with 401. The server refuses the next attempt in this way because the old password and the old session are no longer valid.
     override func refusal(_ error: APIError) async -> State? {
         guard mayHaveTakenEffect, error.kind == .unauthorized else { return nil }
         let text = ContractText.resetProbablySucceeded
@@ -54,7 +54,7 @@ public final class ChangePasswordModel: FormModel {
 
 /// The model of the screen on which a signed-in user requests a change of the address.
 ///
-/// After a success, the new address gets an email with a link (``ConfirmEmailModel``).
+/// After a success, the server sends an email to the new address. The link in it opens the screen of ``ConfirmEmailModel``.
 @Observable
 @MainActor
 public final class ChangeEmailModel: FormModel {
@@ -92,11 +92,11 @@ public final class ChangeEmailModel: FormModel {
 
 /// The model of the screen on which a signed-in user deletes the account.
 ///
-/// After a success, no user is signed in. An email has a link that restores the account (``KeepAccountModel``).
+/// After a success, no user is signed in. The server sends an email with a link that restores the account (``KeepAccountModel``).
 @Observable
 @MainActor
 public final class DeleteAccountModel: FormModel {
-    /// The time at which the data is removed; `nil` before the deletion, and if the server doesn't send it.
+    /// The time at which the server removes the account's data; `nil` before the deletion, or if the server doesn't send the time.
     public private(set) var purgeAt: Date?
 
     /// Creates the model.

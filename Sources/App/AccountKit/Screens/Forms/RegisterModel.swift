@@ -26,8 +26,8 @@ public final class RegisterModel: FormModel {
     /// - Parameters:
     ///   - client: The account API. The model uses a copy of it with the language of the screen.
     ///   - language: The language of the user. The account's emails are in the same language.
-    ///   - asksForPassword: Whether the user chooses a password on this screen. Pass `false` for a server with blind registration, on which
-    ///     the user chooses the password after opening the link.
+    ///   - asksForPassword: Whether the user chooses a password on this screen. Pass `false` for a server with blind registration, which
+    ///     creates an account only after the user has opened an emailed link. The user then chooses the password after opening the link.
     ///   - rules: The rules that a password must satisfy before it is sent.
     ///   - wallClock: Returns the local time, from which the model computes the time of `ErrorPresentation.Action.retryAt(_:)`.
     public init(
@@ -67,7 +67,7 @@ public final class RegisterModel: FormModel {
         }
     }
 
-    /// Creates the model of the screen that follows if the user has to open the link in an email. `nil` if the address or the first name is
+    /// Creates the model of the screen that asks the user to open the link in the email. Returns `nil` if the address or the first name is
     /// invalid.
     /// - Parameter clock: The clock of the countdown until the next email. A test passes a manual clock.
     public func makeCheckEmailModel(clock: some Clock<Duration> = ContinuousClock()) -> CheckEmailModel? {

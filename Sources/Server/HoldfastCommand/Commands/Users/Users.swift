@@ -110,7 +110,7 @@ struct Users: AsyncParsableCommand {
 
         @OptionGroup var data: DataOptions
 
-        /// Prints all accounts. They are in memory at once.
+        /// Prints all accounts. The command reads all of them into memory.
         func run() async throws {
             let accounts = try await data.existingStores().accounts.accounts()
             if json {

@@ -11,7 +11,7 @@ import Timekeeping
 struct ClusterStory: Sendable {
     /// The processes that the demo kills, restarts and suspends.
     let cluster: DemoCluster
-    /// The users whose requests the failures interrupt.
+    /// The simulated users who send requests during the failures.
     let load: DemoLoad
     /// Numbers and prints the steps.
     let steps: Steps
@@ -91,7 +91,7 @@ struct ClusterStory: Sendable {
 
     /// Kills one server, and requires that no acknowledged account or email is lost.
     private func killServer() async throws {
-        // The demo waits, so that emails are also in flight when the failure begins.
+        // The demo waits here, so that the failure also interrupts the sending of emails.
         try await Task.sleep(for: .seconds(3))
         try await steps.run("Kill server 2 under load (kill -9)") {
             let (before, accounts) = (load.counts, load.accounts.count)
@@ -114,7 +114,7 @@ struct ClusterStory: Sendable {
         try await steps.run("Restart PostgreSQL under load") {
             let (before, accounts) = (load.counts, load.accounts.count)
             await cluster.stop(.postgres, SIGINT)
-            // The pause is longer than requests wait for a connection.
+            // The pause is longer than the time for which a request waits for a database connection.
             try await Task.sleep(for: .seconds(6))
             try await cluster.start(.postgres)
             let back = try await waitForService()
@@ -148,7 +148,7 @@ struct ClusterStory: Sendable {
         }
     }
 
-    /// Suspends and then kills Redis, and requires that the servers never admit more than the limit and their shares.
+    /// Suspends and then kills Redis. Requires that the servers together never admit more than the limit plus the share of each server.
     private func suspendRedis() async throws {
         let attempts = 120
         var admitted = 0
@@ -174,7 +174,7 @@ struct ClusterStory: Sendable {
             let back = try await wait(10, "the servers did not use Redis again") { await cluster.areLimitsShared() }
             let decisions = try await decisions(attempts)
             admitted += decisions.admitted
-            // Redis has lost its counts, but each server also enforces the usage that the server has counted itself.
+            // Redis has lost its counts. Each server therefore also enforces the usage that it has counted itself.
             let most = DemoCluster.quota + share
             guard admitted <= most else {
                 throw DemoStory.Unexpected(description: "\(admitted) were admitted in all, more than \(most)")
@@ -211,7 +211,7 @@ struct ClusterStory: Sendable {
 
     // MARK: - Numbers
 
-    /// Returns the measurements of a failure.
+    /// Returns a summary of the requests during a failure.
     /// - Throws: ``DemoStory/Unexpected`` if an acknowledged account is missing. Also throws it if a response was an error, except for 503
     ///   and 504 with `Retry-After`.
     private func summary(since before: DemoLoad.Counts, accounts: Int) async throws -> String {

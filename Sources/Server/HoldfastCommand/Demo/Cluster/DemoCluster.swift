@@ -9,8 +9,8 @@ import Synchronization
 
 /// A cluster in a temporary folder: PostgreSQL, Redis and three servers on free ports of the loopback interface.
 final class DemoCluster: Sendable {
-    /// The number of reset links that one client may validate on all servers together. `share` is the percentage of this number that each
-    /// server admits without Redis.
+    /// `quota` is the number of reset links that one client can validate on all servers together. `share` is the percentage of the quota
+    /// that each server admits while Redis is unavailable.
     static let quota = 60, share = 33
 
     /// The temporary folder with all data and logs. Only its owner can list it.
@@ -149,7 +149,7 @@ final class DemoCluster: Sendable {
             "VALKEY_FALLBACK": "local/\(Self.share)", "HOLDFAST_SECRET": secret, "LOG_LEVEL": "warning",
             "PASSWORD_RESET_BASE_URL": servers[0].absoluteString, "LIMIT_TOKEN_IP": "\(Self.quota)/3600",
         ]
-        // All clients of the demo have the same address.
+        // All clients of the demo have the same address, so the limits by address are turned off.
         for limit in ["REGISTER_IP", "LOGIN_IP", "REFRESH_IP", "RESET_IP", "RESET_GLOBAL"] {
             environment["LIMIT_\(limit)"] = "off"
         }

@@ -19,7 +19,7 @@ final class DemoLoad: Sendable {
     struct Counts {
         /// Requests with a successful response.
         var acknowledged = 0
-        /// Attempts after the first one of a request.
+        /// Attempts that repeat a request.
         var repeated = 0
         /// Attempts whose connection failed.
         var broken = 0
@@ -27,9 +27,9 @@ final class DemoLoad: Sendable {
         var unavailable = 0
         /// Other responses with a status of 500 or above.
         var errors = 0
-        /// Registrations that took effect although their response was 504. The user then signs in instead.
+        /// Registrations whose response was 504, although the account was created. The user then signs in instead of registering again.
         var late = 0
-        /// Requests that were submitted again because the server counted an earlier attempt as pending.
+        /// Requests that were submitted again because the server still considered an earlier attempt as running.
         var pending = 0
 
         /// Returns the difference between two counts.
@@ -91,8 +91,8 @@ final class DemoLoad: Sendable {
                     _ = try await client.register(email: email, password: password, firstName: name)
                 }
             } catch {
-                // The response to an earlier attempt was 504, because the server could not know the outcome. The database had committed
-                // this attempt. No other client registers this address.
+                // No other client registers this address. An earlier attempt must therefore have created the account. Its response was 504,
+                // because the server could not know that the database had committed the account.
                 guard error.code == .authEmailExists else { throw error }
                 _ = try await client.signIn(email: email, password: password)
                 state.withLock { $0.counts.late += 1 }
@@ -106,8 +106,8 @@ final class DemoLoad: Sendable {
         }
     }
 
-    /// Submits a form. If the server still counts an earlier attempt as pending, the form is submitted once more with another key. An
-    /// attempt counts as pending for up to a minute if the server could not reach the database to end it.
+    /// Submits a form. If the server considers an earlier attempt as still running, the form is submitted once more with another
+    /// idempotency key. This state can last for up to a minute if the server could not reach the database at the end of the attempt.
     private func submit(_ form: () async throws(APIError) -> Void) async throws(APIError) {
         do throws(APIError) {
             try await form()
@@ -118,7 +118,7 @@ final class DemoLoad: Sendable {
         }
     }
 
-    /// Returns the number of the next user; `nil` if the load ends.
+    /// Returns the number of the next user; `nil` if the load must end.
     private func next() -> Int? {
         state.withLock { state in
             guard !state.isEnding else { return nil }
@@ -148,7 +148,7 @@ final class DemoLoad: Sendable {
             timeout: .seconds(45),
             middleware: ClientPipeline.standard(retry: retry, gate: nil, breaker: nil)
         )
-        // The timeout is longer than a server waits for its database.
+        // The timeout is longer than the time for which a server waits for its database.
         api.attemptTimeout = .seconds(15)
         return api
     }

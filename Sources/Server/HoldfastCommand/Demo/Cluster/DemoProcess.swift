@@ -46,7 +46,7 @@ final class DemoProcess: Sendable {
         }
     }
 
-    /// Whether the process has not ended.
+    /// Whether the process is still running.
     var isRunning: Bool { process.withLock { $0.isRunning } }
 
     /// Sends a signal to the process, if it is running.
@@ -78,7 +78,8 @@ final class DemoProcess: Sendable {
     }
 }
 
-/// A thread that starts processes and never ends, because the kernel kills a process when the thread that started it ends.
+/// A thread that starts processes and never ends. It must not end, because the kernel kills a process when the thread that started the
+/// process ends.
 private final class ProcessStarter: Sendable {
     /// The only thread of this kind.
     static let shared = ProcessStarter()
@@ -88,7 +89,7 @@ private final class ProcessStarter: Sendable {
     /// Starts the thread.
     private init() {
         let thread = Thread { [self] in
-            // A process inherits the blocked signals of the thread that starts it.
+            // A process inherits the blocked signals of the thread that starts it, so the thread blocks no signals.
             var none = sigset_t()
             sigemptyset(&none)
             pthread_sigmask(SIG_SETMASK, &none, nil)

@@ -54,8 +54,8 @@ extension ErrorCode {
     ///
     /// The client does not retry; the user contacts support.
     ///
-    /// Returned if the password is right, but the account was suspended or its owner locked it. If the owner locked the account, a password
-    /// reset unlocks it. The message of the response explains this, so show the message instead of your own text.
+    /// Returned if the password is right, but the operator has suspended the account or the owner has locked it. If the owner locked the
+    /// account, a password reset unlocks it. The message of the response explains this, so show the message instead of your own text.
     public static let authUserSuspended = Self("AUTH_USER_SUSPENDED")
     /// Email address already registered. Status 400.
     ///
@@ -84,7 +84,8 @@ extension ErrorCode {
     ///
     /// The client does not retry; the user changes the settings.
     ///
-    /// Returned if a notification is requested for a device that has not sent its push token. Register the device, then repeat the call.
+    /// Returned if a notification is requested for a device that has not registered its push token. Register the device, then repeat the
+    /// call.
     public static let authDeviceNotRegistered = Self("AUTH_DEVICE_NOT_REGISTERED")
     /// OAuth authentication failed. Status 500.
     ///
@@ -104,8 +105,8 @@ extension ErrorCode {
     ///
     /// The client does not retry; the user requests a new link.
     ///
-    /// Returned if a reset link is unknown, expired or used. The response is the same in all cases. Errors of a session have other codes,
-    /// so a client does not sign the user out. The client offers to send a new link.
+    /// Returned if a reset link is unknown, expired or used. The server sends the same response in all cases. The error does not concern
+    /// the session, so a client must not sign the user out. The client offers to send a new link.
     public static let authResetTokenInvalid = Self("AUTH_RESET_TOKEN_INVALID")
     /// Email address of the account is not verified. Status 403.
     ///
@@ -119,15 +120,15 @@ extension ErrorCode {
     ///
     /// The client does not retry.
     ///
-    /// Returned to every registration if the operator adds accounts. A client hides the registration.
+    /// Returned to every registration if only the operator of the server can add accounts. A client hides its registration screen.
     public static let authRegistrationClosed = Self("AUTH_REGISTRATION_CLOSED")
     /// Account was deleted by its user. Status 403.
     ///
     /// The client does not retry; the user opens the link in the email.
     ///
-    /// Returned if the password is right, and the account was deleted but its data is not removed yet. If the password is wrong, the server
-    /// does not return this code, because it reveals that the account exists. The link in the email about the deletion restores the
-    /// account.
+    /// Returned if the password is right, and the user has deleted the account but the server has not yet removed its data. If the password
+    /// is wrong, the server does not return this code, because it reveals that the account exists. The link in the email about the deletion
+    /// restores the account.
     public static let authAccountDeleted = Self("AUTH_ACCOUNT_DELETED")
 }
 

@@ -4,22 +4,22 @@ extension ErrorCode {
     /// The client retries after the delay of the response; the user waits.
     ///
     /// Returned if a limit of the server is exceeded. `details.retry_after` and `Retry-After` contain the same delay, in whole seconds. If
-    /// the delay ends before its deadline, a client waits and then retries. It must not retry earlier, also not over another connection. If
-    /// `details.reset_password` is true, the user can reset the password to sign in before the delay ends.
+    /// the delay ends before the call's deadline, a client waits and then retries. It must not retry earlier, not even over another
+    /// connection. If `details.reset_password` is true, the user can reset the password to sign in before the delay ends.
     public static let rateLimitExceeded = Self("RATE_LIMIT_EXCEEDED")
     /// Request rate exceeded. Status 429.
     ///
     /// The client retries after the delay of the response; the user waits.
     ///
-    /// Returned by limits that count requests. Limits that count attempts return `RATE_LIMIT_EXCEEDED`. Clients treat both codes in the
-    /// same way. Check for loops that poll, and for retries without backoff.
+    /// Returned by limits on the number of requests. Limits on the number of attempts, such as sign-ins, return `RATE_LIMIT_EXCEEDED`.
+    /// Clients treat both codes in the same way. Check for loops that poll, and for retries without backoff.
     public static let rateLimitTooManyRequests = Self("RATE_LIMIT_TOO_MANY_REQUESTS")
     /// Daily/monthly quota exceeded. Status 429.
     ///
     /// The client retries only if the response contains a delay; the user waits.
     ///
     /// Returned if the quota of a day or a month is used up. A client repeats the call only if the response contains a delay that ends
-    /// before its deadline. This is rare.
+    /// before the call's deadline. Such a short delay is rare.
     public static let rateLimitQuotaExceeded = Self("RATE_LIMIT_QUOTA_EXCEEDED")
     /// Too many requests from this device. Status 429.
     ///

@@ -4,14 +4,14 @@ extension ErrorCode {
     /// The client does not retry; the user updates the app.
     ///
     /// Returned if a body is not valid JSON or not a valid form, has a duplicate key, or is nested too deeply. The cause is a bug in the
-    /// client, or a proxy between client and server. The user can only update the app.
+    /// client, or a proxy between client and server that changes requests. The user can only update the app.
     public static let requestMalformed = Self("REQUEST_MALFORMED")
     /// Method is not offered at this address. Status 405.
     ///
     /// The client does not retry; the user updates the app.
     ///
-    /// Returned if a path exists but does not support the method. The `Allow` header lists the supported methods. Check for redirects,
-    /// because a redirect can change a POST into a GET.
+    /// Returned if a path exists but does not support the method. The `Allow` header lists the supported methods. Check whether a redirect
+    /// changed a POST into a GET.
     public static let requestMethodNotAllowed = Self("REQUEST_METHOD_NOT_ALLOWED")
     /// Request was sent too slowly. Status 408.
     ///
@@ -24,9 +24,10 @@ extension ErrorCode {
     ///
     /// The client retries with backoff; the user waits.
     ///
-    /// Returned if the server received a request with the same idempotency key before. The detail `state` describes that first request.
-    /// With `state: running`, the server still executes it: repeat the request unchanged, with the same key, after the delay. With
-    /// `state: finished`, the server has executed it but has not stored the response: don't repeat the request.
+    /// Returned if the server has already received a request with the same idempotency key. The member `state` of `details` describes the
+    /// first request. If it is `running`, the server is still executing the first request. Repeat the request unchanged, with the same key,
+    /// after the delay in the response. If it is `finished`, the server has executed the first request but has not stored its response. In
+    /// this case, don't repeat the request.
     public static let requestConflict = Self("REQUEST_CONFLICT")
     /// Request body exceeds the limit. Status 413.
     ///
@@ -45,8 +46,8 @@ extension ErrorCode {
     ///
     /// The client does not retry; the user may retry.
     ///
-    /// Returned if an idempotency key is used again with another payload. A client creates a new key for each new request. It sends a key
-    /// again only with the same bytes.
+    /// Returned if an idempotency key is used again with another payload. A client must create a new key for each new request, and send a
+    /// key again only with the same payload.
     public static let requestKeyReused = Self("REQUEST_KEY_REUSED")
 }
 

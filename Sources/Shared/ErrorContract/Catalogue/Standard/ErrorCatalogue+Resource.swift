@@ -10,8 +10,8 @@ extension ErrorCode {
     ///
     /// The client does not retry; the user corrects the input.
     ///
-    /// Returned if a resource with the same identifier exists. If the response to an earlier request was lost, that request may have
-    /// created the resource. So read the resource before you create another.
+    /// Returned if a resource with the same identifier exists. If the response to an earlier request was lost, the earlier request may have
+    /// created the resource. So read the resource before you create another one.
     public static let resourceAlreadyExists = Self("RESOURCE_ALREADY_EXISTS")
     /// Resource has been deleted. Status 410.
     ///
@@ -24,7 +24,7 @@ extension ErrorCode {
     /// The client does not retry.
     ///
     /// Returned if the caller is authenticated but may not perform the request. The server also returns this code if a form was sent from a
-    /// page of another site. The same user gets the same response after a refresh or a new sign-in.
+    /// page of another site. A refresh of the session or a new sign-in of the same user does not help.
     public static let resourceForbidden = Self("RESOURCE_FORBIDDEN")
 }
 

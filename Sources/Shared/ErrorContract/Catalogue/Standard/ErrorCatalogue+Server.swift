@@ -3,22 +3,22 @@ extension ErrorCode {
     ///
     /// The client retries with backoff; the user may retry.
     ///
-    /// Returned if the server failed unexpectedly. The server's log contains the cause under the request id. The response never contains
-    /// the cause. Repeat the call with backoff if it is safe to repeat.
+    /// Returned if the server failed unexpectedly. The response never contains the cause. To find the cause, search the server's log for
+    /// the request id. Repeat the call with backoff if it is safe to repeat.
     public static let serverInternalError = Self("SERVER_INTERNAL_ERROR")
     /// Database operation failed. Status 500.
     ///
     /// The client retries with backoff; the user may retry.
     ///
-    /// Returned if the server's database refused or lost an operation. First search the log for the request id, then check the database. A
-    /// write may have taken effect, so repeat only calls that are safe to repeat.
+    /// Returned if an operation of the server's database failed, or its result was lost. First search the log for the request id, then
+    /// check the database. A write may nevertheless have taken effect, so repeat only calls that are safe to repeat.
     public static let serverDatabaseError = Self("SERVER_DATABASE_ERROR")
     /// Network communication error. Status 500.
     ///
     /// The client retries with backoff; the user may retry.
     ///
-    /// Returned if the server could not reach a system that it depends on. The cause is the network of the server. The network of the
-    /// device works, so don't advise the user to check the connection.
+    /// Returned if the server could not reach a system that it depends on. The problem is in the server's network. The device's own
+    /// connection works, so don't advise the user to check it.
     public static let serverNetworkError = Self("SERVER_NETWORK_ERROR")
     /// Service temporarily unavailable. Status 503.
     ///

@@ -24,8 +24,8 @@ extension ErrorCode {
     ///
     /// The client does not retry; the user may retry.
     ///
-    /// Returned if a platform responded with its own error. The `details` of the response contain the platform's error for developers.
-    /// Don't show the platform's text to the user.
+    /// Returned if a platform responded with an error. The `details` of the response contain the platform's error for developers. Don't
+    /// show the platform's text to the user.
     public static let socialPlatformError = Self("SOCIAL_PLATFORM_ERROR")
     /// Social media account not connected. Status 400.
     ///

@@ -37,7 +37,7 @@ extension ErrorCode {
     ///
     /// The client does not retry; the user corrects the input.
     ///
-    /// Returned if a text is shorter than its field allows. For a password that is too short, `AUTH_WEAK_PASSWORD` is returned instead.
+    /// Returned if a text is shorter than its field allows. If a password is too short, the server returns `AUTH_WEAK_PASSWORD` instead.
     public static let validationFieldTooShort = Self("VALIDATION_FIELD_TOO_SHORT")
     /// Date format or value is invalid. Status 400.
     ///

@@ -5,8 +5,7 @@ import StrictJSON
 extension ErrorBody {
     /// Decodes a body by the members of its `error`.
     ///
-    /// The order of the checks matters. Each check relies on the failure of the earlier checks: it only searches for members that the
-    /// formats before it lack.
+    /// The order of the checks matters. Each check only searches for members that the formats of the earlier checks don't have.
     /// - Parameter inner: The object named `error`.
     /// - Returns: `nil` if the object has no known format.
     func errorObject(_ inner: JSONObject) -> DecodedError? {
@@ -31,7 +30,7 @@ extension ErrorBody {
     }
 
     /// Decodes the format of Ory Kratos: `{"error":{"id":"…","code":401,"status":"…","request":"…","reason":"…","message":"…"}}`. The
-    /// reason is more specific than the message, so the reason becomes the text.
+    /// method uses the reason as the message, because it is more specific.
     private func kratos(_ inner: JSONObject) -> DecodedError {
         let message = inner["reason"]?.stringValue == nil ? inner["message"] : inner["reason"]
         var decoded = decoded(.kratos, code: inner["id"]?.codeValue, message: message)
@@ -83,8 +82,8 @@ extension ErrorBody {
         return FieldViolation(field: field, code: item["reason"]?.codeValue, message: text)
     }
 
-    /// Decodes the formats of Stripe and of OpenAI. Both have the same members, but only OpenAI sends members that are null. Stripe is
-    /// recognized by its additional members and by the form of its request id.
+    /// Decodes the formats of Stripe and of OpenAI. Both have the same members, but only OpenAI sends members that are null. The method
+    /// recognizes Stripe by its additional members and by the form of its request id.
     private func typed(_ inner: JSONObject) -> DecodedError {
         let type = inner["type"]?.stringValue
         let hasStripeMember = ["doc_url", "decline_code", "request_log_url", "advice_code", "charge", "payment_intent"]
@@ -101,8 +100,8 @@ extension ErrorBody {
         return decoded
     }
 
-    /// Returns whether a code belongs to Azure. This is the case if the error has members that only Azure sends. It is also the case if the
-    /// code isn't in upper snake case, because the contract's codes are.
+    /// Returns whether an error is from Azure. This is the case if the error has members that only Azure sends. It is also the case if the
+    /// code isn't in upper snake case, because all codes of this library are.
     private func isAzure(_ inner: JSONObject) -> Bool {
         guard let code = inner["code"]?.stringValue else { return false }
         if inner["innererror"] != nil || inner["innerError"] != nil || inner["target"] != nil { return true }
@@ -110,8 +109,8 @@ extension ErrorBody {
         return inner["details"] == nil && inner["request_id"] == nil && ErrorDecoder.isCode(code) && !code.isUpperSnake
     }
 
-    /// Decodes the format of Azure: `{"error":{"code":"…","message":"…","target":"…","details":[…],"innererror":{"code":"…"}}}`. The code
-    /// of the innermost error is the most specific one.
+    /// Decodes the format of Azure: `{"error":{"code":"…","message":"…","target":"…","details":[…],"innererror":{"code":"…"}}}`. The method
+    /// uses the code of the innermost error, because it is the most specific one.
     private func azure(_ inner: JSONObject) -> DecodedError {
         var decoded = decoded(.azure, code: inner["code"]?.codeValue, message: inner["message"])
         var next = (inner["innererror"] ?? inner["innerError"])?.objectValue
@@ -128,8 +127,8 @@ extension ErrorBody {
         return decoded
     }
 
-    /// Decodes the format of Hummingbird. Its message is a sentence with the first key that could not be decoded. This key becomes the
-    /// field.
+    /// Decodes the format of Hummingbird. Its message is a sentence that contains the first key that could not be decoded. The method uses
+    /// this key as the name of the field.
     private func hummingbird(_ inner: JSONObject) -> DecodedError {
         let decoded = decoded(.hummingbird, message: inner["message"])
         guard let text = decoded.message, text.hasPrefix("Coding key `") else { return decoded }

@@ -7,7 +7,7 @@ extension ErrorBody {
         if error == true, self["reason"]?.stringValue != nil { return decoded(.vapor, message: self["reason"]) }
         if self["statusCode"]?.intValue != nil, let node = node() { return node }
         if let spring = springBoot() { return spring }
-        // This format is not in the table of 48 formats. It was found in responses of real servers.
+        // The format of Flask's documented handler that converts error pages to JSON.
         if code?.intValue == status, self["name"]?.stringValue != nil, let text = self["description"], text.stringValue != nil {
             return decoded(.flask, message: text)
         }
@@ -31,7 +31,7 @@ extension ErrorBody {
     /// Decodes the format of Spring Boot.
     ///
     /// `{"timestamp":"…","status":400,"error":"Bad Request","path":"/a","errors":[{"field":"…","defaultMessage":"…"}]}`. If the body has a
-    /// stack trace, the message is also internal and is removed.
+    /// stack trace, the message is also internal, and the method removes it.
     private func springBoot() -> DecodedError? {
         guard error?.stringValue != nil, self["status"]?.intValue != nil, self["timestamp"] != nil else { return nil }
         guard self["path"] != nil || errors?.arrayValue != nil || self["requestId"] != nil else { return nil }
@@ -49,7 +49,7 @@ extension ErrorBody {
     }
 
     /// Decodes the formats of Laravel: `{"message":"…","errors":{"email":["…"]}}`, the fixed text of its rate limiter, and its debug page.
-    /// The message of a debug page is removed.
+    /// The method removes the message of a debug page.
     private func laravel() -> DecodedError? {
         guard let text = message?.stringValue else { return nil }
         if self["exception"]?.stringValue != nil, self["trace"] != nil || self["file"] != nil { return decoded(.laravel) }
@@ -61,7 +61,7 @@ extension ErrorBody {
     }
 
     /// Decodes the formats of Rails: `{"status":404,"error":"Not Found"}` and `{"errors":{"email":["…"],"base":["…"]}}`. The texts under
-    /// `base` concern the whole record, so they become the message.
+    /// `base` concern the whole record, so the method uses them as the message.
     private func rails() -> DecodedError? {
         if error?.stringValue != nil, object.members.count <= 3 {
             let claimed = self["status"]

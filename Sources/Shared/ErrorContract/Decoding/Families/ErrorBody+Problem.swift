@@ -3,10 +3,10 @@ import StrictJSON
 
 /// Problem details (RFC 9457), and formats that extend them.
 extension ErrorBody {
-    /// Decodes a problem with the contract's members.
+    /// Decodes a problem in the form of this library (``ErrorForm/problem``).
     ///
-    /// The decoder tries this format first, and recognizes it by its content type. The reason is that the details are members of the same
-    /// object and may have any name. So a later check for another format could match by mistake.
+    /// The decoder tries this format before all others, and recognizes it by its content type and its members. In this format, the details
+    /// are members of the body itself and can have any name. A check for another format could therefore match by mistake.
     func contractProblem() -> DecodedError? {
         guard headers[.contentType]?.hasPrefix("application/problem+json") == true, detail?.stringValue != nil,
             code?.stringValue?.isUpperSnake == true, self["request_id"]?.stringValue != nil
@@ -14,8 +14,8 @@ extension ErrorBody {
         return problem()
     }
 
-    /// Decodes a problem (RFC 9457) and the formats that extend it. The additional members determine the family. Members without a known
-    /// meaning become details.
+    /// Decodes a problem (RFC 9457) and the formats that extend it. The additional members determine the family. The method adds members
+    /// without a known meaning to the details.
     func problem() -> DecodedError? {
         let type = self["type"]?.stringValue
         let title = self["title"]?.stringValue
@@ -52,14 +52,14 @@ extension ErrorBody {
         return decoded
     }
 
-    /// Members that don't become details, because they are decoded or internal.
+    /// The members that the method doesn't add to the details, because it decodes them or because they are internal.
     private static let readMembers: Set<String> = [
         "type", "title", "status", "detail", "instance", "code", "errors", "request_id", "timestamp", "traceId",
         "exception", "trace", "stack", "stackTrace", "debug",
     ]
 
     /// Returns whether the body is a problem. With the content type of problems, one member of the standard is sufficient. With another
-    /// content type, the body needs two of them, and the first must be a `title` or a `type` that is a URI.
+    /// content type, the body needs two members of the standard. One of them must be a `title`, or a `type` that is a URI.
     private func isProblem(type: String?, title: String?) -> Bool {
         if headers.value(.contentType)?.hasPrefix("application/problem+json") == true {
             return type != nil || title != nil || detail?.stringValue != nil || self["status"]?.intValue != nil
@@ -94,7 +94,7 @@ extension ErrorBody {
         }
     }
 
-    /// Reads the members of Cloudflare's edge: `error_name`, `error_code` and `ray_id`.
+    /// Reads the members that Cloudflare's servers add: `error_name`, `error_code` and `ray_id`.
     private func readCloudflare(_ decoded: inout DecodedError) {
         decoded.family = .cloudflareProblem
         let number = self["error_code"]?.intValue.map { ErrorCode("CF_\($0)") }
@@ -102,7 +102,7 @@ extension ErrorBody {
         decoded.requestID = self["ray_id"]?.idValue
     }
 
-    /// Reads `errors:[{"detail":"…","pointer":"#/age"}]`, with the contract's `code` and `field` if present.
+    /// Reads `errors:[{"detail":"…","pointer":"#/age"}]`, and this library's members `code` and `field` if present.
     private func pointed() -> [FieldViolation] {
         (errors ?? .null).mapObjects { item in
             let text = item.string("detail", "message") ?? ""

@@ -2,7 +2,7 @@ import StrictJSON
 
 /// Django REST framework and FastAPI.
 extension ErrorBody {
-    /// Decodes `detail` as a text, a list of problems, or an object of the application.
+    /// Decodes a body whose member `detail` is a text, a list of problems, or an object that the application defines.
     func python() -> DecodedError? {
         switch detail {
         case .string(let text):
@@ -69,8 +69,8 @@ extension ErrorBody {
 
     /// Decodes a map of problems of Django REST framework: `{"amount":["…"],"items":[{},{"name":["…"]}],"non_field_errors":["…"]}`.
     ///
-    /// Any member can be the name of a field. So the decoder tries this format late, and only recognizes a body that consists of lists of
-    /// texts.
+    /// In this format, every member can be the name of a field. The decoder therefore tries most other formats first, and only recognizes a
+    /// body that consists of lists of texts.
     func djangoMap() -> DecodedError? {
         guard !object.isEmpty, errors == nil else { return nil }
         var decoded = decoded(.djangoREST)
@@ -86,7 +86,8 @@ extension ErrorBody {
         return decoded.violations.isEmpty && decoded.message == nil ? nil : decoded
     }
 
-    /// Returns whether the problems under a name concern the whole body. The method compares lengths first, which excludes most names.
+    /// Returns whether the problems under a name concern the whole body. The method compares the lengths first, because this excludes most
+    /// names.
     private static func isWholeBody(_ field: String) -> Bool {
         switch field.utf8.count {
         case 0: true
@@ -97,7 +98,7 @@ extension ErrorBody {
         }
     }
 
-    /// Returns whether a key is a name under which some servers wrap the map of problems.
+    /// Returns whether a key is one of the names under which some servers put the map of problems.
     private static func isWrapper(_ key: String) -> Bool {
         switch key.utf8.count {
         case 7: key == "message"

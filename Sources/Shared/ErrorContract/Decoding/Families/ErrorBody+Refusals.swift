@@ -2,8 +2,8 @@ import StrictJSON
 
 /// Formats that may report a failure with a successful status.
 extension ErrorBody {
-    /// Decodes the format of Slack: `{"ok":false,"error":"ratelimited"}`. Slack responds with status 200, so the status is derived from the
-    /// code.
+    /// Decodes the format of Slack: `{"ok":false,"error":"ratelimited"}`. Slack responds with the status 200, so the method derives the
+    /// status from the code.
     func slack(_ name: String) -> DecodedError {
         var decoded = decoded(.slack, code: error?.codeValue)
         if (200...299).contains(status) {
@@ -21,7 +21,7 @@ extension ErrorBody {
         return decoded
     }
 
-    /// Decodes the format of Cloudflare's API. Only the first error is used.
+    /// Decodes the format of Cloudflare's API. The method uses only the first error.
     ///
     /// `{"success":false,"errors":[{"code":10000,"message":"…"}],"messages":[],"result":null}`
     func cloudflareAPI(_ problems: [JSONValue]) -> DecodedError {
@@ -29,8 +29,8 @@ extension ErrorBody {
         return decoded(.cloudflareAPI, code: first?["code"]?.codeValue, message: first?["message"])
     }
 
-    /// Decodes the errors of GraphQL: `{"data":null,"errors":[{"message":"…","extensions":{"code":"…"}}]}`. Only the first error is used.
-    /// Its extensions determine the code. If the response has a successful status, they also determine the status.
+    /// Decodes the errors of GraphQL: `{"data":null,"errors":[{"message":"…","extensions":{"code":"…"}}]}`. The method uses only the first
+    /// error. The member `extensions` of this error determines the code and, if the response has a successful status, also the status.
     func graphQL() -> DecodedError? {
         guard let items = errors?.arrayValue else { return nil }
         guard let first = items.lazy.compactMap(\.objectValue).first else { return oldMonday(items) }
@@ -65,8 +65,8 @@ extension ErrorBody {
             ?? RetryAfter.delay(seconds: complexity?.objectValue?["reset_in_x_seconds"])
     }
 
-    /// Returns the status of a GraphQL error. If the response has a successful status, it is the status in the error. Linear sends status
-    /// 400 for a rate limit, which becomes 429.
+    /// Returns the status of a GraphQL error. If the response has a successful status, the method returns the status in the error. Linear
+    /// sends the status 400 for a rate limit, and the method returns 429 instead.
     private func graphQLStatus(_ extensions: JSONObject?) -> Int {
         let code = extensions?["code"]?.stringValue ?? ""
         if status == 400, Self.graphQLLimits.contains(code) { return 429 }

@@ -1,11 +1,11 @@
 import StrictJSON
 
-/// Reads members by the names that many servers use. This applies to bodies of unknown formats, and to further members of known formats.
+/// Reads members with names that many servers use, from bodies in unknown formats and from further members of known formats.
 extension ErrorBody {
-    /// Adds values that the decoded error lacks, if the body contains them under a common name.
+    /// Adds missing values to a decoded error, if the body contains them under a common name.
     ///
-    /// It adds a request id to the error of every format. It adds the other values only for the formats in ``loose``. The decoder
-    /// recognizes these formats by one or two members, so it has not read the rest of the body yet.
+    /// The method adds a request id for every format. It adds the other values only for the formats in ``loose``, because the decoder
+    /// recognizes these formats by one or two members and has not yet read the others.
     func completed(_ decoded: DecodedError?) -> DecodedError? {
         var read = decoded ?? DecodedError(status: status, family: .otherJSON)
         read.requestID = read.requestID ?? usualRequestID
@@ -19,7 +19,7 @@ extension ErrorBody {
         return decoded == nil && isEmpty ? nil : read
     }
 
-    /// The formats for which one or two members are sufficient to recognize them.
+    /// The formats that the decoder recognizes by one or two members.
     private static let loose: Set<ErrorBodyFamily> = [.otherJSON, .messageText, .errorText, .hummingbird, .openAI, .google]
 
     /// The objects that may contain values: the body, its member `error` and the `data` of that error. If both the message and the error
@@ -44,7 +44,8 @@ extension ErrorBody {
         "clerk_trace_id",
     ]
 
-    /// The first text under a common name that can be a code. If there is none, a name such as `RecordNotFound` in the member `error`.
+    /// The first text under a common name that can be a code. If there is none, the property uses a name such as `RecordNotFound` in the
+    /// member `error`.
     private var usualCode: ErrorCode? {
         for place in places {
             for key in ["code", "error_code", "errorCode", "errorType", "error_type", "category", "name", "type", "id"] {
@@ -61,8 +62,8 @@ extension ErrorBody {
         }
     }
 
-    /// Returns whether a text under a key is the name of an error. Under keys such as `name` and `id`, many bodies have a name that is not
-    /// an error's name.
+    /// Returns whether a text under a key is the name of an error. In many bodies, keys such as `name` and `id` have values of another
+    /// kind.
     private static func isName(_ text: String, under key: String) -> Bool {
         guard ErrorDecoder.isCode(text), text != "error" else { return false }
         return switch key {
@@ -73,7 +74,7 @@ extension ErrorBody {
         }
     }
 
-    /// The first text under a common name. If the value is a list of texts, they are joined with spaces.
+    /// The first text under a common name. If the value is a list of texts, the property joins them with spaces.
     private var usualMessage: String? {
         for place in places {
             for key in Self.messageKeys {
@@ -99,7 +100,7 @@ extension ErrorBody {
 }
 
 extension ErrorBody {
-    /// The problems of the first common list that contains any.
+    /// The problems in the first list under a common name that contains any.
     private var usualViolations: [FieldViolation] {
         let inner = error?.objectValue
         let innerDetails = inner?["details"]
@@ -123,7 +124,8 @@ extension ErrorBody {
         return .at(pointer: field, code: code, message: text)
     }
 
-    /// Returns the field of a problem. The value is a name, a list of names (the first is used), or a path as a list.
+    /// Returns the field of a problem. The value is a name, a list of names, or a path as a list. From a list of names, the method uses the
+    /// first name.
     private static func usualField(_ item: JSONObject) -> String? {
         if let field = item.string("field", "propertyPath", "property", "param") ?? item.string("path") { return field }
         if let field = item["fields"]?.arrayValue?.first?.stringValue { return field }

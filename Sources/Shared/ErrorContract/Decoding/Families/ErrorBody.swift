@@ -3,8 +3,8 @@ import StrictJSON
 
 /// A JSON object that is the body of an error response, with the status and the headers.
 ///
-/// The extensions in this folder have one method for each format. A method returns `nil` if the body doesn't have its format. A body is
-/// compared with dozens of formats. So the members that distinguish most formats are looked up only once.
+/// The extensions in this folder have one method for each format. A method returns `nil` if the body has another format. The decoder
+/// compares a body with dozens of formats, so the initializer reads the most important members only once.
 struct ErrorBody {
     /// The HTTP status of the response.
     let status: Int
@@ -65,7 +65,8 @@ extension JSONValue {
         }
     }
 
-    /// The value as a code; `nil` if it is not a valid code. The code of a number is its digits. Zero and HTTP statuses are not codes.
+    /// The value as a code; `nil` if it is not a valid code. For a number, the code consists of its digits. Zero and HTTP statuses are not
+    /// codes.
     var codeValue: ErrorCode? {
         switch self {
         case .string(let text): ErrorDecoder.isCode(text) ? ErrorCode(text) : nil
@@ -113,9 +114,9 @@ extension String {
 
 /// The formats of other servers.
 extension ErrorBodyFamily {
-    /// RFC 9457 with the contract's own members `code`, `request_id` and `retry_after`.
+    /// RFC 9457 with this library's own members `code`, `request_id` and `retry_after`.
     public static let contractProblem = Self(rawValue: "contract-problem")
-    /// RFC 9457, plain.
+    /// RFC 9457 without known additional members.
     ///
     /// `{"type":"https://…","title":"…","status":403,"detail":"…"}`; the code is the last part of the type.
     public static let problem = Self(rawValue: "problem")
@@ -127,9 +128,9 @@ extension ErrorBodyFamily {
     ///
     /// `{"title":"…","status":400,"errors":{"Name":["…"]},"traceId":"…"}`
     public static let aspNet = Self(rawValue: "aspnet")
-    /// RFC 9457 with a type of the rate-limit draft.
+    /// RFC 9457 with a problem type of the draft of RateLimit header fields.
     public static let rateLimitProblem = Self(rawValue: "rate-limit-problem")
-    /// RFC 9457 from Cloudflare's edge.
+    /// RFC 9457, as Cloudflare's servers send it for their own errors.
     ///
     /// `{"title":"…","status":429,"error_name":"rate_limited","error_code":1015,"ray_id":"…"}`
     public static let cloudflareProblem = Self(rawValue: "cloudflare-problem")

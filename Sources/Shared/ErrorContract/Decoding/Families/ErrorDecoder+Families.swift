@@ -1,16 +1,16 @@
 import HTTPTypes
 import StrictJSON
 
-/// The formats, the most specific first. If a body matches two formats, the format with more distinctive members is used.
+/// The formats, the most specific first. If a body matches two formats, the decoder uses the format with more distinctive members.
 extension ErrorDecoder {
-    /// Decodes a JSON object as the first format that recognizes it, and adds values under common names.
+    /// Decodes a JSON object in the first format that matches, and adds values that have common names.
     /// - Returns: `nil` if no format matches the body and the body has no value under a common name.
     static func match(_ body: ErrorBody) -> DecodedError? {
         body.completed(family(of: body))
     }
 
-    /// Returns the error of the first format that recognizes the body. The order is part of the behavior: formats with more distinctive
-    /// members come first.
+    /// Returns the error in the first format that matches the body. The order of the formats matters: formats with more distinctive members
+    /// come first.
     private static func family(of body: ErrorBody) -> DecodedError? {
         if let decoded = body.contractProblem() { return decoded }
         if let inner = body.error?.objectValue, let decoded = body.errorObject(inner) { return decoded }
@@ -18,7 +18,7 @@ extension ErrorDecoder {
         return body.platform() ?? body.problem() ?? body.framework() ?? body.list() ?? body.coded() ?? body.text()
     }
 
-    /// Decodes a body that is a list. It contains texts of Django REST framework, or problems that other servers send under `errors`.
+    /// Decodes a body that is a list of texts (from Django REST framework), or of problems that other servers send under `errors`.
     static func match(list: [JSONValue], status: Int, headers: HTTPFields) -> DecodedError? {
         if list.contains(where: { $0.objectValue?.string("message") != nil }) {
             return ErrorBody(status: status, headers: headers, object: ["errors": .array(list)]).completed(nil)
@@ -32,7 +32,7 @@ extension ErrorDecoder {
 }
 
 extension ErrorBody {
-    /// Decodes formats that report a failure in a separate member, under any status.
+    /// Decodes formats in which a member reports the failure, with any HTTP status.
     func refusal() -> DecodedError? {
         if let ok = self["ok"], ok == false, let name = error?.stringValue { return slack(name) }
         if let success = self["success"], success == false, let problems = errors?.arrayValue,
@@ -56,8 +56,8 @@ extension ErrorBody {
         return decoded
     }
 
-    /// Decodes a body with one text: `{"error":"…"}` or `{"message":"…"}`. If `error` is a name with underscores, it is the code instead of
-    /// the text.
+    /// Decodes a body with one text: `{"error":"…"}` or `{"message":"…"}`. If `error` is a name with underscores, the method uses it as the
+    /// code and not as the message.
     private func line() -> DecodedError? {
         if let text = error?.stringValue {
             if text.hasPrefix("Rate limit exceeded") { return decoded(.slowAPI, message: error) }
@@ -71,15 +71,16 @@ extension ErrorBody {
 }
 
 extension HTTPFields {
-    /// The fields that the decoder reads. They are filtered once, because the decoder searches for many fields and most of them are absent.
+    /// The header fields that the decoder reads. The decoder filters them once, because it searches for many fields and most of them are
+    /// absent.
     var facts: HTTPFields { HTTPFields(lazy.filter { Self.tells($0.name) }) }
 
-    /// Returns whether the decoder reads a field. It compares the Bloom marks first, which excludes most names without hashing them.
+    /// Returns whether the decoder reads a field. The method first checks a Bloom filter, which excludes most names without hashing them.
     private static func tells(_ name: HTTPField.Name) -> Bool {
         marks & JSONObject.mark(of: name.canonicalName) != 0 && telling.contains(name)
     }
 
-    /// The Bloom marks of the names that the decoder reads: one bit for each name, in a Bloom filter of 64 bits.
+    /// A Bloom filter of 64 bits for the names of the fields that the decoder reads, with one bit for each name.
     private static let marks = telling.reduce(UInt64(0)) { $0 | JSONObject.mark(of: $1.canonicalName) }
 
     /// The fields that most servers use for codes, ids and delays.
@@ -91,14 +92,14 @@ extension HTTPFields {
         .rateLimitRetryAfter, .oldRateLimitResetAfter, .dashedRateLimitRemaining, .dashedRateLimitReset,
     ]
 
-    /// Returns the value of a field. Most fields have one line.
+    /// Returns the value of a field. The method avoids joining lines, because most fields have only one line.
     func value(_ name: HTTPField.Name) -> String? {
         guard let first = firstIndex(where: { $0.name == name }) else { return nil }
         let isAlone = !self[(first + 1)...].contains { $0.name == name }
         return isAlone ? self[first].value : self[name]
     }
 
-    /// The id of the request in a log: the first of the known headers with a valid id.
+    /// The id of the request in the server's log, from the first known header that contains a valid id.
     var namedRequestID: String? {
         Self.requestIDs.lazy.compactMap { value($0) }.first(where: ErrorDecoder.isCode)
     }
@@ -113,7 +114,7 @@ extension HTTPFields {
         value(.traceparent).flatMap { ErrorDecoder.isCode($0) ? $0 : nil }
     }
 
-    /// The code that a server of the contract repeats in a header.
+    /// The code that a server with this library also sends in a header.
     var contractCode: ErrorCode? {
         value(.errorCode).flatMap { ErrorDecoder.isCode($0) ? ErrorCode($0) : nil }
     }

@@ -1,14 +1,14 @@
 import HTTPTypes
 
-/// Bodies that aren't JSON: pages, XML and lines of text. The decoder reads their format, and a code and an id if there are any. It never
-/// uses their texts.
+/// Bodies that aren't JSON: pages, XML and lines of text. The decoder recognizes their format, and reads a code and an id if there are any.
+/// It never shows their texts to the user.
 extension ErrorDecoder {
-    /// The number of bytes at the beginning of a page that are searched. Longer pages cost no more.
+    /// The number of bytes that the decoder searches, from the beginning of a page. A longer page therefore takes no more time.
     private static let pageStart = 4_096
 
     /// Decodes a body that isn't JSON.
     /// - Parameters:
-    ///   - bytes: The body. The origin of a page is searched for in its first 4,096 bytes.
+    ///   - bytes: The body. The decoder searches only its first 4,096 bytes for signs of the page's origin.
     ///   - status: The HTTP status.
     ///   - headers: The response's headers.
     static func match(text bytes: UnsafeBufferPointer<UInt8>, status: Int, headers: HTTPFields) -> DecodedError {
@@ -42,7 +42,7 @@ extension ErrorDecoder {
         return decoded
     }
 
-    /// Recognizes one line of text of a rate limiter or of Cloudflare. The text is not used as a message.
+    /// Recognizes one line of text from a rate limiter or from Cloudflare. The method doesn't use the text as a message.
     private static func readLine(_ bytes: UnsafeBufferPointer<UInt8>, into decoded: inout DecodedError) {
         guard bytes.count <= 256, let text = String(validating: bytes, as: UTF8.self) else { return }
         let line = text[...].trimmedText.lowercased()
@@ -73,7 +73,7 @@ extension ErrorDecoder {
         headers.value(.server)?.lowercased() == "cloudflare" || headers.value(.cloudflareRay) != nil
     }
 
-    /// Returns whether a page doesn't come from the API. This is the case for each page with a successful status. It is also the case for
+    /// Returns whether a page comes from another system than the API. This is the case for each page with a successful status, for
     /// Cloudflare's challenge, for the sign-in page of a captive portal, and for similar pages.
     private static func isChallenge(_ marks: PageMarks, status: Int, headers: HTTPFields) -> Bool {
         switch status {
@@ -102,7 +102,7 @@ extension ErrorDecoder {
     }
 }
 
-/// The texts that identify the origin of a page. They are compared without regard to case, and all are found in one pass over the page.
+/// The texts that identify the origin of a page. One pass over the page finds all of them, and ignores the case of letters.
 struct PageMarks: OptionSet {
     let rawValue: UInt16
 
@@ -116,9 +116,9 @@ struct PageMarks: OptionSet {
     static let cloudflare = Self(rawValue: 1 << 3)
     /// Texts of firewalls and portals that ask the visitor to pass a challenge or to sign in.
     static let challenge = Self(rawValue: 1 << 4)
-    /// The title of Akamai's refusal. Akamai's page also has a ``reference``.
+    /// The title of the page with which Akamai refuses a request. This page also has a ``reference``.
     static let accessDenied = Self(rawValue: 1 << 5)
-    /// The reference number of Akamai's refusal.
+    /// The reference number on the page with which Akamai refuses a request.
     static let reference = Self(rawValue: 1 << 6)
 
     /// Searches a page once. O(n).

@@ -18,8 +18,8 @@ extension ErrorDecoder {
     /// - Parameters:
     ///   - status: The HTTP status.
     ///   - headers: The response's headers.
-    ///   - body: The body. The texts of a failure are only read up to ``maximumBodySize``.
-    ///   - now: The local wall clock. It is only read if the body may report a failure.
+    ///   - body: The body. If it is larger than ``maximumBodySize``, the error contains no texts from the body.
+    ///   - now: The local wall clock. It is only evaluated if the body may report a failure.
     /// - Returns: The error; `nil` for a success.
     /// - Complexity: O(n) for n bytes. A body that reports no failure is scanned once and not decoded.
     public func refusalInSuccess(
@@ -50,7 +50,7 @@ extension ErrorDecoder {
         let refuses = Self.refuses(outline)
         guard refuses || Self.mayBeGraphQL(outline) else { return nil }
         var error = decode(status: status, headers: headers, body: body, now: now())
-        // A body that is too large to be decoded still reports the failure.
+        // If the body is too large to be decoded, the method still returns the failure.
         if refuses, error.family == .unreadable, body.count > Self.maximumBodySize { error.family = .success }
         return refuses && error.family != .unreadable || error.family == .graphQL ? error : nil
     }
@@ -58,7 +58,7 @@ extension ErrorDecoder {
     /// The members that may report a failure.
     private static let verdicts: Set<String> = ["success", "valid", "ok", "error", "errors", "data"]
 
-    /// Returns whether the members report a failure.
+    /// Returns whether the members of a body report a failure.
     private static func refuses(_ outline: JSONObject) -> Bool {
         let hasError = outline["error"]?.stringValue != nil
         return outline["success"] == false || hasError && (outline["valid"] == false || outline["ok"] == false)

@@ -3,8 +3,8 @@ import StrictJSON
 
 /// A field name for users, such as `items[1].name`, built step by step.
 ///
-/// The name is one buffer of bytes, because the decoder often extends and shortens it while it reads a nested body. ``FieldPointer`` is the
-/// equivalent for programs.
+/// The name is one buffer of bytes, because the decoder often extends and shortens it while it reads a nested body. For programs,
+/// ``FieldPointer`` builds the same location as a JSON Pointer.
 struct FieldName {
     private var bytes: [UInt8] = []
 
@@ -139,7 +139,7 @@ extension FieldViolation {
         return found
     }
 
-    /// Returns a problem with a JSON Pointer as its location. If the text is not a pointer, it is used as the name of the field.
+    /// Returns a problem with a JSON Pointer as its location. If the text is not a pointer, the method uses it as the name of the field.
     static func at(pointer: String, code: ErrorCode?, message: String) -> FieldViolation {
         guard let name = FieldName(pointer: pointer) else { return FieldViolation(field: pointer, code: code, message: message) }
         let written = pointer.utf8.first == UInt8(ascii: "#") ? pointer : "#" + pointer

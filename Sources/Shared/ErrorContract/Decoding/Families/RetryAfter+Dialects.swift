@@ -7,7 +7,7 @@ import Timekeeping
 extension RetryAfter {
     /// Returns the delay in the headers of a response: in the standard field or in a field of a vendor.
     ///
-    /// The first header in this order that can be read is used:
+    /// The method uses the first header in this list that it can read:
     ///
     /// 1. `Retry-After`.
     /// 2. `X-Retry-After`, in seconds or as a Unix time.
@@ -16,9 +16,9 @@ extension RetryAfter {
     /// 5. `X-RateLimit-Retry-After`, `X-RateLimit-Reset-After` and `X-RateLimit-Reset`.
     /// 6. The resets of OpenAI, Anthropic, Linear and Contentful.
     ///
-    /// Servers send `RateLimit` and the fields after it in this list with every response. So these fields only count under three statuses.
-    /// Under 429 and 503, they count if they report zero remaining requests or no number. Under 403, they count only if they report zero
-    /// remaining requests.
+    /// Many servers send the fields from `RateLimit` on with every response. The method therefore uses these fields only for the statuses
+    /// 429, 503 and 403. For 429 and 503, it uses them if they report zero remaining requests, or don't report the number. For 403, it uses
+    /// them only if they report zero remaining requests.
     ///
     /// - Parameters:
     ///   - status: The HTTP status.
@@ -29,12 +29,11 @@ extension RetryAfter {
         delay(status: status, facts: headers, all: headers, now: now)
     }
 
-    /// Returns the delay that the headers contain. For most responses, it doesn't read all fields.
+    /// Returns the delay that the headers contain. For most responses, the method reads only the filtered fields.
     /// - Parameters:
     ///   - status: The HTTP status.
     ///   - facts: The fields that most servers use, filtered from all fields.
-    ///   - headers: All fields. They are read only under two conditions: a rate limit is the likely reason, and no common field contains a
-    ///     delay.
+    ///   - headers: All fields. The method reads them only if a rate limit is the likely reason and no filtered field contains a delay.
     ///   - now: The local wall clock, used if the response has no `Date`.
     static func delay(status: Int, facts: HTTPFields, all headers: HTTPFields, now: Date) -> Duration? {
         guard !headers.isEmpty else { return nil }
@@ -52,7 +51,7 @@ extension RetryAfter {
             ?? vendorReset(headers, status: status, in: response)
     }
 
-    /// Parses a delay in seconds of any length, or a Unix time in seconds or milliseconds.
+    /// Parses a delay in seconds, or a Unix time in seconds or milliseconds.
     private static func wait(_ text: String, in response: ResponseTime) -> Duration? {
         guard let value = number(text) else { return nil }
         return unixTime(value).flatMap { distance(to: $0, in: response) } ?? delay(seconds: value)
@@ -61,7 +60,7 @@ extension RetryAfter {
     /// Returns whole seconds, rounded up and limited to ``longest``; `nil` for an invalid delay.
     static func delay(seconds: Double) -> Duration? {
         guard seconds.isFinite, seconds >= 0 else { return nil }
-        // The number is limited before the conversion, because the conversion traps for large numbers.
+        // The number is limited before the conversion to an integer, because this conversion traps for large numbers.
         return .seconds(Int64(min(seconds, 315_360_000).rounded(.up)))
     }
 
@@ -117,7 +116,7 @@ extension RetryAfter {
         let headers = response.headers
         let remaining = headers.value(.oldRateLimitRemaining) ?? headers.value(.dashedRateLimitRemaining)
         guard mayCount(remaining: remaining, status: status) else { return nil }
-        // GitHub sends the fields with every response. They only contain a delay if the quota is used up.
+        // GitHub sends these fields with every response. They contain a delay only if the quota is used up.
         let isGitHub = headers.value(.gitHubRequestID) != nil || headers.value(.server)?.lowercased() == "github.com"
         if isGitHub, remaining == nil { return nil }
         // Symfony and Smoobu send a Unix time. MailerLite sends seconds.
@@ -126,9 +125,9 @@ extension RetryAfter {
         return (headers.value(.oldRateLimitReset) ?? headers.value(.dashedRateLimitReset)).flatMap { reset($0, in: response) }
     }
 
-    /// Returns whether the reset of a quota is the delay of a refusal.
+    /// Returns whether the reset time of a quota is the delay that a refused client must wait.
     /// - Parameters:
-    ///   - remaining: The remaining requests, as the response contains them.
+    ///   - remaining: The number of remaining requests, as the text in the response.
     ///   - status: The HTTP status. Under 403, the remaining requests must be 0.
     static func mayCount(remaining: String?, status: Int) -> Bool {
         guard let remaining else { return status != 403 }
@@ -137,7 +136,7 @@ extension RetryAfter {
 
     /// Parses the time at which a quota is renewed. The formats are:
     ///
-    /// - A number up to a year in seconds: the time from now.
+    /// - A number of seconds up to a year: the time from now.
     /// - A larger number: a Unix time in seconds or milliseconds.
     /// - An HTTP date, or a date of RFC 3339.
     /// - A duration such as `6m0s`.
@@ -217,9 +216,9 @@ extension RetryAfter {
 
 /// Servers with several quotas, each with separate fields for the remaining count and the reset.
 extension RetryAfter {
-    /// Returns the longest reset of the quotas that are used up; `nil` if there is none.
+    /// Returns the longest time until the reset of a quota that is used up; `nil` if there is none.
     ///
-    /// If a quota has no remaining count, it counts as used up under the statuses 429 and 503.
+    /// With the statuses 429 and 503, a quota without a remaining count counts as used up.
     /// - Complexity: O(number of fields) if there is no such quota.
     static func vendorReset(_ headers: HTTPFields, status: Int, in response: ResponseTime) -> Duration? {
         let hasQuota = headers.contains { field in
@@ -247,7 +246,7 @@ extension RetryAfter {
         }
     }
 
-    /// The quotas of vendors that send separate fields for each.
+    /// The quotas of vendors that send separate fields for each quota.
     private static let quotas =
         // OpenAI and compatible servers: durations such as 6m0s and 20ms.
         ["-requests", "-tokens"].map { Quota("x-ratelimit-", $0, isNameLast: true) }

@@ -1,6 +1,6 @@
 /// Distinguishes texts for users from internal texts of a server, such as pages, stack traces and database errors.
 ///
-/// The check is a heuristic. A doubtful text is hidden, because the library has a text for each error.
+/// The check is a heuristic. If it is uncertain, it hides the text, because the library has its own text for each error.
 enum UserFacingText {
     /// The maximum length of a text that is shown, in bytes.
     static let longest = 2_048
@@ -44,7 +44,7 @@ enum UserFacingText {
         }
     }
 
-    /// Removes two things from an error: texts that the app must not show to users, and codes of field problems that it must not log.
+    /// Removes two things from an error: texts that an app must not show to users, and codes of field problems that an app must not log.
     static func cleanse(_ error: inout DecodedError) {
         if let text = error.message {
             let isFit = text.utf8.count <= longest && text.contains { !$0.isWhitespace } && !isInternal(text)
