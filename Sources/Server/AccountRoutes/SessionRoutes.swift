@@ -122,10 +122,13 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Sends an email whose link creates an account. The server does the same work for every address, so the response time doesn't reveal
-    /// whether an address has an account. No password is hashed.
+    /// Queues an email whose link creates an account. If the address already has an account, the email contains a reset link instead.
     ///
-    /// If the stores share a database, one transaction stores the email, the usage of its limits and the idempotency key.
+    /// The server does the same work for every address, so the response time doesn't reveal whether an address has an account. The server
+    /// hashes no password here, because the user chooses the password after opening the link.
+    ///
+    /// If the stores share a database, one transaction stores the queued email, the usage of the rate limits that counted this request,
+    /// and the response with its idempotency key.
     /// - Throws: `RATE_LIMIT_EXCEEDED`, or an error of the store.
     @Sendable private func requestAccount(_ request: Request, _ context: Context) async throws -> Response {
         let body = try await reader.read(RegisterRequest.self, from: request)

@@ -42,12 +42,12 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
     /// The time at which the server lost its data, in nanoseconds of the process's clock; `Int64.min` if it never lost its data.
     private let lostAt = Atomic<Int64>(.min)
 
-    /// Creates counts that are empty.
+    /// Creates local limits that have not counted any request.
     /// - Parameters:
-    ///   - rules: The rules.
-    ///   - fallbacks: The behavior of policies while the server is unavailable, by the names of the policies.
-    ///   - fallback: The behavior of the other policies.
-    ///   - memory: The largest size of the counts, in bytes.
+    ///   - rules: The rules of the rate limits.
+    ///   - fallbacks: The behavior of single policies while the Valkey server is unavailable. The keys are the names of the policies.
+    ///   - fallback: The behavior of all other policies while the Valkey server is unavailable.
+    ///   - memory: The maximum memory for the counts, in bytes.
     ///   - secret: The secret for the digests of keys.
     ///   - clock: A monotonic clock.
     init(

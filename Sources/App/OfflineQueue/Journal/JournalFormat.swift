@@ -123,17 +123,17 @@ enum FrameFormat {
         (index > 0 ? follows : 0) | (index < count - 1 ? isFollowed : 0)
     }
 
-    /// Returns a mark.
+    /// Returns a mark: a frame that records the offset up to which the segment was synced.
     /// - Parameters:
     ///   - offset: The offset up to which the segment was synced.
-    ///   - sequence: The sequence number of the mark.
+    ///   - sequence: The sequence number of the frame.
     static func mark(_ offset: Int, sequence: UInt64) -> JournalFrame {
         var payload: [UInt8] = []
         payload.append(UInt64(offset))
         return JournalFrame(header: .init(kind: markKind, sequence: sequence, storedSize: markSize), payload: payload)
     }
 
-    /// Returns the offset in a mark, up to which the segment was synced; `nil` if the frame is not a mark.
+    /// Returns the offset that a mark records; `nil` if the frame is not a mark. The segment was synced up to this offset.
     static func mark(_ frame: JournalFrame) -> Int? {
         guard frame.header.kind == markKind, frame.payload.count == 8 else { return nil }
         return Int(truncatingIfNeeded: frame.payload.number(UInt64.self, at: 0))

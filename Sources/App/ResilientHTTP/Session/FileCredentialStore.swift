@@ -16,8 +16,8 @@ public import Timekeeping
 /// let store = FileCredentialStore(file: folder.appending(path: "session.json"))
 /// ```
 /// The store replaces the file as a whole, so no reader sees a part of a file, even after a crash. Several processes can share the file. A
-/// lock file beside it ensures that their refreshes run one after another. After the first refresh, the other processes find the new
-/// credentials in the file. If a process is killed, the system releases its locks. The tokens are not encrypted.
+/// lock file beside it ensures that only one process refreshes the session at a time. After the first refresh, the other processes find
+/// the new credentials in the file. If a process is killed, the system releases its locks. The store doesn't encrypt the tokens.
 public struct FileCredentialStore: CredentialStore {
     private let file: URL
     private let clock: MonotonicClock
@@ -29,7 +29,7 @@ public struct FileCredentialStore: CredentialStore {
     ///     `.write-lock`. Other files beside it contain secrets that remain when the session ends, such as the file whose name ends in
     ///     `.device-tokens`.
     ///   - clock: The clock for the wait for the lock of another process. The store polls the lock every 20 ms.
-    ///   - lockTimeout: The maximum wait for the lock of another process. The wait must be longer than a refresh.
+    ///   - lockTimeout: The maximum wait for the lock of another process. It must be longer than a refresh of the session takes.
     public init(file: URL, clock: MonotonicClock = .continuous, lockTimeout: Duration = .seconds(30)) {
         self.file = file
         self.clock = clock
@@ -48,7 +48,7 @@ public struct FileCredentialStore: CredentialStore {
         try await locked(".write-lock") { try write(credentials) }
     }
 
-    /// Stores credentials if the file still contains the expected credentials. It doesn't matter which process has written these.
+    /// Stores credentials if the file still contains the expected credentials. It doesn't matter which process has written them.
     /// - Parameters:
     ///   - credentials: The new credentials; `nil` removes the file.
     ///   - expected: The credentials that the file must still contain.

@@ -66,9 +66,9 @@ extension APIError {
     ///
     /// - Parameters:
     ///   - error: The transport's error.
-    ///   - isSafeToRepeat: Whether the request can be sent again without side effects. If `false`, and a byte of the request may have been
-    ///     sent, the outcome of the request is unknown.
-    ///   - context: A name for the operation, which errors contain.
+    ///   - isSafeToRepeat: Whether the request can be sent again without side effects. If `false`, and the server may have received a
+    ///     byte of the request, the kind of a timeout or of a network failure is `unknownOutcome`.
+    ///   - context: A name for the operation. The new error contains this name.
     public init(_ error: TransportError, isSafeToRepeat: Bool, context: String? = nil) {
         let kind: Kind =
             switch error.code {
@@ -104,9 +104,11 @@ extension APIError {
 }
 
 extension TransportError: APIErrorConvertible {
-    /// Converts this error to an `APIError` for a request that can be sent again without side effects. The result describes the failure of
-    /// the transport, such as a timeout.
-    /// - Parameter context: A name for the operation, which errors contain.
+    /// Converts this error to an `APIError` that describes the failure of the transport, such as a timeout.
+    ///
+    /// The method assumes that the request can be sent again without side effects. For any other request, use
+    /// `APIError(_:isSafeToRepeat:context:)`. That initializer reports if the outcome of the request is unknown.
+    /// - Parameter context: A name for the operation. The new error contains this name.
     public func apiError(context: String?) -> APIError {
         APIError(self, isSafeToRepeat: true, context: context)
     }

@@ -4,12 +4,14 @@ import Logging
 import RateLimiting
 
 extension SQLiteRateLimitStore {
-    /// Restores the state that the previous process left.
+    /// Restores the usage that the previous process saved as rows of the database, and the admissions that it recorded in the journal.
     ///
-    /// - After a graceful shutdown, the rows are complete.
-    /// - After a kill of the process, the method counts the notes of the journal that the rows don't include, in the order of their times.
-    /// - After a crash of the machine, notes may be missing. For the time in which missing notes may have been written, the method counts
-    ///   the quota of all keys as consumed.
+    /// - After a graceful shutdown, the rows contain all usage. The method restores only the rows.
+    /// - After a kill of the process, the journal contains admissions that the rows don't include. The method also counts these admissions,
+    ///   in the order of their times.
+    /// - After a crash of the machine, admissions may be missing from the journal. In this case, the method counts the quota of all keys as
+    ///   consumed for the time in which the missing admissions may have happened. It doesn't do this for policies whose usage is committed
+    ///   in the same transaction as the work of the request, because this usage is complete.
     ///
     /// - Throws: `StoreFailure`. In this case, nothing was discarded, so the next start can restore the state.
     func restore() async throws {
@@ -70,11 +72,11 @@ extension SQLiteRateLimitStore {
         return past
     }
 
-    /// Counts the notes of the journal that the rows don't include.
+    /// Counts the admissions that the journal contains and the rows don't include.
     ///
     /// - Parameters:
-    ///   - notes: The notes of the journal by key.
-    ///   - rows: The rows of these keys, whose usage the notes are added to.
+    ///   - notes: The recorded admissions of the journal, by key.
+    ///   - rows: The rows of these keys. The method adds the admissions to the usage in these rows.
     ///   - now: The present.
     private func recount(
         _ notes: [LimitRow.ID: [AdmissionJournal.Note]],
@@ -97,8 +99,8 @@ extension SQLiteRateLimitStore {
         )
     }
 
-    /// Counts the quota of all keys as consumed for the time in which admissions may be missing. It omits policies whose usage is committed
-    /// in the same transaction as the work of the request, because this usage is complete.
+    /// Counts the quota of all keys as consumed for the time in which admissions may be missing. The method omits policies whose usage is
+    /// committed in the same transaction as the work of the request, because this usage is complete.
     private func chargeLost(_ remains: AdmissionJournal.Remains, at now: SnapshotTime) {
         guard !remains.isComplete else { return }
         let names = Set(limiter.policyNames).subtracting(committed)
