@@ -21,9 +21,10 @@ public struct PostgresSentResetStore: SentResetStore {
 
     /// Reserves the sending of an email, if the bounds allow it.
     ///
-    /// The store checks the bound of the account first. It applies the overall bound to a part of its window. For example, 100 emails per
-    /// hour with a burst of 10 means at most 10 emails within any 6 minutes. A repeated call with the same intent replaces the earlier
-    /// reservation, so the email counts once.
+    /// The store checks the bound of the account first, and then the overall bound. The overall bound is a policy with a quota, a window
+    /// and a burst. It admits at most `burst` emails within any period of the length `window` × `burst` / `quota`. For example, 100 emails
+    /// per hour with a burst of 10 means at most 10 emails within any 6 minutes. If the caller reserves the same email again, the new
+    /// reservation replaces the earlier one, so the email counts once.
     ///
     /// - Parameters:
     ///   - intent: The id of the email, which identifies its reservation.

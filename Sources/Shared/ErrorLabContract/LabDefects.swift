@@ -58,7 +58,7 @@ public enum LabCharset: String, Hashable, Sendable, CaseIterable {
 /// Set it as ``LabResponse/redirect``. The target of the redirect sends the requested response. If ``LabResponse/status`` is 301, 302, 303,
 /// 307 or 308, it is the status of the redirect. Otherwise, the status of the redirect is 302.
 public enum LabRedirect: String, Hashable, Sendable, CaseIterable {
-    /// Another path of the same origin.
+    /// The same origin. The target has the same path and query, but without the parameter `redirect`.
     case same
     /// Another origin: the same machine with another name. A client must not send credentials to it.
     case cross

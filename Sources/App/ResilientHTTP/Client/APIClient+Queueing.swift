@@ -36,7 +36,7 @@ extension APIClient {
     /// Returns a path with further items at the end of its query.
     /// - Parameters:
     ///   - path: A percent-encoded path, optionally with a query.
-    ///   - query: Items that are percent-encoded here.
+    ///   - query: The items of the query. The client percent-encodes them.
     package static func path(_ path: String, with query: [URLQueryItem]) -> String {
         query.isEmpty ? path : path.appending(query)
     }

@@ -5,9 +5,9 @@ public import HTTPTypes
 /// Methods that each send a request with one HTTP method.
 ///
 /// All methods take the same arguments. The path is relative to the base URL. It begins with a slash, is percent-encoded and has no
-/// fragment. The items of `query` are percent-encoded. `headers` are further headers, and `options` are the options of the call. `context`
-/// is a name for the operation; errors contain this name. A body is a value that ``APIClient/coding`` encodes as JSON. All methods throw
-/// ``APIError``.
+/// fragment. The client percent-encodes the items of `query`. `headers` are further headers, and `options` are the options of the call.
+/// `context` is a name for the operation; errors contain this name. A body is a value that ``APIClient/coding`` encodes as JSON. All
+/// methods throw ``APIError``.
 ///
 /// The type of the result determines the type that a method decodes from the body of the response. The body can be wrapped
 /// (`{"success":true,"data":{…}}`) or flat. Without a result type, a method returns nothing and only checks that the body is not an error.
@@ -21,7 +21,7 @@ extension APIClient {
     /// Sends a GET request, and returns the value of the response. If an attempt fails, the call may be retried.
     /// - Parameters:
     ///   - path: The path relative to the base URL, such as `/orders`. It must be percent-encoded.
-    ///   - query: The items of the query, which are percent-encoded here.
+    ///   - query: The items of the query. The client percent-encodes them.
     ///   - headers: Further header fields.
     ///   - options: The settings of this call, such as a timeout.
     ///   - context: A name for the operation, which errors contain.
@@ -39,7 +39,7 @@ extension APIClient {
     /// Sends a HEAD request, and returns the head of the response, such as the length or the date of the content.
     /// - Parameters:
     ///   - path: The path relative to the base URL, such as `/orders`. It must be percent-encoded.
-    ///   - query: The items of the query, which are percent-encoded here.
+    ///   - query: The items of the query. The client percent-encodes them.
     ///   - headers: Further header fields.
     ///   - options: The settings of this call, such as a timeout.
     ///   - context: A name for the operation, which errors contain.
@@ -60,7 +60,7 @@ extension APIClient {
     /// - Parameters:
     ///   - path: The path relative to the base URL, such as `/orders`. It must be percent-encoded.
     ///   - body: The value to send as JSON; `nil` sends no body.
-    ///   - query: The items of the query, which are percent-encoded here.
+    ///   - query: The items of the query. The client percent-encodes them.
     ///   - headers: Further header fields.
     ///   - options: The settings of this call, such as a timeout.
     ///   - context: A name for the operation, which errors contain.
@@ -81,7 +81,7 @@ extension APIClient {
     /// - Parameters:
     ///   - path: The path relative to the base URL, such as `/orders`. It must be percent-encoded.
     ///   - body: The value to send as JSON; `nil` sends no body.
-    ///   - query: The items of the query, which are percent-encoded here.
+    ///   - query: The items of the query. The client percent-encodes them.
     ///   - headers: Further header fields.
     ///   - options: The settings of this call, such as a timeout.
     ///   - context: A name for the operation, which errors contain.
@@ -101,7 +101,7 @@ extension APIClient {
     /// - Parameters:
     ///   - path: The path relative to the base URL, such as `/orders`. It must be percent-encoded.
     ///   - body: The value to send as JSON; `nil` sends no body.
-    ///   - query: The items of the query, which are percent-encoded here.
+    ///   - query: The items of the query. The client percent-encodes them.
     ///   - headers: Further header fields.
     ///   - options: The settings of this call, such as a timeout.
     ///   - context: A name for the operation, which errors contain.
@@ -121,7 +121,7 @@ extension APIClient {
     /// - Parameters:
     ///   - path: The path relative to the base URL, such as `/orders`. It must be percent-encoded.
     ///   - body: The value to send as JSON; `nil` sends no body.
-    ///   - query: The items of the query, which are percent-encoded here.
+    ///   - query: The items of the query. The client percent-encodes them.
     ///   - headers: Further header fields.
     ///   - options: The settings of this call, such as a timeout.
     ///   - context: A name for the operation, which errors contain.
@@ -143,7 +143,7 @@ extension APIClient {
     /// - Parameters:
     ///   - path: The path relative to the base URL, such as `/orders`. It must be percent-encoded.
     ///   - body: The value to send as JSON.
-    ///   - query: The items of the query, which are percent-encoded here.
+    ///   - query: The items of the query. The client percent-encodes them.
     ///   - headers: Further header fields.
     ///   - options: The settings of this call, such as a timeout.
     ///   - context: A name for the operation, which errors contain.
@@ -167,7 +167,7 @@ extension APIClient {
     /// - Parameters:
     ///   - path: The path relative to the base URL, such as `/orders`. It must be percent-encoded.
     ///   - body: The value to send as JSON.
-    ///   - query: The items of the query, which are percent-encoded here.
+    ///   - query: The items of the query. The client percent-encodes them.
     ///   - headers: Further header fields.
     ///   - options: The settings of this call, such as a timeout.
     ///   - context: A name for the operation, which errors contain.
@@ -186,7 +186,7 @@ extension APIClient {
     /// Deletes a resource. The call may be retried. If the first attempt succeeded, the server may return 404 for the retry.
     /// - Parameters:
     ///   - path: The path relative to the base URL, such as `/orders`. It must be percent-encoded.
-    ///   - query: The items of the query, which are percent-encoded here.
+    ///   - query: The items of the query. The client percent-encodes them.
     ///   - headers: Further header fields.
     ///   - options: The settings of this call, such as a timeout.
     ///   - context: A name for the operation, which errors contain.
@@ -204,7 +204,7 @@ extension APIClient {
     /// Deletes a resource and returns the value of the response.
     /// - Parameters:
     ///   - path: The path relative to the base URL, such as `/orders`. It must be percent-encoded.
-    ///   - query: The items of the query, which are percent-encoded here.
+    ///   - query: The items of the query. The client percent-encodes them.
     ///   - headers: Further header fields.
     ///   - options: The settings of this call, such as a timeout.
     ///   - context: A name for the operation, which errors contain.
@@ -253,7 +253,7 @@ extension APIClient {
     /// - Parameters:
     ///   - method: The method.
     ///   - path: The path relative to the base URL, such as `/orders`. It must be percent-encoded.
-    ///   - query: The items of the query, which are percent-encoded here.
+    ///   - query: The items of the query. The client percent-encodes them.
     ///   - body: The body; `nil` for none.
     ///   - headers: Further header fields.
     ///   - options: The settings of this call, such as a timeout.

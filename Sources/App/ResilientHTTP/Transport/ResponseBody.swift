@@ -11,7 +11,10 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
     private let source: Source
 
-    /// Creates a body from a stream. The stream should throw ``TransportError``.
+    /// Creates a body from a stream.
+    ///
+    /// To report a failure, the stream throws a ``TransportError``. The client converts it to an `APIError` of the matching kind, such as
+    /// `timeout`. Most other errors get the kind `custom`, so the caller can't see that the transport failed.
     /// - Parameter chunks: The chunks in their order. By default, such a stream buffers all chunks that its producer yields. For large
     ///   bodies, use ``init(next:)``, which requests each chunk when the reader needs it.
     public init(_ chunks: AsyncThrowingStream<[UInt8], any Error>) {
@@ -20,7 +23,8 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
     /// Creates a body from a function that returns the next chunk, or `nil` at the end.
     ///
-    /// A function is cheaper than a stream. Only one reader at a time calls it. The function should throw ``TransportError``.
+    /// A function is cheaper than a stream. Only one reader at a time calls it. To report a failure, the function throws a
+    /// ``TransportError``. Most other errors get the kind `custom`, so the caller can't see that the transport failed.
     /// - Parameter next: Returns the next chunk, or `nil` at the end. The function runs in the task of the reader, so the cancellation of
     ///   the reader reaches the function.
     public init(next: @escaping @Sendable () async throws -> [UInt8]?) {

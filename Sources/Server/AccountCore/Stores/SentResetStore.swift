@@ -8,7 +8,7 @@ public protocol SentResetStore: Sendable {
     ///
     /// - Returns: Whether the email may be sent. If not, nothing is recorded.
     /// - Parameters:
-    ///   - intent: The intent of the email.
+    ///   - intent: The id of the email. A call with the same id replaces the earlier record.
     ///   - account: The account whose reset email it is; `nil` for any other email. Only ``ResetMailBounds/overall`` applies to such
     ///     emails.
     ///   - bounds: The current limits.

@@ -67,19 +67,21 @@ enum ConnectionRefusal: String, CaseIterable, Sendable {
 /// value without side effects.
 ///
 /// The table always admits a new connection if it can close an existing connection instead:
-/// - If the client has reached its limit, the client's connection that has waited longest is closed.
-/// - If the capacity is reached, a connection of the network (/48 or /24) with the most connections is closed. Attackers who open many
-///   connections from one network therefore can't keep clients of other networks out.
+/// - If the client has reached its limit, the table closes one of this client's connections. It chooses only from groups 1 and 2 of the
+///   list below. If these groups are empty, the table refuses the new connection.
+/// - If the capacity is reached, the table closes a connection of the network (/48 or /24) with the most connections. Attackers who open
+///   many connections from one network therefore can't keep clients of other networks out.
 ///
 /// Within this network, the table closes connections of the client with the most connections first. It closes the connections of this
 /// client in this order:
-/// 1. connections on which no request has arrived within a second;
-/// 2. idle connections;
-/// 3. connections that are younger than a second and have no complete request;
-/// 4. connections on which a request or a response is in progress, but only if the new client's network has fewer connections.
+/// 1. connections that have been open for at least a second without a complete request;
+/// 2. idle connections, which have had a request and wait for the next one;
+/// 3. connections that have been open for less than a second without a complete request;
+/// 4. connections on which the server waits for the client, which must send the rest of a body or read a response. The table closes such a
+///    connection only if its network has more connections than the network of the new connection, including the new connection.
 ///
-/// Within each of these four groups, the connection that has waited longest is closed first. The table never closes a connection while the
-/// server is processing its request.
+/// Within each of these four groups, the table first closes the connection that has been in this state longest. The table never closes a
+/// connection while the server is processing its request.
 struct ConnectionTable<Handle> {
     struct ID: Hashable {
         fileprivate let number: UInt64
@@ -237,7 +239,7 @@ struct ConnectionTable<Handle> {
 
     /// The highest rank of connections that can be closed for another connection of the same client.
     private static var lastIdleRank: Int { 1 }
-    /// The rank of connections on which a request or a response is in progress.
+    /// The rank of connections on which the server waits for the client to send the rest of a body or to read a response.
     private static var inFlightRank: Int { 3 }
 
     /// Returns the rank of a connection; `nil` if the connection must not be closed, because the server is processing its request.

@@ -20,7 +20,7 @@ public enum RateLimitFields {
     /// Returns the header fields for a result. They contain the policies and the remaining units of the visible limits (see
     /// ``RateLimitResult/Limit/isVisible``). If the result is a refusal with a delay, the fields include `Retry-After`. The array is empty
     /// if there are no visible limits and no delay.
-    /// - Parameter result: The result of a decision or of a check.
+    /// - Parameter result: The result of a call of `admit` or `check`, such as ``JointRateLimiter/admit(_:)``.
     public static func fields(of result: RateLimitResult) -> [(name: String, value: String)] {
         [(policyName, policies(of: result)), (limitName, limits(of: result)), (retryAfterName, retryAfter(of: result))]
             .compactMap { name, value in value.map { (name, $0) } }
@@ -66,14 +66,14 @@ public enum RateLimitFields {
 
     /// Returns the field value that describes the visible policies of a result; `nil` if there are none.
     ///
-    /// - Parameter result: The result of a decision or of a check.
+    /// - Parameter result: The result of a call of `admit` or `check`, such as ``JointRateLimiter/admit(_:)``.
     public static func policies(of result: RateLimitResult) -> String? {
         list(result) { add($0.policy, partitionKey: $0.partitionKey, to: &$1) }
     }
 
     /// Returns the field value with the remaining units of the visible policies of a result; `nil` if there are none.
     ///
-    /// - Parameter result: The result of a decision or of a check.
+    /// - Parameter result: The result of a call of `admit` or `check`, such as ``JointRateLimiter/admit(_:)``.
     public static func limits(of result: RateLimitResult) -> String? {
         list(result) { add($0, to: &$1) }
     }
