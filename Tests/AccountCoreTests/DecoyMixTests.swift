@@ -26,7 +26,7 @@ import Testing
     @Test("An address keeps its decoy until its share migrates to the server's own cost")
     func stability() {
         var generator = SplitMix64(seed: 1)
-        for _ in 0..<50 {
+        for _ in 0..<10 {
             var counts = ["costly": 400, "bcrypt": 200, "cheap": 100, "none": 0]
             var total = 1_000
             var mix = DecoyMix.following(counts, of: total)

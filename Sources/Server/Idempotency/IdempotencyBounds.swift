@@ -50,7 +50,7 @@ public struct IdempotencyBounds: Hashable, Sendable {
     }
 
     /// Returns the size of a finished key in bytes, which is at least `keySize`.
-    /// - Parameter answer: The stored response; `nil` if the key has none.
+    /// - Parameter response: The stored response; `nil` if the key has none.
     package static func size(with response: IdempotentResponse?) -> Int {
         guard let response else { return keySize }
         return keySize + max(0, response.body.count + response.headers.stored.utf8.count - includedResponse)

@@ -372,8 +372,8 @@ extension ValkeyRateLimitStore {
         return numbers.count == 2 ? numbers[0] * 1_000_000 + numbers[1] : nil
     }
 
-    /// Extends the expiry of a table's keys to the longest time for which they can have usage. The method scans about 500 keys in each step.
-    /// Each step is one round trip and takes at most a second.
+    /// Extends the expiry of a table's keys to the longest time for which they can have usage. The method scans about 500 keys in each
+    /// step. Each step is one round trip and takes at most a second.
     private func extend(_ table: LimitTables.Table) async throws {
         let pattern = String(decoding: table.keyPrefix, as: UTF8.self).reduce(into: "") { pattern, character in
             if "*?[]\\^".contains(character) { pattern.append("\\") }

@@ -15,8 +15,8 @@ import Testing
     private typealias Limits = JointRateLimiter<ManualClock>
     private let clock = ManualClock()
 
-    /// Returns limits with a fixed secret. The digests under the secret determine the keys that a full table evicts and the users that share
-    /// a window.
+    /// Returns limits with a fixed secret. The digests under the secret determine the keys that a full table evicts, and the users that
+    /// share a window.
     private func limits(memory: Int) throws -> Limits {
         let secret = try #require(KeySecret(bytes: 1...16))
         return JointRateLimiter(AccountLimit.allCases.map { $0.rule() }, memory: memory, secret: secret, clock: clock)

@@ -321,8 +321,8 @@ import Testing
                     group.addTask { _ = try await server.call(route, body: body(email), from: "203.0.113.\(number)") }
                 }
                 try await eventually { hashing.begun == cores }
-                // Twelve attempts, with enough time to reach the limits on a slow machine. The quota of the account is 10. While no check ends,
-                // the queue becomes shorter, but it always has a place per core.
+                // Twelve attempts, with enough time to reach the limits on a slow machine. The quota of the account is 10. While no check
+                // ends, the queue becomes shorter, but it always has a place per core.
                 for first in stride(from: 0, to: 12, by: cores) {
                     try await withThrowingTaskGroup(of: Int.self) { attempts in
                         for _ in first..<min(first + cores, 12) {

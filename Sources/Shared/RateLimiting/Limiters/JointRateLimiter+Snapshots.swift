@@ -26,17 +26,19 @@ extension JointRateLimiter {
         time: () -> SnapshotTime = SnapshotTime.now
     ) -> [SavedRateLimit] {
         var saved: [(policy: String, row: TableRow)] = []
-        let places = rules.indices.flatMap { rule in (0..<rules[rule].count).map { (rule: rule, shard: $0) } }
-        for _ in places where saved.count < count {
-            let place = places[changes.next(of: places.count)]
-            let shards = rules[place.rule]
-            let rows = shards[place.shard].withTable(at: elapsed()) { table, now in
+        // All rules have the same number of shards.
+        let shards = rules[0].count
+        let places = rules.count * shards
+        let now = elapsed()
+        for _ in 0..<places where saved.count < count {
+            let (rule, shard) = changes.next(of: places).quotientAndRemainder(dividingBy: shards)
+            let rows = rules[rule][shard].withTable(at: now) { table, now in
                 // Without this call, expired keys would stay until a new key is added to their shard.
                 table.dropExpired(2, at: now)
                 return table.takeChanges(upTo: count - saved.count, at: now)
             }
             // One row with the digest `everyone` represents all new keys, so only the first shard adds this row.
-            saved += rows.filter { place.shard == 0 || $0.key != .everyone }.map { (names[place.rule], $0) }
+            for row in rows where shard == 0 || row.key != .everyone { saved.append((names[rule], row)) }
         }
         return Self.stamp(saved, time)
     }

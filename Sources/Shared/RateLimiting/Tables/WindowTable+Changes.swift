@@ -63,9 +63,17 @@ extension WindowTable where Window: ~Copyable {
             guard !find(key.word).isFound else { continue }
             rows.append(TableRow(key: key, usage: Window().savedUsage(at: now, terms: terms), owed: 0))
         }
-        for _ in 0..<changedGroups.count * 64 where rows.count < count {
+        var examined = 0
+        while examined < changedGroups.count * 64, rows.count < count {
             if changeCursor >= changedGroups.count * 64 { changeCursor = 0 }
+            let position = changeCursor % 64
+            let unchanged = min(64 - position, (changedGroups[changeCursor / 64] >> UInt64(position)).trailingZeroBitCount)
+            guard unchanged == 0 else {
+                (examined, changeCursor) = (examined + unchanged, changeCursor + unchanged)
+                continue
+            }
             if takeGroup(changeCursor, upTo: count, at: now, into: &rows) { changeCursor += 1 }
+            examined += 1
         }
         return rows
     }

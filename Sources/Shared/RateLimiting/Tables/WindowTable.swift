@@ -268,6 +268,7 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
 
     /// Checks up to `most` keys, and removes those without usage. If the table has become nearly empty, the method reduces its size.
     mutating func dropExpired(_ most: Int = 2, at now: Int64) {
+        guard count > 0 || slotCount > 64 else { return }
         var looked = 0
         for _ in 0..<most * 8 where looked < most {
             if expiryCursor >= slotCount - 1 { expiryCursor = 0 }
