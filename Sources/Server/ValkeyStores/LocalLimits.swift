@@ -37,7 +37,7 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
 
     /// The counts in memory. The quota of each rule is the share of this process.
     private let limiter: JointRateLimiter<C>
-    /// The rules by the names of their policies.
+    /// The rules. The keys are the names of their policies.
     private let rules: Mutex<[String: Rule]>
     /// The time at which the server lost its data, in nanoseconds of the process's clock; `Int64.min` if it never lost its data.
     private let lostAt = Atomic<Int64>(.min)

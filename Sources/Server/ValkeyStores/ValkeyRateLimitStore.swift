@@ -63,7 +63,7 @@ public final class ValkeyRateLimitStore<C: Clock>: Sendable where C.Duration == 
     ///   - client: The client of the server, with ``scripts``. The store closes the client.
     ///   - secret: The secret for the digests of keys. It must be the same on all servers.
     ///   - namespace: The prefix of the names of all keys. The names contain it as a hash tag, so it must not contain braces or spaces.
-    ///   - fallbacks: The behavior of policies while the server is slow or unavailable, by the names of the policies.
+    ///   - fallbacks: For each name of a policy, its behavior while Valkey is slow or unavailable.
     ///   - fallback: The behavior of the other policies.
     ///   - deadline: The longest time that a decision waits for the server.
     ///   - memory: The largest size of the process's own counts, in bytes; 128 MiB by default.

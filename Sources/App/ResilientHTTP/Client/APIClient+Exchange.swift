@@ -16,7 +16,7 @@ extension APIClient {
     ///   - operation: A name for the operation, such as the `operationId` of an OpenAPI document. Errors and policies use this name as the
     ///     endpoint of the call. With `nil`, the client derives the endpoint from the path.
     ///   - options: The settings of this call, such as a timeout.
-    ///   - context: A name for the operation, which errors contain.
+    ///   - context: A name for the operation. Errors of the call contain this name.
     /// - Throws: `APIError` if no response is received, or if the client itself refuses to send the request.
     public func exchange(
         _ request: HTTPRequest,
@@ -39,7 +39,7 @@ extension APIClient {
     ///   - operation: A name for the operation. Errors and policies use this name as the endpoint of the call. With `nil`, the client
     ///     derives the endpoint from the path.
     ///   - options: The settings of this call, such as a timeout.
-    ///   - context: A name for the operation, which errors contain.
+    ///   - context: A name for the operation. Errors of the call contain this name.
     ///   - engine: Sends the request once and returns the response. The client calls the engine for each attempt, and cancels the engine if
     ///     the attempt takes too long. If the engine throws a `URLError`, the client converts the error.
     /// - Throws: `APIError` if no response is received, or if the client itself refuses to send the request.

@@ -19,7 +19,7 @@ extension APIClient {
     ///   - method: The method.
     ///   - path: The path relative to the base URL, with its query.
     ///   - options: The options of the call, which are applied to the policy.
-    ///   - context: A name for the operation, which errors contain.
+    ///   - context: A name for the operation. Errors of the call contain this name.
     /// - Throws: `APIError` with the kind `invalidRequest` if the client can't make the request.
     package func policy(
         _ method: HTTPRequest.Method,
@@ -44,7 +44,7 @@ extension APIClient {
     /// Returns the bytes of a value as JSON; `nil` for no value.
     /// - Parameters:
     ///   - body: The value; `nil` for no body.
-    ///   - context: A name for the operation, which errors contain.
+    ///   - context: A name for the operation. Errors of the call contain this name.
     /// - Throws: `APIError` with the kind `invalidRequest` if the value can't be encoded.
     package func jsonBody(_ body: (some Encodable)?, context: String?) throws(APIError) -> RequestBody? {
         try json(body, context: context)
@@ -58,7 +58,7 @@ extension APIClient {
     ///   - body: The body; `nil` for none.
     ///   - headers: Further headers.
     ///   - options: The settings of this call, such as a timeout.
-    ///   - context: A name for the operation, which errors contain.
+    ///   - context: A name for the operation. Errors of the call contain this name.
     ///   - layer: The middleware, which sees each attempt after all other layers.
     /// - Throws: ``APIError``, as for the other method.
     package func send(
@@ -82,7 +82,7 @@ extension APIClient {
     ///   - type: The type of the value.
     ///   - response: The head of the response, whose status becomes part of an error.
     ///   - body: The body, wrapped (`{"success":true,"data":{…}}`) or flat.
-    ///   - context: A name for the operation, which errors contain.
+    ///   - context: A name for the operation. Errors of the call contain this name.
     /// - Throws: `APIError` with the kind `decoding` if the body doesn't have the type of the value.
     package func value<Value: Decodable>(
         of type: Value.Type = Value.self,

@@ -24,7 +24,7 @@ extension APIClient {
     ///   - query: The items of the query. The client percent-encodes them.
     ///   - headers: Further header fields.
     ///   - options: The settings of this call, such as a timeout.
-    ///   - context: A name for the operation, which errors contain.
+    ///   - context: A name for the operation. Errors of the call contain this name.
     /// - Throws: ``APIError``. Its kind is `decoding` if the body of a successful response doesn't have the type of the result.
     public func get<Value: Decodable>(
         _ path: String,
@@ -42,7 +42,7 @@ extension APIClient {
     ///   - query: The items of the query. The client percent-encodes them.
     ///   - headers: Further header fields.
     ///   - options: The settings of this call, such as a timeout.
-    ///   - context: A name for the operation, which errors contain.
+    ///   - context: A name for the operation. Errors of the call contain this name.
     /// - Throws: ``APIError``.
     public func head(
         _ path: String,
@@ -63,7 +63,7 @@ extension APIClient {
     ///   - query: The items of the query. The client percent-encodes them.
     ///   - headers: Further header fields.
     ///   - options: The settings of this call, such as a timeout.
-    ///   - context: A name for the operation, which errors contain.
+    ///   - context: A name for the operation. Errors of the call contain this name.
     /// - Throws: ``APIError``. Its kind is `decoding` if the body of a successful response doesn't have the type of the result.
     public func post<Value: Decodable, Body: Encodable>(
         _ path: String,
@@ -84,7 +84,7 @@ extension APIClient {
     ///   - query: The items of the query. The client percent-encodes them.
     ///   - headers: Further header fields.
     ///   - options: The settings of this call, such as a timeout.
-    ///   - context: A name for the operation, which errors contain.
+    ///   - context: A name for the operation. Errors of the call contain this name.
     /// - Throws: ``APIError``.
     public func post<Body: Encodable>(
         _ path: String,
@@ -104,7 +104,7 @@ extension APIClient {
     ///   - query: The items of the query. The client percent-encodes them.
     ///   - headers: Further header fields.
     ///   - options: The settings of this call, such as a timeout.
-    ///   - context: A name for the operation, which errors contain.
+    ///   - context: A name for the operation. Errors of the call contain this name.
     /// - Throws: ``APIError``. Its kind is `decoding` if the body of a successful response doesn't have the type of the result.
     public func put<Value: Decodable, Body: Encodable>(
         _ path: String,
@@ -124,7 +124,7 @@ extension APIClient {
     ///   - query: The items of the query. The client percent-encodes them.
     ///   - headers: Further header fields.
     ///   - options: The settings of this call, such as a timeout.
-    ///   - context: A name for the operation, which errors contain.
+    ///   - context: A name for the operation. Errors of the call contain this name.
     /// - Throws: ``APIError``.
     public func put<Body: Encodable>(
         _ path: String,
@@ -146,7 +146,7 @@ extension APIClient {
     ///   - query: The items of the query. The client percent-encodes them.
     ///   - headers: Further header fields.
     ///   - options: The settings of this call, such as a timeout.
-    ///   - context: A name for the operation, which errors contain.
+    ///   - context: A name for the operation. Errors of the call contain this name.
     /// - Throws: ``APIError``. Its kind is `decoding` if the body of a successful response doesn't have the type of the result.
     public func patch<Value: Decodable>(
         _ path: String,
@@ -170,7 +170,7 @@ extension APIClient {
     ///   - query: The items of the query. The client percent-encodes them.
     ///   - headers: Further header fields.
     ///   - options: The settings of this call, such as a timeout.
-    ///   - context: A name for the operation, which errors contain.
+    ///   - context: A name for the operation. Errors of the call contain this name.
     /// - Throws: ``APIError``.
     public func patch(
         _ path: String,
@@ -189,7 +189,7 @@ extension APIClient {
     ///   - query: The items of the query. The client percent-encodes them.
     ///   - headers: Further header fields.
     ///   - options: The settings of this call, such as a timeout.
-    ///   - context: A name for the operation, which errors contain.
+    ///   - context: A name for the operation. Errors of the call contain this name.
     /// - Throws: ``APIError``.
     public func delete(
         _ path: String,
@@ -207,7 +207,7 @@ extension APIClient {
     ///   - query: The items of the query. The client percent-encodes them.
     ///   - headers: Further header fields.
     ///   - options: The settings of this call, such as a timeout.
-    ///   - context: A name for the operation, which errors contain.
+    ///   - context: A name for the operation. Errors of the call contain this name.
     /// - Throws: ``APIError``. Its kind is `decoding` if the body of a successful response doesn't have the type of the result.
     public func delete<Value: Decodable>(
         _ path: String,
@@ -257,7 +257,7 @@ extension APIClient {
     ///   - body: The body; `nil` for none.
     ///   - headers: Further header fields.
     ///   - options: The settings of this call, such as a timeout.
-    ///   - context: A name for the operation, which errors contain.
+    ///   - context: A name for the operation. Errors of the call contain this name.
     /// - Returns: The value with the status and the headers. ``APIResponse/isNotModified`` is `true` if the server confirmed a cached
     ///   response.
     /// - Throws: ``APIError``.

@@ -139,7 +139,7 @@ public struct APIClient: Sendable {
     ///   - body: The body.
     ///   - headers: Further headers. `Accept` and `Accept-Language` replace the client's values. `Content-Type` replaces the body's value.
     ///   - options: The settings of this call, such as a timeout.
-    ///   - context: A name for the operation, such as `user_login`, which errors contain.
+    ///   - context: A name for the operation, such as `user_login`. Errors of the call contain this name.
     /// - Throws: ``APIError`` if the status is not a success, or if no response is received. The method also throws this error if the body
     ///   of a success is an error, or a page of another server such as a proxy.
     public func send(

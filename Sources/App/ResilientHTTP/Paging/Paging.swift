@@ -274,7 +274,7 @@ extension APIClient {
     ///   - query: Items that are appended to the query of the path.
     ///   - headers: Further headers.
     ///   - options: The settings of these calls, such as a timeout.
-    ///   - context: A name for the operation, which errors contain.
+    ///   - context: A name for the operation. Errors of the call contain this name.
     public func pages<Page: Decodable & Sendable>(
         _ path: String,
         of type: Page.Type = Page.self,
@@ -311,7 +311,7 @@ extension APIClient {
     ///   - query: Items that are appended to the query of the path.
     ///   - headers: Further headers.
     ///   - options: The settings of these calls, such as a timeout.
-    ///   - context: A name for the operation, which errors contain.
+    ///   - context: A name for the operation. Errors of the call contain this name.
     /// - Returns: The pages in the order of `numbers`.
     /// - Throws: ``APIError`` of the first request that fails.
     /// - Precondition: `limit` is positive.

@@ -27,7 +27,7 @@ extension APIClient {
     ///   - headers: Further headers. If they contain no `Accept`, the client accepts any content.
     ///   - options: The settings of this call, such as a timeout.
     ///   - idleTimeout: The maximum time without a byte.
-    ///   - context: A name for the operation, which errors contain.
+    ///   - context: A name for the operation. Errors of the call contain this name.
     ///   - progress: Receives the progress after each written chunk. If the download starts again, the progress starts again at 0.
     /// - Returns: The head of the last response.
     /// - Throws: ``APIError`` of the last attempt. If the file system failed, the `underlying` error is the error of the file system. The

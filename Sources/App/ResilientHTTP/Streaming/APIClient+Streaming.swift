@@ -24,7 +24,7 @@ extension APIClient {
     ///   - headers: Further headers. If they contain no `Accept`, the client accepts any content.
     ///   - options: The settings of this call, such as a timeout.
     ///   - idleTimeout: The maximum time without a byte in either direction. While the reader requests no bytes, this time doesn't run.
-    ///   - context: A name for the operation, which errors contain.
+    ///   - context: A name for the operation. Errors of the call contain this name.
     /// - Throws: ``APIError`` for any status that isn't a success, or if no response is received. If an error occurs within the body, the
     ///   stream throws it.
     public func stream(
@@ -58,7 +58,7 @@ extension APIClient {
     ///   - headers: Further headers.
     ///   - options: The settings of this call, such as a timeout.
     ///   - idleTimeout: The maximum time without a byte.
-    ///   - context: A name for the operation, which errors contain.
+    ///   - context: A name for the operation. Errors of the call contain this name.
     /// - Throws: ``APIError`` for any status that isn't a success, or if no response is received. If an error occurs within the body, the
     ///   sequence throws it.
     public func lines(
@@ -101,7 +101,7 @@ extension APIClient {
     ///   - options: The settings of this call, such as a timeout.
     ///   - timeout: The maximum duration of all attempts together, instead of the timeout of the client.
     ///   - idleTimeout: The maximum time without a byte in either direction.
-    ///   - context: A name for the operation, which errors contain.
+    ///   - context: A name for the operation. Errors of the call contain this name.
     ///   - progress: Receives the progress as the transport sends the body, on any thread.
     /// - Returns: The value of the response. The body of the response can be wrapped or flat, as for
     ///   ``get(_:query:headers:options:context:)``.
@@ -136,7 +136,7 @@ extension APIClient {
     ///   - options: The settings of this call, such as a timeout.
     ///   - timeout: The maximum duration of all attempts together, instead of the timeout of the client.
     ///   - idleTimeout: The maximum time without a byte in either direction.
-    ///   - context: A name for the operation, which errors contain.
+    ///   - context: A name for the operation. Errors of the call contain this name.
     ///   - progress: Receives the progress as the transport sends the body, on any thread.
     /// - Returns: The head of the response.
     /// - Throws: ``APIError`` for any status that isn't a success, or if no response is received. The kind is `invalidRequest` if the body

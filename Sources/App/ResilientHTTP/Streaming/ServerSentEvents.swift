@@ -227,7 +227,7 @@ extension APIClient {
     ///   - reconnection: The rules for reconnections.
     ///   - idleTimeout: The maximum time without a byte. After this time, the sequence reconnects. The server must send comments more often
     ///     than this.
-    ///   - context: A name for the operation, which errors contain.
+    ///   - context: A name for the operation. Errors of the call contain this name.
     /// - Returns: The events. When the sequence doesn't connect again because of an error, it throws this ``APIError``.
     public func events(
         _ path: String,

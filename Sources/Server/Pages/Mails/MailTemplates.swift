@@ -24,7 +24,7 @@ public struct MailTemplates: MailRendering {
     public struct Settings: Hashable, Sendable {
         /// The name of the app, in subjects and texts.
         public var appName: String
-        /// The sender of emails, as `Name <address>` or an address. The value isn't validated here.
+        /// The sender of emails, as `Name <address>` or an address. This type doesn't validate the value.
         public var sender: String
         /// The configured address with which links begin. The address is never taken from a request, because an attacker could choose it.
         public var linkBase: URL

@@ -25,7 +25,7 @@ public final class PostgresTime: Sendable {
     }
 
     private let database: PostgresDatabase
-    /// The time at which this object was created. The monotonic time counts from here.
+    /// The time at which this object was created. The monotonic time begins at 0 at this time.
     private let origin = ContinuousClock.now
     /// The state of the clock.
     private let state: Mutex<State>
