@@ -19,10 +19,12 @@ public import HTTPTypes
 /// `PostgresIdempotencyStore` store keys on disk: a key that was claimed or finished before a crash is still claimed or finished after the
 /// crash. Test your own store with `IdempotencyStoreCheck.all` of `AccountStoreTesting`.
 public protocol IdempotencyStore: Sendable {
-    /// The identity of the object with which this store accesses its database. If a store of other data uses the same object, a transaction
-    /// of that store can also finish a key of this store.
+    /// The identity of the object with which this store accesses its database, such as a connection pool.
     ///
-    /// The default is `nil`: no other store shares the database.
+    /// A store of other data, for example of sessions, can use the same object. The store of sessions can then change a session and finish
+    /// the idempotency key in one transaction. After a crash, either both changes are stored or neither of them.
+    ///
+    /// The default is `nil`, for a store that shares its database with no other store.
     var database: ObjectIdentifier? { get }
 
     /// Claims a key. If several callers claim a free key concurrently, exactly one gets ``ClaimOutcome/claimed``.

@@ -91,8 +91,11 @@ final class ResponseCacheMiddleware: ClientMiddleware {
         return (response, rest)
     }
 
-    /// Stores a response if it is complete, has an `ETag`, and may be stored. Otherwise, the method removes the earlier response of the
-    /// key. The session can end at the same time, so the method checks the session again after it has stored the response.
+    /// Stores a response with the status 200 and an `ETag`, unless its headers forbid this or its body is too large. If the method doesn't
+    /// store the response, it removes the earlier response of the key.
+    ///
+    /// If the session has already ended, the method does nothing. If the session ends while the cache stores the response, the method
+    /// removes the response again.
     /// - Parameters:
     ///   - response: The head of the response.
     ///   - body: The body. The method doesn't store a body that is not in memory, or that exceeds 4 MiB.

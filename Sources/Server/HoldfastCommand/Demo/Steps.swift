@@ -6,13 +6,15 @@ final class Steps: Sendable {
     private let printer: DemoPrinter
     private let count = Mutex(0)
 
-    /// Returns a description of the concurrent work. The text is shown while a step takes longer than a second.
+    /// Returns a description of the requests that the demo sends in the background during the steps. If a step takes longer than a second,
+    /// the printer shows the description as the progress of the step.
     private let status: (@Sendable () -> String)?
 
     /// Creates a sequence without steps.
     /// - Parameters:
     ///   - printer: Prints the steps.
-    ///   - status: Returns a description of the concurrent work; `nil` to show no progress.
+    ///   - status: Returns a description of the requests that the demo sends in the background during the steps, such as their number.
+    ///     Pass `nil` to show no progress.
     init(printer: DemoPrinter, status: (@Sendable () -> String)? = nil) {
         (self.printer, self.status) = (printer, status)
     }

@@ -127,7 +127,7 @@ struct Finding: Hashable, Sendable {
         Finding(subject: subject, verdict: .good, text: text, remedy: nil)
     }
 
-    /// Creates a finding about a problem with which the server still works.
+    /// Creates a finding about a problem that doesn't prevent the server from working.
     /// - Parameters:
     ///   - subject: The subject of the check.
     ///   - text: The result of the check.

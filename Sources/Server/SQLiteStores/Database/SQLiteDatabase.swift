@@ -209,11 +209,14 @@ extension StoreFailure {
         message: "the data was moved to PostgreSQL; start the servers with DATABASE_URL"
     )
 
-    /// Converts an error of SQLite.
+    /// Converts a GRDB error into a store failure.
     ///
-    /// An error counts as busy only if the statement waited too long for a lock. A full disk, for example, doesn't count as busy. The error
-    /// of a trigger means that the database is sealed; see ``SQLiteSeal``.
-    /// - Parameter error: The error of GRDB. The method doesn't use its message, because the message may quote data.
+    /// If a trigger refused the statement, the result is ``moved``. Only ``SQLiteSeal`` creates triggers that refuse a statement: it seals
+    /// a database whose data was copied to PostgreSQL.
+    ///
+    /// For all other errors, `isBusy` is `true` only if the statement waited too long for a lock. For a full disk, for example, it is
+    /// `false`.
+    /// - Parameter error: The error of GRDB. The initializer doesn't use the message of the error, because the message may quote data.
     init(_ error: DatabaseError) {
         if error.extendedResultCode == .SQLITE_CONSTRAINT_TRIGGER {
             self = .moved

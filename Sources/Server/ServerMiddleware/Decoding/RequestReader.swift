@@ -196,7 +196,7 @@ public struct RequestReader: RequestDecoder, Sendable {
 
 /// Reads `application/x-www-form-urlencoded` bodies (WHATWG URL §5.1).
 package enum FormReader {
-    /// Parses the fields into an object of strings.
+    /// Parses the body of a form into a JSON object. Each field of the form becomes a member whose value is a string.
     /// - Throws: ``ContractError`` with the code `REQUEST_MALFORMED` for invalid UTF-8, invalid percent-encoding, a duplicate name, or more
     ///   than 100 fields.
     package static func object(_ bytes: [UInt8]) throws -> JSONValue {
@@ -213,7 +213,8 @@ package enum FormReader {
         return .object(object)
     }
 
-    /// Removes the percent-encoding of a name or a value. Returns `nil` if the percent-encoding is invalid.
+    /// Decodes the percent-encoding of a name or a value, and decodes `+` as a space. Returns `nil` if the percent-encoding or the decoded
+    /// UTF-8 is invalid.
     private static func decoded(_ bytes: ArraySlice<UInt8>) -> String? {
         var output: [UInt8] = []
         var rest = bytes[...]
