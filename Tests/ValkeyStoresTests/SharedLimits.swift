@@ -15,7 +15,8 @@ final class SharedLimits: Sendable {
     static let patience = Duration.seconds(20)
 
     let server: ValkeyServer
-    let secret = KeySecret()
+    /// The same secret in each run. The digests under a secret determine which keys share a counter of changes (``KnownRefusals``).
+    let secret = KeySecret(bytes: 1...16) ?? KeySecret()
     private let time = Mutex<Duration>(.seconds(1_780_000_000))
     private let processes = Mutex<[Process]>([])
 
