@@ -368,13 +368,24 @@ let package = Package(
 
         // Modules and programs that only tests use.
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
-        .target(name: "MailServerTesting", path: "Tests/MailServerTesting", exclude: ["smtp_server.py"], swiftSettings: settings),
-        .target(name: "DataServerTesting", path: "Tests/DataServerTesting", swiftSettings: settings),
+        .target(
+            name: "MailServerTesting",
+            dependencies: ["TestSupport"],
+            path: "Tests/MailServerTesting",
+            exclude: ["smtp_server.py"],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "DataServerTesting",
+            dependencies: ["TestSupport"],
+            path: "Tests/DataServerTesting",
+            swiftSettings: settings
+        ),
         .target(
             name: "Attacks",
             dependencies: [
                 "AccountContract", "AccountKit", "Email", "ErrorContract", "HoldfastAsyncHTTPClient", "PasswordHashes",
-                "ResilientHTTP",
+                "ResilientHTTP", "TestSupport",
                 asyncHTTPClient, httpTypes, nioCore, nioHTTP1, nioPosix, server("NIOFoundationCompat", "swift-nio"),
             ],
             path: "Tests/Attacks",

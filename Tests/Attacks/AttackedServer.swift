@@ -6,6 +6,7 @@ import NIOFoundationCompat
 import NIOHTTP1
 import PasswordHashes
 import Synchronization
+import TestSupport
 
 /// A separate `holdfast serve` with a new data folder, whose emails go to its mailbox folder, for the duration of an attack.
 ///
@@ -135,7 +136,7 @@ public final class AttackedServer: Sendable {
             })
         else { return }
         if process.isRunning { kill(process.processIdentifier, signal) }
-        _ = try? await Self.onThread { process.waitUntilExit() }
+        _ = try? await Self.onThread { process.waitForEnd() }
     }
 
     /// Stops the server and starts it again.
@@ -155,7 +156,7 @@ public final class AttackedServer: Sendable {
         let (text, status) = try await Self.onThread {
             try process.run()
             let data = output.fileHandleForReading.readDataToEndOfFile()
-            process.waitUntilExit()
+            process.waitForEnd()
             return (String(decoding: data, as: UTF8.self), process.terminationStatus)
         }
         guard status == 0 else { throw Failure(description: "\(arguments.joined(separator: " ")) ended with \(status): \(text)") }

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 
 /// Runs the programs of PostgreSQL, as a user that PostgreSQL accepts.
 enum PostgresProcesses {
@@ -61,7 +62,7 @@ enum PostgresProcesses {
         process.standardError = output
         try process.run()
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
+        process.waitForEnd()
         guard process.terminationStatus == 0 else { throw TestFailure("\(command.joined(separator: " ")) failed: \(text)") }
         return text.trimmingCharacters(in: .whitespacesAndNewlines)
     }

@@ -1,5 +1,6 @@
 package import Foundation
 import Synchronization
+import TestSupport
 
 /// A server that a test runs in a separate process. It ends with the test's process, also if that is killed.
 package final class ServerProcess: Sendable {
@@ -61,7 +62,7 @@ package final class ServerProcess: Sendable {
     /// Kills the process and waits until it is gone.
     package func stop() {
         signal(SIGKILL)
-        process.withLock { $0.waitUntilExit() }
+        process.withLock { $0.waitForEnd() }
     }
 }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 
 /// A Redis server for a test, on the loopback, which stores nothing on disk.
 package final class ValkeyServer: Sendable {
@@ -83,7 +84,7 @@ package final class ValkeyServer: Sendable {
                         (process.standardOutput, process.standardError) = (output, FileHandle.nullDevice)
                         try process.run()
                         let data = output.fileHandleForReading.readDataToEndOfFile()
-                        process.waitUntilExit()
+                        process.waitForEnd()
                         return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .newlines)
                     }
                 )

@@ -43,7 +43,7 @@ import Testing
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = ["python3", root.appending(path: "Fuzzing/seeds.py").path, target, root.path, folder.path]
         try process.run()
-        process.waitUntilExit()
+        process.waitForEnd()
         try #require(process.terminationStatus == 0)
         let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
         return try files.sorted { $0.lastPathComponent < $1.lastPathComponent }.map { Array(try Data(contentsOf: $0)) }

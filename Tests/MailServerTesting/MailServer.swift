@@ -1,5 +1,6 @@
 package import Foundation
 import Synchronization
+import TestSupport
 
 /// A mail server for a test: aiosmtpd in a separate process, on the loopback. `scripts/python-tools mail-tools` installs it.
 ///
@@ -97,12 +98,7 @@ package final class MailServer: Sendable {
     package func stop() async {
         guard let process = process.withLock({ $0 }) else { return }
         kill()
-        await withCheckedContinuation { continuation in
-            Thread {
-                process.waitUntilExit()
-                continuation.resume()
-            }.start()
-        }
+        _ = await process.ended()
         holdPort()
     }
 

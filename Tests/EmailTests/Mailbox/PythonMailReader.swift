@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// An email as parsed by Python's `email` package, which is independent of this library.
@@ -61,7 +62,7 @@ struct PythonMail: Decodable {
         try input.fileHandleForWriting.write(contentsOf: Data(lines.utf8))
         try input.fileHandleForWriting.close()
         let response = try output.fileHandleForReading.readToEnd()
-        process.waitUntilExit()
+        process.waitForEnd()
         try #require(process.terminationStatus == 0)
         return try JSONDecoder().decode([PythonMail].self, from: try #require(response))
     }

@@ -84,7 +84,7 @@ final class ForeignServer: Sendable {
 
     private func stop() {
         process.terminate()
-        process.waitUntilExit()
+        process.waitForEnd()
     }
 }
 

@@ -1,6 +1,7 @@
 import ErrorContract
 import Foundation
 import StrictJSON
+import TestSupport
 import Testing
 
 /// A separate chromedriver process, controlled by the WebDriver protocol (W3C WebDriver).

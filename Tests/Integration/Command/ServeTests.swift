@@ -4,6 +4,7 @@ import Foundation
 import GRDB
 import HoldfastURLSession
 import ResilientHTTP
+import TestSupport
 import Testing
 
 @testable import AccountServer

@@ -1,5 +1,6 @@
 import DataServerTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// The commands that were built with the tests.
@@ -39,7 +40,7 @@ enum Binary {
             Thread {
                 let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
                 let complaint = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-                process.waitUntilExit()
+                process.waitForEnd()
                 continuation.resume(returning: Run(status: process.terminationStatus, output: text, errors: complaint))
             }.start()
         }

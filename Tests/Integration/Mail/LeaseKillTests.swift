@@ -1,6 +1,7 @@
 import AccountCore
 import Foundation
 import MailServerTesting
+import TestSupport
 import Testing
 
 @testable import AccountServer

@@ -4,6 +4,7 @@ import Foundation
 import GRDB
 import MailServerTesting
 import SQLiteStores
+import TestSupport
 import Testing
 
 @testable import AccountServer

@@ -6,6 +6,7 @@ import ErrorContract
 import Foundation
 import HoldfastURLSession
 import ResilientHTTP
+import TestSupport
 import Testing
 
 /// `holdfast migrate copy` against real servers: processes on SQLite and on PostgreSQL.

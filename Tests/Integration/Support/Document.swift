@@ -38,7 +38,7 @@ func bash(_ script: String) async throws -> (status: Int32, output: String, erro
         Thread {
             let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
             let complaint = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-            process.waitUntilExit()
+            process.waitForEnd()
             continuation.resume(returning: (process.terminationStatus, text, complaint))
         }.start()
     }

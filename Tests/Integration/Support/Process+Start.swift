@@ -1,19 +1,8 @@
 import Foundation
 
 extension Process {
-    /// Waits until the process ends, on a separate thread, because the wait needs a run loop and blocks.
-    func ended() async -> Int32 {
-        await withCheckedContinuation { continuation in
-            Thread {
-                self.waitUntilExit()
-                continuation.resume(returning: self.terminationStatus)
-            }.start()
-        }
-    }
-
     /// Starts the process with no signal blocked. A child inherits the mask of the thread that starts it, and the threads of a
-    /// task
-    /// block nearly all signals. A browser hangs if it does not receive the signals about its children's ends.
+    /// task block nearly all signals. A browser hangs if it does not receive the signals about its children's ends.
     func start() async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             Thread {
