@@ -23,11 +23,14 @@ import Testing
         try await withServer { server in
             try await FaultProxy.run(before: server.url.port ?? 0, keepsHeadsWhole: false) { proxy, port in
                 let transport: any HTTPTransport = .asyncHTTPClient()
-                let api = APIClient(
+                var api = APIClient(
                     baseURL: try #require(URL(string: "http://127.0.0.1:\(port)")),
                     transport: honorsKeys ? transport : KeylessTransport(base: transport),
+                    timeout: .seconds(240),
                     middleware: [RetryMiddleware(retry)]
                 )
+                // A slow machine must not end an attempt before the proxy cuts it.
+                api.attemptTimeout = .seconds(120)
                 try await body(server, proxy, AccountClient(api: api))
             }
         }

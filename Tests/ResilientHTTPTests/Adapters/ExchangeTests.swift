@@ -13,12 +13,14 @@ import Timekeeping
 #endif
 
 @Suite("Requests of other code") struct ExchangeTests {
+    private let clock = ManualClock()
+
     private func client(_ transport: some HTTPTransport, session: Session? = nil) throws -> APIClient {
         APIClient(
             baseURL: try #require(URL(string: "https://api.example.org/v1")),
             transport: transport,
             session: session,
-            environment: ClientEnvironment(clock: MonotonicClock(QuickClock(factor: 1_000)), chance: { 0 })
+            environment: ClientEnvironment(clock: MonotonicClock(clock), chance: { 0 })
         )
     }
 
@@ -95,6 +97,8 @@ import Timekeeping
 }
 
 @Suite("The middleware for swift-openapi-runtime") struct OpenAPIBridgeTests {
+    private let clock = ManualClock()
+
     private func api() throws -> APIClient {
         let transport = ScriptedTransport([])
         return APIClient(
@@ -103,7 +107,7 @@ import Timekeeping
             session: Session(store: MemoryCredentialStore(Credentials(accessToken: "t", refreshToken: nil))) { _ in
                 Credentials(accessToken: "u", refreshToken: nil)
             },
-            environment: ClientEnvironment(clock: MonotonicClock(QuickClock(factor: 1_000)), chance: { 0 })
+            environment: ClientEnvironment(clock: MonotonicClock(clock), chance: { 0 })
         )
     }
 
@@ -164,11 +168,14 @@ import Timekeeping
         var api = try api()
         api.timeout = .seconds(6)
         let cancellations = Mutex(0)
-        let client = generated(api) { _, _ in
-            do { try await Task.sleep(for: .seconds(600)) } catch { cancellations.withLock { $0 += 1 } }
+        let client = generated(api) { [clock] _, _ in
+            do { try await clock.sleep(until: .init(offset: .seconds(600))) } catch { cancellations.withLock { $0 += 1 } }
             throw CancellationError()
         }
-        let error = await failure { _ = try await client.call("listOrders", request) }
-        #expect(error?.kind == .timeout && cancellations.withLock(\.self) >= 1)
+        async let error = failure { _ = try await client.call("listOrders", request) }
+        // The call's deadline and the transport.
+        await clock.waitForSleepers(2)
+        clock.advance(by: .seconds(6))
+        #expect(await error?.kind == .timeout && cancellations.withLock(\.self) >= 1)
     }
 }
