@@ -7,28 +7,29 @@ public import OpenAPI
 public import Pages
 public import ServerMiddleware
 import StrictJSON
+import Synchronization
 
-/// The routes of the API's description: `/openapi.json` for programs and `/docs` for readers. The document is encoded once. The page is
-/// rendered for each request, because its nonce must be new.
+/// The routes of the API's description: `/openapi.json` for programs and `/docs` for readers. The first request for the document
+/// encodes it, and later responses reuse the bytes. The page is rendered for each request, because its nonce must be new.
 ///
 /// ```swift
 /// try ReferenceRoutes<AppContext>(APIDescription(settings: settings), address: { nil }).add(to: router)
 /// ```
 public struct ReferenceRoutes<Context: RequestContext>: Sendable {
-    /// The encoded document.
-    private let document: [UInt8]
+    /// The document of `/openapi.json`.
+    private let document: EncodedDocument
     /// The page for readers.
     private let page: ReferencePage
     /// Returns the address of the running server; `nil` before it runs.
     private let address: @Sendable () -> URL?
 
-    /// Creates the routes and encodes the document.
+    /// Creates the routes.
     /// - Parameters:
     ///   - description: The API.
     ///   - address: The address of the running server. The examples use it if no address is configured.
     /// - Throws: Mustache's error if the page's template can't be read.
     public init(_ description: APIDescription, address: @escaping @Sendable () -> URL?) throws {
-        document = OpenAPIDocument(description).json.encoded()
+        document = EncodedDocument(description)
         page = try ReferencePage(description)
         self.address = address
     }
@@ -39,13 +40,32 @@ public struct ReferenceRoutes<Context: RequestContext>: Sendable {
             Response(
                 status: .ok,
                 headers: [.contentType: "application/json; charset=utf-8"],
-                body: ResponseBody(byteBuffer: ByteBuffer(bytes: document))
+                body: ResponseBody(byteBuffer: ByteBuffer(bytes: document.bytes))
             )
         }
         router.get("/docs") { _, _ in
             let nonce = SecretToken().text
             let address = address()?.absoluteString ?? "http://127.0.0.1:8080"
             return Response.page(page.html(nonce: nonce, address: address), policy: ReferencePage.policy(nonce: nonce))
+        }
+    }
+}
+
+/// The document of `/openapi.json` as bytes. It is encoded when it is first read, because a server should start fast.
+private final class EncodedDocument: Sendable {
+    private let description: APIDescription
+    private let encoded = Mutex<[UInt8]?>(nil)
+
+    init(_ description: APIDescription) {
+        self.description = description
+    }
+
+    /// The document in JSON.
+    var bytes: [UInt8] {
+        encoded.withLock { encoded in
+            let bytes = encoded ?? OpenAPIDocument(description).json.encoded()
+            encoded = bytes
+            return bytes
         }
     }
 }
