@@ -17,7 +17,7 @@ import Testing
         try await withServer {
             $0.resetEmailLimit = nil
         } _: { server in
-            try await examine(server, ["--max-examples", "\(Self.rounds ?? 12)", "--seed", "1"])
+            try await examine(server, ["--max-examples", "\(Self.rounds ?? 6)", "--seed", "1"])
         }
     }
 
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    private var shortly: [String] { ["--phases", "examples,fuzzing", "--max-examples", "\(Self.rounds ?? 3)"] }
+    private var shortly: [String] { ["--phases", "examples,fuzzing", "--max-examples", "\(Self.rounds ?? 2)"] }
 
     /// Runs all checks against a server. Findings are printed with a call of curl that reproduces them.
     private func examine(_ server: TestServer, _ arguments: [String]) async throws {

@@ -15,7 +15,7 @@ import Testing
         arguments: policies
     )
     func flood(policy: RateLimitPolicy) {
-        let (junk, capacity) = (Rounds.total, Rounds.total / 100)
+        let (junk, capacity) = (Rounds.share(20, of: 1), Rounds.share(20, of: 100))
         let limiter = KeyedRateLimiter<Int, ManualClock>(policy: policy, capacity: capacity, clock: clock)
         let start = clock.now
         let victims = -100..<0
