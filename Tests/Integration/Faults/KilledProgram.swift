@@ -61,15 +61,15 @@ final class KilledProgram: Sendable {
 
     /// Sends a request until its response is none of 409, 429 and 5xx.
     ///
-    /// It waits 20 ms between attempts while no process listens, and 100 ms after a response. A 409 without Retry-After fails the test,
-    /// because it means that the response of the first attempt is lost.
+    /// It waits 20 ms between attempts while no process listens, 100 ms after a response, and a second after a 409. A 409 without Retry-After
+    /// fails the test, because it means that the response of the first attempt is lost.
     func send(_ path: String, _ body: String, headers: [String]) async throws -> RawHTTP.Answer {
         let headers = ["Content-Type: application/json"] + headers
         while true {
             if let url, let answer = try? await RawHTTP.send("POST", path, to: url, headers: headers, body: Array(body.utf8)) {
                 guard answer.status == 409 || answer.status == 429 || answer.status >= 500 else { return answer }
                 try #require(answer.status != 409 || answer["Retry-After"] != nil, "the response is lost: \(answer.text)")
-                try await Task.sleep(for: .milliseconds(80))
+                try await Task.sleep(for: answer.status == 409 ? .seconds(1) : .milliseconds(80))
             }
             try await Task.sleep(for: .milliseconds(20))
         }
