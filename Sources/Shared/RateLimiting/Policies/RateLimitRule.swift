@@ -12,8 +12,9 @@ public struct RateLimitRule: Hashable, Sendable {
     public enum Mode: String, Hashable, Sendable, CaseIterable {
         /// The request is refused.
         case enforce
-        /// The limiter admits a request that exceeds the policy, and reports the refusal in the result. It doesn't count this request under
-        /// any policy in shadow mode. The reported refusals are therefore those that ``enforce`` would cause.
+        /// The limiter admits a request that exceeds the policy, and reports the refusal in the result. Policies in shadow mode don't count
+        /// such a request, because policies that are enforced would not count it either. The reported refusals are therefore the refusals
+        /// that ``enforce`` would cause.
         case shadow
         /// The policy is neither checked nor counted.
         case off

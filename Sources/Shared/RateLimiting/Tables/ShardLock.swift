@@ -6,7 +6,7 @@
     import Musl
 #endif
 
-/// A lock that any running thread can take as soon as it is free. The lock is initialized to zeroes and must not move.
+/// A lock that any running thread can take as soon as it is free. A new lock consists of zeroes. The lock must not move in memory.
 ///
 /// The standard library's `Mutex` isn't used, because on Linux it passes ownership to the first waiting thread, even if that thread isn't
 /// running. With more threads than cores, each decision would then need a context switch, and would take several times as long.
