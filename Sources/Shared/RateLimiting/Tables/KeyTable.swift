@@ -81,8 +81,8 @@ enum KeyTable {
         }
     }
 
-    /// Returns the last charge of a key, for a later refund; `nil` if the key has no window of its own. Call the method directly after the
-    /// charge.
+    /// Returns the last charge of a key, for a later refund; `nil` if the key doesn't have its own window. Call the method directly after
+    /// the charge.
     func lastCharge(of digest: UInt64, now: Int64, units: Int) -> WindowCharge? {
         switch self {
         case .sliding(let table): table.pointee.lastCharge(of: digest, now: now, units: units)
@@ -179,7 +179,7 @@ extension KeyTable {
         }
     }
 
-    /// Returns the usage of a key in a form that can be saved; `nil` if the key has no window of its own.
+    /// Returns the usage of a key in a form that can be saved; `nil` if the key doesn't have its own window.
     func row(of key: KeyDigest, at now: Int64) -> TableRow? {
         switch self {
         case .sliding(let table): table.pointee.row(of: key, at: now)

@@ -31,14 +31,14 @@ extension WindowTable where Window: ~Copyable {
         return table
     }
 
-    /// Returns the usage of a key; `nil` if the key has no window of its own.
+    /// Returns the usage of a key; `nil` if the key doesn't have its own window.
     func row(of key: KeyDigest, at now: Int64) -> TableRow? {
         let (index, isFound) = find(key.word)
         return isFound ? row(at: index, key, now) : nil
     }
 
-    /// Returns the usage of a key, and marks the key as unchanged, because the caller saves the row. Returns `nil` if the key has no window
-    /// of its own.
+    /// Returns the usage of a key, and marks the key as unchanged, because the caller saves the row. Returns `nil` if the key doesn't have
+    /// its own window.
     mutating func takeRow(of key: KeyDigest, at now: Int64) -> TableRow? {
         let (index, isFound) = find(key.word)
         guard isFound else { return nil }

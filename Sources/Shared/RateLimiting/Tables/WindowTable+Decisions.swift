@@ -5,7 +5,7 @@ struct TableDecision {
     /// The slot of the state on which the decision is based. For a new key, this is the slot of the key's bucket. The value is -1 if there
     /// is no such state.
     var index = -1
-    /// Whether the key has no window of its own.
+    /// Whether the key doesn't have its own window.
     var isNewcomer = true
     /// Whether there is no room for a new key. The limiter then counts the request for the client's network, or in the key's bucket (a
     /// window that new keys share).
@@ -44,7 +44,7 @@ extension WindowTable where Window: ~Copyable {
         return decision
     }
 
-    /// Admits or refuses a request of a key without a window of its own. An admitted key gets a window, or shares the window of its bucket.
+    /// Admits or refuses a request of a key without its own window. An admitted key gets a window, or shares the window of its bucket.
     @inline(never)
     private mutating func admitNewcomer(_ digest: UInt64, at now: Int64, cost: Int) -> RateLimitDecision {
         let decision = ask(digest, at: now, cost: cost)
@@ -105,8 +105,8 @@ extension WindowTable where Window: ~Copyable {
         return hasEvicted
     }
 
-    /// Charges a key without a window of its own. If there is no room for the key, the method evicts other keys. If it can't evict any key,
-    /// it charges the bucket of the new key.
+    /// Charges a key without its own window. If there is no room for the key, the method evicts other keys. If it can't evict any key, it
+    /// charges the bucket of the new key.
     private mutating func chargeNewcomer(_ digest: UInt64, at now: Int64, cost: Int) -> TableCharge {
         dropExpired(at: now)
         let isPressed = !hasRoom
@@ -141,7 +141,7 @@ extension WindowTable where Window: ~Copyable {
 
     /// Returns the charge that a key got at this instant, so that ``refund(_:of:at:)`` can refund it later.
     ///
-    /// - Returns: The charge; `nil` if the key has no window of its own.
+    /// - Returns: The charge; `nil` if the key doesn't have its own window.
     func lastCharge(of digest: UInt64, now: Int64, units: Int) -> WindowCharge? {
         let (index, isFound) = find(digest)
         guard isFound else { return nil }
