@@ -15,12 +15,13 @@ public import HTTPTypes
 /// - If a hop is unreadable, hidden or unknown, the client is the proxy that reported it.
 /// - If all hops are trusted, the client is the left-most hop.
 /// - If `Forwarded` and `X-Forwarded-For` disagree, the client is the peer. A client has then sent one of the two fields, and the server
-///   can't know which one. All such clients share the identity of the peer, so a client gains only this one identity.
+///   can't know which one. All such clients share the identity of the peer, so a client can't get several identities in this way.
 ///
-/// Each trusted proxy must append an address to the field that it sends, as proxies do by default. A proxy must not only forward the field.
+/// Each trusted proxy must append the address of its own peer to the field, as proxies do by default. A proxy must not send the field
+/// unchanged.
 public struct ClientIdentity: Hashable, Sendable {
-    /// The proxies whose forwarding fields are trusted. A client with one of these addresses can pretend to have any address. Therefore,
-    /// list the addresses of proxies, and no networks that also contain clients.
+    /// The proxies whose forwarding fields the server trusts. A client with one of these addresses can pretend to have any address.
+    /// Therefore, list only the addresses of proxies, and no networks that also contain clients.
     public var trustedProxies: [IPRange]
     /// The number of leading bits of an IPv6 address that identify a client.
     public let ipv6Prefix: Int
@@ -57,7 +58,8 @@ public struct ClientIdentity: Hashable, Sendable {
         return claim
     }
 
-    /// Returns the first address in the chain, read from the peer, that is not a trusted proxy.
+    /// Follows the hops from the peer, and returns the first address that is not a trusted proxy. If a hop is unreadable, or if all hops
+    /// are trusted, the method returns the last address that it has reached.
     private func client(behind peer: IPAddress, _ chain: ForwardingChain) -> IPAddress {
         var client = peer
         for hop in chain.hops {
@@ -70,7 +72,7 @@ public struct ClientIdentity: Hashable, Sendable {
     /// Returns whether an address belongs to a trusted proxy.
     private func trusts(_ address: IPAddress) -> Bool { trustedProxies.contains { $0.contains(address) } }
 
-    /// Returns the client identity that belongs to an address.
+    /// Returns the identity of the client that uses an address.
     private func folded(_ address: IPAddress) -> ClientAddress { ClientAddress(address, ipv6Prefix: ipv6Prefix) }
 }
 
@@ -115,9 +117,8 @@ public struct ClientAddress: Hashable, Sendable {
         return nil
     }
 
-    /// The network of the client, such as `198.51.100.0/24` or `2001:db8:7::/48`; `nil` for a client without an address.
-    ///
-    /// Account owners can recognize the network. The network discloses less than an address.
+    /// The network of the client, such as `198.51.100.0/24` or `2001:db8:7::/48`; `nil` for a client without an address. Account owners can
+    /// recognize the network, which discloses less than an address.
     public var network: String? {
         guard let address else { return nil }
         if address.version == .v4 {

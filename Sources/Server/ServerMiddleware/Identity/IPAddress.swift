@@ -30,10 +30,10 @@ public struct IPAddress: Hashable, Sendable {
         (version, self.bits) = isMapped ? (.v4, bits & 0xFFFF_FFFF) : (.v6, bits)
     }
 
-    /// Parses an address without port, zone and brackets.
+    /// Parses an address without a port, a zone and brackets.
     ///
-    /// An IPv4 address has four decimal numbers without leading zeros, because some parsers read numbers with leading zeros as octal. An
-    /// IPv6 address can have any spelling of RFC 4291 §2.2.
+    /// An IPv4 address must have four decimal numbers without leading zeros, because some parsers read numbers with leading zeros as octal.
+    /// An IPv6 address can have any spelling of RFC 4291 §2.2.
     /// - Parameter text: The address.
     /// - Returns: The address; `nil` for any other text.
     /// - Complexity: O(length). At most 45 bytes are read.
