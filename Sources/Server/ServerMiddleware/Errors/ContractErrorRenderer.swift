@@ -18,8 +18,9 @@ public struct ContractErrorRenderer: Sendable {
     public var forms: ErrorForms
     /// The rule that chooses the language of texts.
     public var localization: Localization
-    /// The address of the pages of error codes, such as `https://api.example.com/errors`, or `/errors` for a path of this server. The
-    /// `type` of problem details is then the address of the code's page, such as `/errors/CODE`. If `pages` is `nil`, the `type` is a URN.
+    /// The address of the documentation of error codes, such as `https://api.example.com/errors`, or `/errors` for a path of this server.
+    /// The `type` of problem details is then the address of the code's page, such as `/errors/CODE`. If `pages` is `nil`, the `type` is a
+    /// URN.
     public var pages: String?
     private let now: @Sendable () -> Date
 
@@ -62,9 +63,8 @@ public struct ContractErrorRenderer: Sendable {
 
     /// Returns the head and the body of a response.
     ///
-    /// The head contains the headers of the error and the headers of the contract. The headers of the contract are the code, the request
-    /// id, the language, `Vary`, `Cache-Control: no-store`, and the delay if there is one. A 401 without `WWW-Authenticate` gets `Bearer`
-    /// (RFC 9110 §15.5.2).
+    /// The head contains the headers of the error and the headers of the error contract: the code, the request id, the language, `Vary`,
+    /// `Cache-Control: no-store`, and the delay if there is one. A 401 without `WWW-Authenticate` gets `Bearer` (RFC 9110 §15.5.2).
     func responseParts(
         for error: ContractError,
         in language: Language,
@@ -79,7 +79,7 @@ public struct ContractErrorRenderer: Sendable {
         headers[.vary] = [headers[.vary], "Accept, Accept-Language"].compactMap(\.self).joined(separator: ", ")
         headers[.errorCode] = payload.code.rawValue
         headers[.requestID] = requestID
-        // RFC 9110 §15.5.2 requires the field. A route with another scheme sets the field itself.
+        // RFC 9110 §15.5.2 requires this field. A route with another authentication scheme sets the field itself.
         if payload.status == 401, headers[.wwwAuthenticate] == nil { headers[.wwwAuthenticate] = "Bearer" }
         headers[.retryAfter] = payload.retryAfterSeconds.map { "\($0)" }
         return (HTTPResponse(status: .init(code: payload.status), headerFields: headers), form.body(of: payload).encoded())
@@ -112,7 +112,7 @@ public struct ContractErrorRenderer: Sendable {
         )
     }
 
-    /// Returns the address of the code's page if there are pages; otherwise a URN.
+    /// Returns the value for `type`: the address of the code's page if there are pages, otherwise a URN.
     private func type(of code: ErrorCode, definition: ErrorDefinition?) -> String {
         if let pages, let definition { return "\(pages)/\(definition.code)" }
         return "urn:error:\(code)"

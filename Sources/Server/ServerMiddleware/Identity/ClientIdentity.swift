@@ -17,7 +17,7 @@ public import HTTPTypes
 /// - If `Forwarded` and `X-Forwarded-For` disagree, the client is the peer. A client has then sent one of the two fields, and the server
 ///   can't know which one. All such clients share the identity of the peer, so a client can't get several identities in this way.
 ///
-/// Each trusted proxy must append the address of its own peer to the field, as proxies do by default. A proxy must not send the field
+/// Each trusted proxy must append the address from which it received the request, as proxies do by default. A proxy must not send the field
 /// unchanged.
 public struct ClientIdentity: Hashable, Sendable {
     /// The proxies whose forwarding fields the server trusts. A client with one of these addresses can pretend to have any address.

@@ -2,7 +2,8 @@ public import ErrorContract
 import HTTPTypes
 public import Hummingbird
 
-/// Chooses the format of an error body: the format that the client requests, otherwise the format of the path, otherwise the default.
+/// Chooses the format of an error body. The format that the client requests takes precedence over the format of the path, and the format of
+/// the path over the default.
 public struct ErrorForms: Hashable, Sendable {
     /// The default format.
     public var usual: ErrorForm
@@ -24,8 +25,8 @@ public struct ErrorForms: Hashable, Sendable {
     /// Returns the format of the error response to a request.
     ///
     /// If `Accept` lists `application/problem+json` with at least the quality of `application/json`, the client gets problem details. A
-    /// wildcard doesn't count as a listing. Problem details can also be the format of the path or the default. A client that prefers
-    /// `application/json` then gets the standard format.
+    /// wildcard doesn't count as a listing. If problem details are the format of the path or the default, a client that prefers
+    /// `application/json` gets the standard format instead.
     /// - Parameters:
     ///   - request: The failed request.
     ///   - chosen: The format that the route has chosen; `nil` if the route has chosen no format.
@@ -51,7 +52,7 @@ public struct ErrorForms: Hashable, Sendable {
         return longest?.form
     }
 
-    /// Returns the number of segments in `prefix` if the path begins with `prefix`; otherwise `nil`. Empty segments are ignored.
+    /// Returns the number of segments in `prefix` if the path begins with `prefix`; otherwise `nil`. The method ignores empty segments.
     private static func segments(of prefix: String, leading path: String) -> Int? {
         var (prefix, path) = (prefix.utf8[...], path.utf8[...])
         let slash = UInt8(ascii: "/")
