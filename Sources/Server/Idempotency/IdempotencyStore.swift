@@ -97,7 +97,7 @@ public struct IdempotentResponse: Hashable, Sendable {
     /// - Parameters:
     ///   - status: The HTTP status code.
     ///   - headers: The header fields. Fields that ``isSafe(_:)`` doesn't allow are dropped.
-    ///   - body: The body.
+    ///   - body: The body, not encrypted.
     public init?(status: Int, headers: HTTPFields, body: [UInt8]) {
         guard body.count <= Self.maximumBodySize else { return nil }
         self.init(status: status, headers: headers, storedBody: body)

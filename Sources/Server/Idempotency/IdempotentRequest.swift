@@ -95,7 +95,7 @@ public final class IdempotentRequest: Sendable {
     /// store. A second write would fail, because the key is already finished.
     /// - Parameters:
     ///   - response: The response to repetitions; `nil` if it can't be stored. With `nil`, no store finishes the key.
-    ///   - work: The work.
+    ///   - work: A closure that does the work of the request.
     package func expecting<Value>(_ response: IdempotentResponse?, _ work: () async throws -> Value) async rethrows -> Value {
         state.withLock { $0.effect = response }
         defer { state.withLock { $0.effect = nil } }

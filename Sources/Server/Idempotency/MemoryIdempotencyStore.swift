@@ -76,7 +76,7 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
 /// `firstEnd` is not later than the earliest end of an entry. The `firstExpiry` of a client is not later than the earliest expiry of its
 /// finished keys. After a key was removed, `firstEnd` and `firstExpiry` can be too early, until `removeExpired(at:)` computes them again.
 private struct IdempotencyTable {
-    /// A stored key.
+    /// A stored key with its state and its size.
     struct Entry {
         /// The state of the key. A free key has no entry.
         enum State {

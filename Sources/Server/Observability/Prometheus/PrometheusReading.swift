@@ -38,7 +38,7 @@ public struct PrometheusReading: Sendable {
     public let kind: PrometheusKind
     /// The help text, one line.
     public let help: String
-    /// The value.
+    /// The value at the time of the scrape.
     public let value: Double
     /// The names and values of the reading's labels.
     public let labels: [(String, String)]
@@ -49,7 +49,7 @@ public struct PrometheusReading: Sendable {
     ///     underscores.
     ///   - kind: The kind of the metric. A reading has one value, so it can't be a histogram.
     ///   - help: The help text, one line.
-    ///   - value: The current value.
+    ///   - value: The value at the time of the scrape.
     ///   - labels: The names and values of the reading's labels.
     public init(_ name: String, _ kind: PrometheusKind, _ help: String, _ value: Double, labels: [(String, String)] = []) {
         self.name = PrometheusText.name(name)

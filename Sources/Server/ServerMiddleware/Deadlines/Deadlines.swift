@@ -130,7 +130,7 @@ final class Deadlines: Sendable {
     ///   - time: The time for the part.
     ///   - operation: The task of the whole operation.
     ///   - expired: The error that the method throws if the time is over.
-    ///   - part: The part.
+    ///   - part: The part, which runs in the caller's task.
     /// - Returns: The result of the part.
     /// - Throws: `expired` if the time is over; errors of the part are rethrown.
     func run<Value>(
@@ -261,7 +261,7 @@ struct DeadlineQueue<Instant: Comparable, Action> {
         return action
     }
 
-    /// The earliest deadline.
+    /// The earliest pending deadline; `nil` if there is none.
     var next: Instant? {
         order[start...].first { actions[$0.id] != nil }?.instant
     }

@@ -12,7 +12,7 @@ import StrictJSON
 enum BodyDecoder {
     /// Decodes a value.
     /// - Parameters:
-    ///   - type: The type.
+    ///   - type: The type of the value.
     ///   - json: The parsed body.
     ///   - isForm: Whether the body is a form, in which numbers and Booleans are written as text.
     /// - Throws: ``ContractError/invalid(_:)`` with all problems.

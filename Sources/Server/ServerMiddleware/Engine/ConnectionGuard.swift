@@ -161,7 +161,7 @@ extension ConnectionGuard {
         }
     }
 
-    /// Closes the connection immediately, even during a TLS handshake. The client doesn't receive bytes that it has not read yet.
+    /// Closes the connection immediately, even during a TLS handshake. The server discards written bytes that the client has not read.
     func abort(_ end: ConnectionEnd) {
         guard let context, context.channel.isActive else { return }
         connections.count(end)
@@ -273,7 +273,7 @@ struct WriteAllowance {
 
     /// Creates an allowance.
     /// - Parameters:
-    ///   - time: The largest allowance.
+    ///   - time: The time with which a client starts, and which the allowance never exceeds.
     ///   - rate: The rate in bytes per second. A client that reads at this rate or faster never runs out of time.
     init(time: Duration, rate: Int) {
         self.time = TimeAmount(time)

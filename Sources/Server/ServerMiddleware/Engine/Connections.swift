@@ -34,7 +34,7 @@ public final class Connections: Sendable {
         }
     }
 
-    /// The limits.
+    /// The largest numbers of connections, and the times after which the server closes a connection.
     public let limits: ConnectionLimits
     private let identity: ClientIdentity
     private let table: Mutex<Table>
@@ -109,14 +109,14 @@ public final class Connections: Sendable {
 ///
 /// All durations must be positive. The defaults suit a public server. Tests use shorter durations.
 public struct ConnectionLimits: Hashable, Sendable {
-    /// The largest number of open connections; 4,096 by default. At this number, the server closes a connection that waits for its client
-    /// when a new connection arrives. The process must be allowed to open more file descriptors than this number.
+    /// The largest number of open connections; 4,096 by default. If a new connection arrives at this number, the server closes another
+    /// connection that waits for its client. The process must be allowed to open more file descriptors than this number.
     public var capacity: Int
     /// The largest number of open connections of one client; `nil` sets no limit. Peers in ``ClientIdentity/trustedProxies`` are exempt.
     /// When a client at the limit opens a new connection, the server closes an idle connection of the same client.
     public var perClient: Int?
-    /// The time within which the head of a request must arrive; 10 seconds by default. For the first request, the time begins with the
-    /// connection, before the TLS handshake. For a later request, the time begins with the first byte of the request.
+    /// The time within which the head of a request must arrive; 10 seconds by default. For the first request, the time begins when the
+    /// connection opens, before the TLS handshake. For a later request, the time begins with the first byte of the request.
     public var headTime: Duration
     /// The time that a connection can be idle between two requests, and between two parts of a request's body; 60 seconds by default. Use a
     /// shorter idle time in a load balancer in front of the server. Otherwise, the load balancer could send a request on a connection that

@@ -30,7 +30,7 @@ public struct ContractErrorRenderer: Sendable {
     ///   - forms: Chooses the format of the body.
     ///   - localization: Chooses the language of texts.
     ///   - pages: The address of the pages of error codes; `nil` if there are none.
-    ///   - now: The wall clock.
+    ///   - now: The wall clock, for times in responses.
     public init(
         catalogue: ErrorCatalogue = .standard,
         forms: ErrorForms = ErrorForms(),
@@ -47,7 +47,7 @@ public struct ContractErrorRenderer: Sendable {
 
     /// Returns the response for an error. The response to HEAD has no body, but has the same headers, including `Content-Length`.
     /// - Parameters:
-    ///   - error: The error.
+    ///   - error: The error, with the code, the details and the headers of the response.
     ///   - request: The failed request. Its headers determine the language and the format.
     ///   - requestID: The id of the request in the log.
     public func response(for error: ContractError, to request: Request, requestID: String) -> Response {

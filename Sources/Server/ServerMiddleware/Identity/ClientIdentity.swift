@@ -97,7 +97,7 @@ public struct ClientAddress: Hashable, Sendable {
 
     /// Creates the identity of an address.
     /// - Parameters:
-    ///   - address: The address.
+    ///   - address: The address that the client uses.
     ///   - ipv6Prefix: The number of leading bits of an IPv6 address that identify a client.
     /// - Precondition: `ipv6Prefix` is from 1 to 128.
     public init(_ address: IPAddress, ipv6Prefix: Int = 64) {

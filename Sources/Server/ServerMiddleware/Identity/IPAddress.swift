@@ -14,7 +14,7 @@ public struct IPAddress: Hashable, Sendable {
         var bitWidth: Int { self == .v4 ? 32 : 128 }
     }
 
-    /// The version.
+    /// The version of the address. It is never `v6` for a mapped IPv4 address.
     public let version: Version
     /// The bits of the address. An IPv4 address uses the lowest 32 bits.
     public let bits: UInt128
@@ -34,7 +34,7 @@ public struct IPAddress: Hashable, Sendable {
     ///
     /// An IPv4 address must have four decimal numbers without leading zeros, because some parsers read numbers with leading zeros as octal.
     /// An IPv6 address can have any spelling of RFC 4291 §2.2.
-    /// - Parameter text: The address.
+    /// - Parameter text: The address, such as `192.0.2.7` or `2001:db8::7`.
     /// - Returns: The address; `nil` for any other text.
     /// - Complexity: O(length). At most 45 bytes are read.
     public init?(_ text: some StringProtocol) {

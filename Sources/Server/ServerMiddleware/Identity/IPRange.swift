@@ -1,7 +1,7 @@
 /// A range of IP addresses with a common prefix, such as `10.0.0.0/8` (CIDR, RFC 4632 and RFC 4291 §2.3). ``ClientIdentity`` uses ranges
 /// for trusted proxies.
 public struct IPRange: Hashable, Sendable {
-    /// The lowest address.
+    /// The lowest address of the range.
     public let base: IPAddress
     /// The number of leading bits that all addresses share.
     public let prefixLength: Int

@@ -50,7 +50,7 @@ public final class RateLimits: Sendable {
     /// Returns the client of a request, as a key for claims. If the request seems to come through a proxy that isn't configured as trusted,
     /// the method logs a hint. It logs the hint only once.
     /// - Parameters:
-    ///   - request: The request.
+    ///   - request: The request, whose forwarding fields can contain the address of the client.
     ///   - context: The context, which has the address of the connection's peer.
     /// - Complexity: O(number of trusted proxies) if the peer isn't a trusted proxy.
     public func client(of request: Request, in context: some LimitedRequestContext) -> ClientAddress {

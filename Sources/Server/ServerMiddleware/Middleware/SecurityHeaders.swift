@@ -35,7 +35,7 @@ public struct SecurityHeaders: Sendable {
     }
 }
 
-/// Adds ``SecurityHeaders`` to every response. A header that the response already has is not replaced.
+/// Adds ``SecurityHeaders`` to every response. The middleware doesn't replace a header that the response already has.
 public struct SecurityHeadersMiddleware<Context: RequestContext>: RouterMiddleware {
     private let securityHeaders: SecurityHeaders
 

@@ -5,7 +5,7 @@ public import Hummingbird
 /// Chooses the format of an error body. The format that the client requests takes precedence over the format of the path, and the format of
 /// the path over the default.
 public struct ErrorForms: Hashable, Sendable {
-    /// The default format.
+    /// The format for paths without a format in ``below``.
     public var usual: ErrorForm
     /// The formats for certain paths, such as `["/v1": .flat]`. The format of a path also applies to all paths below it. If several paths
     /// match, the path with the most segments determines the format.
@@ -15,7 +15,7 @@ public struct ErrorForms: Hashable, Sendable {
 
     /// Creates a rule with a default format and the formats for certain paths.
     /// - Parameters:
-    ///   - usual: The default format.
+    ///   - usual: The format for paths without a format in `below`.
     ///   - below: The formats for certain paths. The format of a path also applies to all paths below it, such as `/v1/orders` below `/v1`.
     public init(_ usual: ErrorForm = .standard, below: [String: ErrorForm] = [:]) {
         self.usual = usual
@@ -42,7 +42,8 @@ public struct ErrorForms: Hashable, Sendable {
     private static let problem = "application/problem+json"
     private static let json = "application/json"
 
-    /// Returns the format of the longest configured path with which the given path begins.
+    /// Returns the format in ``below`` for a path; `nil` if ``below`` contains neither the path nor a path above it. If several paths
+    /// match, the longest one applies.
     private func form(below path: String) -> ErrorForm? {
         var longest: (count: Int, form: ErrorForm)?
         for (prefix, form) in below {

@@ -68,7 +68,7 @@ struct InFlightLimit<Waiter> {
     /// Decides whether a request starts, waits or is refused.
     /// - Parameters:
     ///   - priority: The priority of the request.
-    ///   - client: The identity of the client for its place in the virtual line; `nil` for an unknown client.
+    ///   - client: The identity of the client for its position in the virtual line; `nil` for an unknown client.
     ///   - now: The current time.
     ///   - chance: Returns a random number from 0 up to 1, which spreads the delays of refused clients.
     ///   - waiter: Creates the value that ``finish(_:isServed:at:claiming:)`` returns when the waiting request gets a place.

@@ -57,7 +57,7 @@ public struct Hold: Hashable, Sendable {
 public struct AdaptiveStatus: Hashable, Sendable {
     /// The current usage of one of the client's own quotas.
     public struct Use: Hashable, Sendable {
-        /// The quota.
+        /// The policy of the quota: its limit, its window and its name.
         public var policy: RateLimitPolicy
         /// The number of used units in the current window.
         public var count: Int

@@ -27,7 +27,7 @@ public struct AdaptiveLimit: Sendable {
     /// The maximum length of the name of a stored limit, in bytes.
     static let longestName = 128
 
-    /// The policy.
+    /// The client's own quotas and the bounds of the delays.
     public let policy: AdaptivePolicy
     /// The usage of each of the client's quotas, in the order of the policy.
     var windows: [SlidingWindow]

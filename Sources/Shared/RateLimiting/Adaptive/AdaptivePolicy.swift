@@ -21,8 +21,8 @@ public struct AdaptivePolicy: Hashable, Sendable {
     /// The index of the quota with the shortest window. The client reduces this quota after the server refused a call without requesting a
     /// delay. The quota also determines the interval between calls while the network is bad.
     let pace: Int
-    /// The index of the quota with the longest window. A snapshot contains only the admissions of this quota, because they include the
-    /// admissions that the shorter windows still count.
+    /// The index of the quota with the longest window. Of all quotas, a snapshot contains only the admissions of this one, because they
+    /// include the admissions that the shorter windows still count.
     let memory: Int
 
     /// Creates a policy.
@@ -50,14 +50,14 @@ public struct RefusalPenalty: Hashable, Sendable {
     public var after: Int
     /// The first penalty. The penalty doubles with each further refusal.
     public var first: Duration
-    /// The maximum penalty.
+    /// The maximum penalty, at which the doubling ends.
     public var longest: Duration
 
     /// Creates a penalty.
     /// - Parameters:
     ///   - after: The number of consecutive refusals at which the penalty begins.
     ///   - first: The first penalty, which doubles with each further refusal.
-    ///   - longest: The maximum penalty.
+    ///   - longest: The maximum penalty, at which the doubling ends.
     /// - Precondition: `after` and `first` are positive, `longest` is at least `first` and at most a day.
     public init(after: Int = 3, first: Duration = .seconds(1), longest: Duration = .seconds(60)) {
         precondition(after > 0, "after must be positive (is \(after))")

@@ -244,7 +244,7 @@ struct HalvedQuota: Sendable {
 /// The number of units that other clients were observed to use: the maximum of the current and the last period.
 ///
 /// Several clients can share a limit. If one client uses each unit as soon as the unit becomes available, the server refuses slower
-/// clients. Therefore, a client leaves the units that other clients used recently to them, for one to two periods.
+/// clients. Therefore, a client doesn't use the units that other clients used recently. It leaves these units free for one to two periods.
 struct OthersUse: Sendable {
     /// The largest observed usage in the current period.
     private var recent = 0

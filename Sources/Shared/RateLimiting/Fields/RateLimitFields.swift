@@ -40,7 +40,7 @@ public enum RateLimitFields {
     /// Returns the field value that describes one policy, such as `"bandwidth";q=65535;qu="content-bytes";w=10;pk=:cHJv:`. The value
     /// contains the unit only if it isn't requests.
     /// - Parameters:
-    ///   - policy: The policy.
+    ///   - policy: The policy whose name, quota, unit and window the value contains.
     ///   - partitionKey: The key that distinguishes this quota from other quotas of the policy; `nil` to omit it. It must not contain a
     ///     secret, because clients receive it.
     public static func policy(_ policy: RateLimitPolicy, partitionKey: [UInt8]?) -> String {
@@ -51,7 +51,7 @@ public enum RateLimitFields {
 
     /// Returns the field value with the remaining units of one policy, such as `"reset-email";r=2;t=1200`.
     /// - Parameters:
-    ///   - policy: The policy.
+    ///   - policy: The policy, of which the value contains only the name.
     ///   - remaining: The number of remaining units; a negative number counts as 0.
     ///   - reset: The time until more units are available.
     ///   - partitionKey: The key that distinguishes this quota from other quotas of the policy. It must not contain a secret.

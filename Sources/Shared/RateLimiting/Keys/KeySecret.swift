@@ -64,7 +64,7 @@ extension KeySecret: CustomStringConvertible, CustomReflectable {
 /// keys with the same digest is 1 in 18 million. Two such keys would share a quota.
 @usableFromInline
 package struct KeyDigest: RawRepresentable, Hashable, Sendable, Codable {
-    /// The bits.
+    /// The bits of the digest. The lowest bit is reserved for a flag of the tables.
     @usableFromInline package let rawValue: UInt64
 
     /// Creates a digest from saved bits.

@@ -19,8 +19,8 @@ extension JointRateLimiter {
     ///
     /// - Parameters:
     ///   - count: The maximum number of rows. Call the method again if it returns this number.
-    ///   - time: Returns the current time, on clocks that outlive the process. The method calls the closure after it has read the usage. A
-    ///     later restore therefore never takes the usage to be older than it is.
+    ///   - time: Returns the current time, on clocks that outlive the process. The method calls the closure after it has read the usage. So
+    ///     restored usage never expires too early.
     public func takeChanges(
         upTo count: Int = 1_000,
         time: () -> SnapshotTime = SnapshotTime.now
@@ -82,8 +82,8 @@ extension JointRateLimiter {
         return Self.stamp(rows, time)
     }
 
-    /// Adds the current time to rows, and returns them in a form that can be saved. The caller has already read the usage. A later restore
-    /// therefore never takes the usage to be older than it is.
+    /// Adds the current time to rows, and returns them in a form that can be saved. The caller has already read the usage. So restored
+    /// usage never expires too early.
     private static func stamp(_ rows: [(policy: String, row: TableRow)], _ time: () -> SnapshotTime) -> [SavedRateLimit] {
         guard !rows.isEmpty else { return [] }
         let time = time()

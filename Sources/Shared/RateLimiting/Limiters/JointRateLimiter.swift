@@ -73,7 +73,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     ///     time.
     ///   - secret: The secret with which keys are hashed. To restore saved usage, pass the secret of the limiter that saved it.
     ///   - recordsChanges: Whether the limiter records which keys have changed. If `true`, call ``takeChanges(upTo:time:)`` regularly.
-    ///   - clock: A monotonic clock.
+    ///   - clock: The clock that determines which admissions still count. It must never go back.
     /// - Precondition: `rules` is not empty, the names of the policies are distinct, `capacity` and `memory` are positive.
     public init(
         _ rules: [RateLimitRule],
@@ -117,7 +117,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     /// The approximate number of bytes of the smallest key.
     private static var bytesOfKey: Int { 24 }
 
-    /// The current rules.
+    /// The rules that apply now, in the order of the initializer. A later ``change(to:)`` changes them.
     public var currentRules: [RateLimitRule] { places.map { rules[$0.first].rule } }
 
     /// The names of all policies, including the policies of networks. A log of admissions identifies a policy by its index in this array.

@@ -31,7 +31,7 @@ public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendabl
     ///   - policy: The policy for every key.
     ///   - capacity: The maximum number of keys with their own window. The table is divided into equal parts of 2,048 to 4,095 keys, each
     ///     with a lock. A full part evicts keys even if other parts have room.
-    ///   - clock: A monotonic clock.
+    ///   - clock: The clock that determines which admissions still count. It must never go back.
     /// - Precondition: `capacity` is positive.
     public init(policy: RateLimitPolicy, capacity: Int = 100_000, clock: C) {
         shards = KeyShards(rule: RateLimitRule(policy), capacity: capacity)

@@ -63,7 +63,8 @@ public struct RateLimitResult: Hashable, Sendable {
 
     /// The state of the limits after the decision, in the order of the claims. Limits that are off are omitted.
     public var limits: [Limit]
-    /// The refusal in an array, or an empty array. Most decisions admit the request, and an empty array is cheap to return.
+    /// The refusal in an array; empty if the request is admitted. Most decisions admit the request, and an empty array is faster to return
+    /// than an empty optional.
     private var refusals: [Refusal]
     private var shadowRefusals: [Refusal]
     /// The charge of the refundable claims; `nil` if the request is refused or has no refundable claims.

@@ -108,7 +108,7 @@ public struct RateLimitUsage: Hashable, Sendable {
 
     /// The maximum number of bytes of all tables.
     public var limit: Int
-    /// The tables.
+    /// The tables of the rules and of their networks, with the usage of each table.
     public var tables: [Table]
 
     /// Creates the usage of a limiter.

@@ -20,7 +20,7 @@ public struct RateLimitRule: Hashable, Sendable {
         case off
     }
 
-    /// The policy.
+    /// The quota, the window and the name of the limit.
     public var policy: RateLimitPolicy
     /// The effect of the policy on a request that exceeds it.
     public var mode: Mode
@@ -33,7 +33,7 @@ public struct RateLimitRule: Hashable, Sendable {
 
     /// Creates a rule.
     /// - Parameters:
-    ///   - policy: The policy.
+    ///   - policy: The quota, the window and the name of the limit.
     ///   - mode: The effect on a request that exceeds the policy. Begin with ``Mode/shadow`` to find out how many requests a new limit
     ///     would refuse.
     ///   - isVisible: Whether responses show the policy. Use `false` if the remaining units would disclose something to a client, such as

@@ -32,7 +32,7 @@ public struct WideLimits: Hashable, Sendable {
     /// The default factors: 4 for the near network and 16 for the far network.
     public static let standard = WideLimits(near: 4, far: 16)
 
-    /// The valid factors.
+    /// The valid values of ``near`` and ``far``.
     public static let factors = 1...10_000
 
     /// Creates limits for networks.

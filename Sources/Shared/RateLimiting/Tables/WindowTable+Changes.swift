@@ -5,7 +5,7 @@ struct TableRow {
     var key: KeyDigest
     /// The usage at the instant when the row was created.
     var usage: SavedUsage
-    /// The nanoseconds from that instant until the key has no usage.
+    /// The nanoseconds from the creation of the row until the key has no usage.
     var owed: Int64
 }
 
