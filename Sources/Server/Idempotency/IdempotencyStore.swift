@@ -96,7 +96,7 @@ public struct IdempotentResponse: Hashable, Sendable {
     /// Creates a response with the safe fields of `headers`. The result is `nil` if the body has more than ``maximumBodySize`` bytes.
     /// - Parameters:
     ///   - status: The HTTP status code.
-    ///   - headers: The header fields. Fields that ``isSafe(_:)`` doesn't allow are dropped.
+    ///   - headers: The header fields. The initializer drops fields that ``isSafe(_:)`` doesn't allow.
     ///   - body: The body, not encrypted.
     public init?(status: Int, headers: HTTPFields, body: [UInt8]) {
         guard body.count <= Self.maximumBodySize else { return nil }
@@ -119,7 +119,7 @@ public struct IdempotentResponse: Hashable, Sendable {
     /// - Parameters:
     ///   - value: The value to encode.
     ///   - status: The HTTP status code.
-    ///   - headers: Further header fields. Fields that ``isSafe(_:)`` doesn't allow are dropped.
+    ///   - headers: Further header fields. The method drops fields that ``isSafe(_:)`` doesn't allow.
     ///   - encoder: The encoder of the body.
     /// - Throws: ``TooLargeToStore`` if the body has more than ``maximumBodySize`` bytes; errors of the encoder.
     public static func json(

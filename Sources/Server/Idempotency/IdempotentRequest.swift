@@ -37,7 +37,7 @@ public final class IdempotentRequest: Sendable {
 
     /// The claim that has the key while its lease lasts.
     public let claim: IdempotencyClaim
-    /// The time for which the finished key is stored.
+    /// The time for which the store keeps the finished key.
     private let lifetime: Duration
     /// The wall clock.
     private let now: @Sendable () -> Date
@@ -48,7 +48,7 @@ public final class IdempotentRequest: Sendable {
     /// Creates a request.
     /// - Parameters:
     ///   - claim: The claim that has the key.
-    ///   - lifetime: The time for which the finished key is stored.
+    ///   - lifetime: The time for which the store keeps the finished key.
     ///   - database: The database of the key's store; see ``IdempotencyStore/database``.
     ///   - now: The wall clock.
     package init(

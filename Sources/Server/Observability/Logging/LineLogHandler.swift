@@ -25,7 +25,7 @@ public enum LogFormat: String, Hashable, Sendable, CaseIterable {
 /// ```
 ///
 /// Times are in UTC, and metadata is sorted by key. The size of a line is limited: the message to 4,096 bytes, each value to 1,024 bytes,
-/// and the metadata to 64 values. A text that is cut ends in `…`. The handler escapes characters that could begin another line or control a
+/// and the metadata to 64 values. A cut text ends in `…`. The handler escapes characters that could begin another line or control a
 /// terminal, so a client can't forge log lines.
 ///
 /// The handler writes synchronously, so a slow reader of standard error delays the caller. If standard error is closed, the handler drops

@@ -102,8 +102,8 @@ extension HTTPServerBuilder {
     /// thread would delay all connections of the event loop. Run such code on another thread.
     /// - Parameters:
     ///   - renderer: Renders errors.
-    ///   - configuration: The limits of the decoder, and handlers before the engine. The `idleTimeout` of the configuration is ignored, and
-    ///     ``ConnectionLimits/idleTime`` applies instead.
+    ///   - configuration: The limits of the decoder, and handlers before the engine. The server ignores the `idleTimeout` of the
+    ///     configuration, and uses ``ConnectionLimits/idleTime`` instead.
     ///   - connections: The open connections and their limits.
     ///   - securityHeaders: The headers of responses to invalid HTTP.
     public static func contractHTTP1(

@@ -60,12 +60,12 @@ public final class IdempotencyKeys: Sendable {
     ///   - store: The store. The default is a `MemoryIdempotencyStore`, whose keys are lost when the process ends.
     ///   - secret: The secret with which keys and requests are hashed. All servers that share the store need the same secret, even after a
     ///     restart. The default is random.
-    ///   - lifetime: The time for which a finished key is stored and its response is repeated; 24 hours by default.
+    ///   - lifetime: The time for which the store keeps a finished key, so that the server can repeat its response; 24 hours by default.
     ///   - lease: The time from the claim of a key until another process may claim the key; 60 s by default. The lease must be longer than
-    ///     the longest time of a route. Otherwise, a repetition that reaches another process is executed a second time.
+    ///     the longest time of a route. Otherwise, another process can execute a repetition while the route is still running.
     ///   - sweepInterval: The time between two removals of expired keys; 5 minutes by default.
     ///   - clock: The clock for `sweepInterval` and for the retries of failed writes.
-    ///   - logger: The logger for failures of the removal. Failures within a request are logged by the logger of its context.
+    ///   - logger: The logger for failures to remove expired keys. The logger of a request's context logs failures within the request.
     ///   - metrics: The factory of the counter `idempotency_requests`; the factory of `MetricsSystem` if `nil`.
     ///   - now: The wall clock for leases and expiries. The clocks of servers that share a store must differ by much less than `lease`.
     /// - Precondition: `lifetime`, `lease` and `sweepInterval` are positive.
@@ -142,7 +142,7 @@ public final class IdempotencyKeys: Sendable {
         }
     }
 
-    /// Counts a request that can't claim its key in the metrics, and throws the error for the client.
+    /// Throws the error for a request that can't claim its key, and counts the request in the metrics.
     private func refuse(_ outcome: ClaimOutcome) throws(ContractError) {
         switch outcome {
         case .claimed: return
@@ -155,8 +155,8 @@ public final class IdempotencyKeys: Sendable {
             )
         case .finished:
             metrics.count(.notKept)
-            // The request was executed, but its response is not stored. There is no retry delay, because every repetition gets the same
-            // error.
+            // The server has executed the request, but has not stored its response. There is no retry delay, because every repetition gets
+            // the same error.
             throw ContractError(.requestConflict, details: RepeatedRequestState.finished.details)
         case .otherRequest:
             metrics.count(.reused)
@@ -272,17 +272,17 @@ extension IdempotencyKeys: CustomStringConvertible {
 struct IdempotencyMetrics: Sendable {
     /// The values of the dimension `outcome`.
     enum Outcome: String, CaseIterable {
-        /// The request was executed. If the store failed to finish the key, the request is also counted as `failed`.
+        /// The server executed the request. If the store failed to finish the key, the request also counts as `failed`.
         case executed
-        /// The request got the stored response.
+        /// The server sent the stored response.
         case replayed
-        /// The request was refused with 409, because the first request is still running in this process or in another one.
+        /// The server refused the request with 409, because the first request is still running in this process or in another one.
         case running
-        /// The request was refused with 422, because its key was used for another request.
+        /// The server refused the request with 422, because the client has used the key for another request.
         case reused
-        /// The request was refused with 409. The first request was executed, but its response is not stored.
+        /// The server refused the request with 409. It has executed the first request, but has not stored the response.
         case notKept = "not_kept"
-        /// The request was refused with 429, because the client has used its share of the store.
+        /// The server refused the request with 429, because the client has used its share of the store.
         case full
         /// The store failed to claim, finish or release a key. Failed retries are not counted.
         case failed

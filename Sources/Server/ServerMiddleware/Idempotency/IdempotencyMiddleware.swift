@@ -48,7 +48,7 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
     /// Creates the middleware.
     /// - Parameters:
     ///   - keys: The keys, shared by all routes of the server.
-    ///   - isRequired: Whether a request without a key is refused with 400 `REQUEST_MALFORMED`. Safe methods never need a key.
+    ///   - isRequired: Whether the server refuses a request without a key with 400 `REQUEST_MALFORMED`. Safe methods never need a key.
     ///   - reader: The reader of request bodies, which limits their size and the time in which they must arrive.
     ///   - owner: A closure that returns the client to which the key of a request belongs: the account of an authorized request, otherwise
     ///     the address. The middleware calls the closure only for requests with a valid key. If the closure throws, the middleware rethrows
@@ -149,7 +149,7 @@ extension RouterMethods {
     /// Use this method for authorized requests. The closure should return the account of the request.
     /// - Parameters:
     ///   - keys: The keys, shared by all routes of the server.
-    ///   - isRequired: Whether a request without a key is refused with 400 `REQUEST_MALFORMED`.
+    ///   - isRequired: Whether the server refuses a request without a key with 400 `REQUEST_MALFORMED`.
     ///   - reader: The reader of request bodies, which limits their size and the time in which they must arrive.
     ///   - owner: A closure that returns the client to which the key of a request belongs.
     public func idempotent(
@@ -166,10 +166,10 @@ extension RouterMethods where Context: RemoteAddressRequestContext {
     /// Returns a group of routes that execute a request with an `Idempotency-Key` once. The keys belong to the addresses of the clients.
     ///
     /// Use this method only for routes without authorized requests. A phone can change its network between two attempts. Its address then
-    /// changes, and its request is executed again.
+    /// changes, and the server executes its request again.
     /// - Parameters:
     ///   - keys: The keys, shared by all routes of the server.
-    ///   - isRequired: Whether a request without a key is refused with 400 `REQUEST_MALFORMED`.
+    ///   - isRequired: Whether the server refuses a request without a key with 400 `REQUEST_MALFORMED`.
     ///   - reader: The reader of request bodies, which limits their size and the time in which they must arrive.
     ///   - identity: The rule that determines the address of a client, including clients behind a proxy.
     public func idempotent(

@@ -8,8 +8,8 @@ public import HTTPTypes
 /// let client = identity.client(peer: IPAddress("10.0.0.7"), headers: request.headers)
 /// ```
 ///
-/// If the peer is not a trusted proxy, forwarding fields (`Forwarded`, `X-Forwarded-For`) are ignored. For a trusted proxy, these rules
-/// apply:
+/// If the peer is not a trusted proxy, the server ignores its forwarding fields (`Forwarded`, `X-Forwarded-For`). For a trusted proxy,
+/// these rules apply:
 ///
 /// - The client is the right-most hop that is not a trusted proxy. A hop is an address in a forwarding field.
 /// - If a hop is unreadable, hidden or unknown, the client is the proxy that reported it.
@@ -46,8 +46,8 @@ public struct ClientIdentity: Hashable, Sendable {
     ///   - peer: The other end of the connection; `nil` if the peer has no address, as on a local socket.
     ///   - headers: The request's header fields.
     /// - Returns: The client; ``ClientAddress/unknown`` if there is no peer address.
-    /// - Complexity: O(length of the two fields · number of proxies). At most 32 hops are read. If the peer isn't trusted, O(number of
-    ///   proxies).
+    /// - Complexity: O(length of the two fields · number of proxies). The method reads at most 32 hops. If the peer isn't trusted, O(number
+    ///   of proxies).
     public func client(peer: IPAddress?, headers: HTTPFields) -> ClientAddress {
         guard let peer else { return .unknown }
         guard trusts(peer) else { return folded(peer) }

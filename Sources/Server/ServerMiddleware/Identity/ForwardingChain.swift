@@ -18,7 +18,7 @@ struct ForwardingChain {
         for line in lines.reversed() {
             for item in Array(line.utf8).split(separator: UInt8(ascii: ",")).reversed() {
                 let item = item.trimmingBlanks
-                // Empty list elements are ignored (RFC 9110 §5.6.1.2).
+                // Skip empty list elements (RFC 9110 §5.6.1.2).
                 guard !item.isEmpty else { continue }
                 guard hops.count < Self.maximumHops else { break }
                 hops.append(ForwardedHop(node: item))

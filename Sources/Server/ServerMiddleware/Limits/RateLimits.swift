@@ -17,7 +17,7 @@ public import RateLimiting
 /// time.
 ///
 /// The metrics are the counters `rate_limit_decisions`, `rate_limit_near`, `rate_limit_refunds` and `rate_limit_store_errors`, with a label
-/// for the policy. For each policy, at most one refusal per second is logged.
+/// for the policy. For each policy, the limits log at most one refusal per second.
 public final class RateLimits: Sendable {
     fileprivate let store: any RateLimitStore
     private let identity: ClientIdentity

@@ -20,7 +20,7 @@ import Timekeeping
 /// gives the client a position in a virtual line, and divides the position by the measured number of served requests per second. A client
 /// that returns at that time has precedence over a client that retries earlier.
 ///
-/// Requests of ``RequestPriority/deferrable`` use at most half of the places, so they are refused first.
+/// Requests of ``RequestPriority/deferrable`` use at most half of the places, so the server refuses them first.
 ///
 /// The counter `requests_shed` counts refusals, by `reason`. The reason is `full` if too many requests were already waiting, and `late` if
 /// a request waited too long.

@@ -11,7 +11,7 @@ struct CallLedger: Sendable {
         var ended: Int64
     }
 
-    /// The number of ended calls that are stored. Older calls are removed first.
+    /// The maximum number of ended calls that the ledger stores. It removes the oldest calls first.
     static let capacity = 4_096
 
     /// The instants at which the calls in flight were sent, by the numbers of the calls.
@@ -137,7 +137,7 @@ struct CallSpacing: Sendable {
     /// The instant of the last call; `nil` before the first call.
     private var lastSent: Int64?
 
-    /// Returns the nanoseconds until the next call may be sent.
+    /// Returns the nanoseconds until the client can send the next call.
     ///
     /// - Parameters:
     ///   - policy: The policy that determines the interval. The first interval is a quarter of the policy's window divided by its quota.

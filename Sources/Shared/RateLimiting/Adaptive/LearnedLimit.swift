@@ -158,7 +158,7 @@ extension LearnedLimit {
         let itself = isRefusal ? 0 : 1
         if isExhausted {
             // The server refuses this call although it can have counted only `most` calls in the window, which is less than `seenQuota`.
-            // The client observed a too large quota, because the server had stopped counting some calls before their window had passed.
+            // The observed quota was too large, because the server had stopped counting some calls before their window had passed.
             if seenQuota > max(1, most) { removesEarly = true }
             seenQuota = max(1, min(seenQuota, most))
         }
@@ -166,7 +166,7 @@ extension LearnedLimit {
         seenQuota = max(seenQuota, remaining + fewest + itself)
         let unknown = max(0, (quota ?? 0) - remaining - most)
         // The client's own calls don't explain all used units. If the real window is longer than the assumed window, earlier calls of the
-        // client can explain the others. The client therefore assumes a longer window.
+        // client can explain the rest of the used units. The client therefore assumes a longer window.
         if isExhausted, unknown > 0, call.sent >= widenedAt {
             seenWindow = max(seenWindow, min(2 * window, longestBlock))
             widenedAt = now

@@ -41,7 +41,7 @@ struct ResolvedClaim {
 struct JointDecision {
     /// The refused claim with the longest delay, among the claims of enforced rules or among the claims of rules in shadow mode.
     struct Verdict {
-        /// The index of the claim; -1 if no claim is refused. If several claims have the same delay, the index of the first one.
+        /// The index of the refused claim; -1 if no claim is refused. If several claims have the same delay, this is the first of them.
         var place = -1
         var delay: Int64 = 0
 
@@ -120,7 +120,7 @@ struct JointDecision {
         if charges && enforced.place < 0 { charge() }
     }
 
-    /// Returns whether a claim replaces the claim before it, but isn't needed, because that claim is counted.
+    /// Returns whether a claim is a replacement for the claim before it, but isn't needed, because the limiter doesn't skip that claim.
     private func isUnusedFallback(_ place: Int) -> Bool { claims[place].isFallback && !claims[place - 1].isSkipped }
 
     /// Uses one instant for all claims: the latest instant of all their shards. All shards record this instant.

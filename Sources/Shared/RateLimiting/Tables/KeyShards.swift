@@ -113,7 +113,7 @@ extension UnsafeMutablePointer<KeyShard> {
         return table.admit(digest, at: instant(now), cost: cost)
     }
 
-    /// Calls a closure while the lock is held.
+    /// Takes the lock, calls a closure, and releases the lock.
     ///
     /// - Parameter body: A closure that receives the table and an instant. The instant is never before the instant of an earlier call.
     func withTable<Result>(at now: Int64, _ body: (inout KeyTable, Int64) -> Result) -> Result {
@@ -122,7 +122,7 @@ extension UnsafeMutablePointer<KeyShard> {
         return body(&pointee.table, instant(now))
     }
 
-    /// Calls a closure while the lock is held.
+    /// Takes the lock, calls a closure, and releases the lock.
     func withTable<Result>(_ body: (KeyTable) -> Result) -> Result {
         take()
         defer { release() }

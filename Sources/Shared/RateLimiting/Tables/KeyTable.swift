@@ -65,7 +65,7 @@ enum KeyTable {
         }
     }
 
-    /// Counts that a request of a new key was counted for the client's network, because this table was full.
+    /// Adds one to the number of fallbacks: the limiter counts a request for the client's network instead, because this table is full.
     func noteFallback() {
         switch self {
         case .sliding(let table): table.pointee.fallbacks += 1
@@ -242,7 +242,8 @@ extension KeyTable {
     }
 }
 
-/// The number of keys of a table, the bytes that these keys use, and the number of evictions and fallbacks.
+/// The number of keys of a table, the bytes that these keys use, and the number of evictions and fallbacks. A fallback is a request that
+/// was not counted under its own key, because the table was full.
 struct TableUsage {
     var (keys, bytes, evictions, fallbacks) = (0, 0, 0, 0)
 

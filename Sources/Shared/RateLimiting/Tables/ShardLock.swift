@@ -26,7 +26,7 @@ extension UnsafeMutablePointer<ShardLock> {
         #if canImport(Darwin)
             os_unfair_lock_lock(UnsafeMutableRawPointer(self).assumingMemoryBound(to: os_unfair_lock.self))
         #else
-            // The call can fail only for an uninitialized mutex or an error-checking mutex, so its result is ignored.
+            // Ignore the result. The call can fail only for an uninitialized mutex or an error-checking mutex.
             pthread_mutex_lock(UnsafeMutableRawPointer(self).assumingMemoryBound(to: pthread_mutex_t.self))
         #endif
     }

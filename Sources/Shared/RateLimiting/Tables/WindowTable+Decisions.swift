@@ -132,8 +132,8 @@ extension WindowTable where Window: ~Copyable {
         return TableCharge(index: index, units: cost, isPressed: true)
     }
 
-    /// Returns the first state of a new key. It is a copy of the state of the key's bucket, because earlier requests of the key may have
-    /// been counted there.
+    /// Returns the first state of a new key. If the key has a bucket, the state is a copy of the bucket, because the table may have counted
+    /// earlier requests of the key in it.
     func newWindow(for digest: UInt64) -> Window {
         guard bucketCount > 0, case let (index, isFound) = find(Self.bucket(of: digest)), isFound else { return Window() }
         return slots[index].window.copy()

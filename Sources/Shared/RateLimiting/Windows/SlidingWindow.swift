@@ -36,7 +36,7 @@ public struct SlidingWindow: Sendable {
     /// Creates an empty window.
     public init() {}
 
-    /// Decides about one request. An admitted request is added to the log.
+    /// Admits or refuses one request, and adds an admitted request to the log.
     /// - Parameters:
     ///   - now: Nanoseconds on a monotonic clock. If this instant is before the latest admission, the window uses the instant of that
     ///     admission.
