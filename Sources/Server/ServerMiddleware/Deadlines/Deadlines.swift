@@ -8,7 +8,7 @@ import Timekeeping
 /// A separate sleep for each request would be simpler. But after a sleep is canceled, the runtime keeps its timer (about 700 bytes) until
 /// the planned end. With thousands of requests per second and deadlines of 30 s, these timers take 100 MB.
 ///
-/// The class wraps its clock in a ``MonotonicClock``, so it is not generic over the clock. It stores no `any Clock`, because each request
+/// The class wraps its clock in a `MonotonicClock`, so it is not generic over the clock. It stores no `any Clock`, because each request
 /// adds a deadline, and calls through `any` are slower.
 ///
 /// A mutex protects the queue and the watching task, which is the task that sleeps. Actions run without the lock, so an action can add or

@@ -74,7 +74,7 @@ public struct RateLimitMiddleware<Context: LimitedRequestContext>: RouterMiddlew
 /// Adds the state of the request's limits to every response: `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-10).
 ///
 /// Add this middleware outside of ``ContractErrorMiddleware``, so that error responses also get the fields. The fields omit policies whose
-/// ``RateLimitRule`` has `isVisible: false`. If a request has no limits, its response is unchanged.
+/// `RateLimitRule` has `isVisible: false`. If a request has no limits, its response is unchanged.
 public struct RateLimitFieldsMiddleware<Context: LimitedRequestContext>: RouterMiddleware {
     /// Creates the middleware.
     public init() {}
