@@ -5,7 +5,7 @@ import Synchronization
 
 /// A store of audit events in PostgreSQL.
 ///
-/// Events are keyed by account and time, so the newest events of an account are read from one range of the index. Several servers can
+/// An index orders the events by account and time, so the newest events of an account are in one range of the index. Several servers can
 /// append and sweep at the same time.
 ///
 /// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs
