@@ -13,7 +13,8 @@ public struct CopyFailure: Error, Hashable, CustomStringConvertible, Sendable {
         self.description = description
     }
 
-    /// The failure if another process has changed the progress in PostgreSQL. This copy ends, and the copy of the other process continues.
+    /// The failure if another process has changed the progress that PostgreSQL stores. This copy ends, and the copy of the other process
+    /// continues.
     static let concurrent = CopyFailure("another copy writes to the PostgreSQL database; wait for its end")
     /// The failure if an earlier copy to another PostgreSQL database has already sealed the SQLite database.
     static let movedElsewhere = CopyFailure(

@@ -237,8 +237,8 @@ extension SourceTable {
         ]
     )
 
-    /// The reset emails that servers sent recently. Servers count these rows to limit the reset emails to an account, and to all accounts
-    /// together.
+    /// The recently sent emails that clients without an account requested, such as reset emails. Servers count these rows to limit the
+    /// emails to one account, and to all recipients together.
     private static let sentResets = SourceTable(
         name: "sent_reset",
         key: ["intent_id"],
@@ -475,7 +475,7 @@ extension SourceTable {
         ]
     )
 
-    /// The events of removals, under random ids.
+    /// The events that record removals of accounts. Each has a random id, and not the id of the account.
     fileprivate static let purgeEvents = SourceTable(
         name: "purge_event",
         key: ["id"],

@@ -31,11 +31,11 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
         var rule: RateLimitRule
         /// The behavior while Valkey is unavailable.
         let fallback: ValkeyFallback
-        /// The longest time for which a key of the rule can have usage, in nanoseconds.
+        /// The longest time for which units of a key can stay used, in nanoseconds.
         var longestUsage: Int64
     }
 
-    /// The counts in memory. The quota of each rule is the share of this process.
+    /// Counts in memory. Each rule of the limiter has only this process's share of the quota.
     private let limiter: JointRateLimiter<C>
     /// The rules. The keys are the names of their policies.
     private let rules: Mutex<[String: Rule]>
@@ -188,14 +188,14 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
 }
 
 extension RateLimitRule {
-    /// The longest time for which a key of the rule or of its networks can have usage, in nanoseconds. When this time has passed after a
-    /// loss of data, the server's counts are complete again.
+    /// The longest time for which units of a key of the rule or of its networks can stay used, in nanoseconds. When this time has passed
+    /// after a loss of data, the server's counts are complete again.
     fileprivate var longestUsage: Int64 {
         ([self] + networkRules).map { LimitTerms($0.policy).longestUsage }.reduce(0, max) * 1_000
     }
 
-    /// Returns the rule with this process's share of the quota and the burst. Both are multiplied by the share and rounded down. Both are
-    /// at least 1.
+    /// Returns the rule with this process's share of the quota and of the burst. The method multiplies both numbers by the share and rounds
+    /// them down, but not below 1.
     fileprivate func shared(_ fallback: ValkeyFallback) -> RateLimitRule {
         guard fallback.share < 1 else { return self }
         func part(of units: Int) -> Int { max(1, Int(Double(units) * fallback.share)) }

@@ -9,12 +9,11 @@ import Timekeeping
 /// actions. When a job gets a connection, the loop removes the job from `waiting`. It resumes the continuation of each job exactly once: by
 /// a response, a lost connection, a deadline, a cancellation, or the refusal of the pool.
 final class DriverLoop {
-    /// The reason with which the loop refuses jobs after the client was closed.
+    /// The text of the error with which the loop refuses jobs after the client was closed.
     static let closed = "the client is closed"
-    /// The time for the rollback of an abandoned transaction. After this time, its connection is closed.
+    /// The longest time for the rollback of an abandoned transaction. After this time, the loop closes the connection.
     private static let rollbackTimeout = Duration.seconds(2)
-    /// The time within which a host must respond if it did not respond to the last attempt. The limit applies only if there are other
-    /// hosts.
+    /// The time within which a host must respond if it did not respond to the last attempt. It applies only if there are other hosts.
     private static let silentHostTimeout = Duration.seconds(1)
 
     private let settings: PostgresSettings
@@ -319,7 +318,8 @@ extension DriverLoop {
 // MARK: - Executing
 
 extension DriverLoop {
-    /// Sends a job's segment on a leased connection. If the connection was lost since the last segment of the transaction, the job fails.
+    /// Sends the segment of a job on the connection that the pool leased to it. If the connection was lost since the last segment of the
+    /// transaction, the job fails.
     private func start(_ job: DriverJob, on connection: DriverConnection) {
         guard case .open(let pg) = connection.stage, connection.job == nil, !connection.isRollingBack else {
             job.continuation.resume(returning: .failed(.lost(sqlState: nil)))
@@ -342,7 +342,7 @@ extension DriverLoop {
         if !pg.send(.rollback) { discard(connection) }
     }
 
-    /// Continues with a connection whose socket is ready.
+    /// Reads and writes on an open connection whose socket is ready.
     private func advance(_ connection: DriverConnection) {
         switch connection.stage {
         case .resolving: break
@@ -354,7 +354,7 @@ extension DriverLoop {
         }
     }
 
-    /// Ends the segment of a connection, and resumes its job.
+    /// Handles the outcome of a connection's segment: resumes the job, and returns the connection to the pool unless the job keeps it.
     private func finish(_ connection: DriverConnection, _ outcome: PGConnection.Outcome) {
         let job = connection.job
         connection.job = nil
@@ -375,7 +375,7 @@ extension DriverLoop {
         }
     }
 
-    /// Returns a connection to the pool. If a transaction is open, rolls it back first.
+    /// Returns a connection to the pool, unless its job keeps it. If a transaction is open, the method first rolls it back.
     private func settle(_ connection: DriverConnection, isKept: Bool) {
         guard !isKept, connections[connection.id] != nil else { return }
         if connection.pg?.isIdle == true {
@@ -388,8 +388,8 @@ extension DriverLoop {
         }
     }
 
-    /// Reacts to errors that concern more than their segment. The error 0A000 means that prepared plans are invalid. The error 25006 means
-    /// that the server has become read-only. In this case, the connections to it are closed.
+    /// Reacts to errors that affect more than one segment. After 0A000 (prepared plans are invalid), all connections prepare their
+    /// statements again. After 25006 (the server is read-only), the pool closes the connections to this server.
     private func react(to state: String, of connection: DriverConnection) {
         switch state {
         case "0A000": plans += 1
@@ -415,7 +415,8 @@ extension DriverLoop {
         job.continuation.resume(returning: .failed(failure))
     }
 
-    /// Ends the step of a connection that exceeded its deadline.
+    /// Ends the current step of a connection because its deadline has passed. An attempt to connect continues with the next address. A job
+    /// fails.
     private func expire(_ connection: DriverConnection) {
         connection.deadline = nil
         if !connection.isOpen {

@@ -32,8 +32,8 @@ struct PGSegment: Sendable {
     /// Rolls back the transaction of the connection.
     static let rollback = PGSegment([("ROLLBACK", [])], .rollback)
 
-    /// Whether the segment makes changes durable. The driver never cancels such a segment. A canceled commit may succeed on the primary,
-    /// and a failover could then lose it.
+    /// Whether the segment can commit changes. The driver never cancels such a segment: a canceled commit can succeed on the primary, and a
+    /// failover could then lose it.
     var commits: Bool {
         switch kind {
         case .single(let isReadOnly): !isReadOnly
@@ -44,8 +44,8 @@ struct PGSegment: Sendable {
 }
 
 extension PostgresStatement {
-    /// Whether the statement changes nothing, judged by its first word. `WITH` counts as a change, because it may contain a change. With
-    /// this driver, don't use a `SELECT` that calls a function with changes.
+    /// Whether the statement changes nothing, judged by its first word. `WITH` counts as a change, because it may contain a change. Don't
+    /// use a `SELECT` that calls a function with changes, because the driver would treat it as read-only.
     var isReadOnly: Bool {
         let word = text.drop { $0.isWhitespace || $0 == "(" }.prefix { $0.isLetter }.uppercased()
         return ["SELECT", "SHOW", "VALUES", "TABLE"].contains(word)
