@@ -95,7 +95,7 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
     /// checks the address again.
     /// - Parameters:
     ///   - email: The address. Uppercase and lowercase letters are equal.
-    ///   - account: The account that wants the address and can have it already; `nil` for a new account.
+    ///   - account: The account that wants the address, which it may have already; `nil` for a new account.
     ///   - now: The present time. An account can restore a former address until the address expires.
     /// - Throws: `StoreFailure`.
     public func isAvailable(_ email: EmailAddress, to account: Account.ID?, at now: Date) async throws -> Bool {

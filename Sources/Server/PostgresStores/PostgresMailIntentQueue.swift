@@ -16,9 +16,9 @@ import Synchronization
 /// All changes of a claimed row check the end of the lease. So a server whose lease has ended can't change a row that another server has
 /// claimed meanwhile. Only ``settle(_:)`` doesn't check it.
 ///
-/// Clients without an account can request some kinds of emails, such as reset emails. Workers claim these new requests in turn by network.
-/// So a flood of requests from one network doesn't delay the requests of other networks. Workers claim retries and emails to accounts in
-/// the order of their due times.
+/// Clients without an account can request some kinds of emails, such as reset emails. Workers claim one of these new requests from each
+/// network in turn. So a flood of requests from one network doesn't delay the requests of other networks. Workers claim retries and emails
+/// to accounts in the order of their due times.
 ///
 /// Create one queue per server; several workers can use it at the same time. The queue stores in memory which network has the next turn. So
 /// each server takes the networks in turn independently of the others, and begins with the first network after a restart.
@@ -198,8 +198,8 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
         ORDER BY due_at, created_at LIMIT $2 FOR UPDATE SKIP LOCKED
         """
 
-    /// Reads the networks with new requests, in order, beginning after a given network. Each step of the recursion reads the next network
-    /// from the index.
+    /// Reads the networks that have new requests, in their order, beginning after a given network. Each step of the recursive query reads
+    /// the next network from the index.
     private static let networks: PostgresStatement = """
         WITH RECURSIVE turn(network) AS (
             (SELECT network FROM mail_intent WHERE is_fresh AND network > $1 ORDER BY network LIMIT 1)
@@ -221,8 +221,8 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     /// Selects and locks new requests in rounds. Each round takes one request of each network. The rounds end when there are enough
     /// requests, or no more requests.
     ///
-    /// Networks whose claimed emails were returned to the queue come first, so that they don't lose their turn. Then come the networks that
-    /// follow the last claimed network in the order.
+    /// Each round begins with the networks whose claimed emails were returned to the queue, so that they don't lose their turn. The other
+    /// networks follow in their order, beginning after the last network from which a request was claimed.
     /// - Parameters:
     ///   - wanted: The number of requests.
     ///   - turns: The turns of the networks. The method advances them.

@@ -15,9 +15,9 @@ import Synchronization
 /// All changes of a claimed row check the end of the lease. So a server whose lease has ended can't change a row that another server has
 /// claimed meanwhile. Only ``settle(_:)`` doesn't check it.
 ///
-/// Clients without an account can request some kinds of emails, such as reset emails. Workers claim these new requests in turn by network.
-/// So a flood of requests from one network doesn't delay the requests of other networks. Workers claim retries and emails to accounts in
-/// the order of their due times.
+/// Clients without an account can request some kinds of emails, such as reset emails. Workers claim one of these new requests from each
+/// network in turn. So a flood of requests from one network doesn't delay the requests of other networks. Workers claim retries and emails
+/// to accounts in the order of their due times.
 ///
 /// Several workers and several processes can share a queue. The computed column `is_fresh` is 1 for new requests of clients without an
 /// account. An index orders these requests by network, so a claim reads one row per email.
@@ -114,12 +114,12 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     /// Claims one email. Calls alternate between due emails (retries and emails to accounts) and new requests of clients without an
     /// account.
     ///
-    /// Among the new requests, networks whose claimed emails were returned to the queue come first. Then comes the network that follows the
-    /// last claimed network in the index. After the last network in the index, the first one follows.
+    /// For a new request, the method first chooses the network. It prefers a network whose claimed email was returned to the queue.
+    /// Otherwise, it takes the network that follows the last one in the index. After the last network in the index, the first one follows.
     /// - Parameters:
     ///   - turns: Decides which email comes next. The method advances it.
-    ///   - includesResets: Whether emails that clients without an account requested are included.
-    ///   - time: The time of the queue, in seconds since 1970.
+    ///   - includesResets: Whether the method can claim emails that clients without an account requested.
+    ///   - time: The present time by the clock of the queue, in seconds since 1970.
     ///   - leaseEnd: The end of the lease.
     ///   - holder: The name of the server's lock; `nil` if there is none.
     ///   - database: The writer's connection, within the transaction.

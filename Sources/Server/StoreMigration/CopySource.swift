@@ -130,7 +130,7 @@ struct CopySource: Sendable {
     /// - Throws: The error of the closure, or GRDB's `DatabaseError`.
     func withSnapshot<Result>(_ body: (SourceSnapshot) async throws -> Result) async throws -> Result {
         try await Self.execute("BEGIN DEFERRED", reader)
-        // The first read fixes the snapshot.
+        // The first read determines which state the snapshot contains.
         let outcome: Swift.Result<Result, any Error>
         do { outcome = .success(try await body(SourceSnapshot(queue: reader))) } catch { outcome = .failure(error) }
         await Self.rollBack(reader)

@@ -125,7 +125,7 @@ public struct StoreCopy: Sendable {
     }
 
     /// Checks that the SQLite database is undamaged and has the tables of this version.
-    /// - Throws: ``CopyFailure`` with the fix.
+    /// - Throws: ``CopyFailure`` if the database is damaged or has other tables.
     private func requirePresentTables() async throws {
         let inspection = try await SQLiteInspection(path: file.path)
         guard inspection.damage.isEmpty else { throw CopyFailure("the SQLite database is damaged; see 'holdfast doctor'") }
@@ -140,7 +140,7 @@ public struct StoreCopy: Sendable {
     /// Checks that no server uses the PostgreSQL database, and that the database has no other data.
     /// - Parameter installation: The random name of the SQLite database.
     /// - Returns: The progress of the copy to continue; `nil` if none has begun.
-    /// - Throws: ``CopyFailure`` with the fix; `StoreFailure`.
+    /// - Throws: ``CopyFailure`` if the database is in use or has other data; `StoreFailure`.
     @discardableResult
     private func requireTarget(of installation: String) async throws -> CopyProgress? {
         guard try await PostgresPresence.servers(of: target.database).isEmpty else {
@@ -171,8 +171,8 @@ public struct StoreCopy: Sendable {
         return try await Self.reporting { try await copy(report) }
     }
 
-    /// Runs all steps under the lock. The seal, the progress in PostgreSQL, and the name of the log of changes show which steps an earlier
-    /// copy has already done.
+    /// Runs all steps of the copy. The caller must hold the ``CopyLock``. The method finds out which steps an earlier copy has already
+    /// done: from the seal, from the progress that PostgreSQL stores, and from the name of the log of changes.
     private func copy(_ report: @escaping @Sendable (Event) -> Void) async throws -> Report? {
         try await requirePresentTables()
         try await PostgresSchema.migrate(target.database)
@@ -344,7 +344,7 @@ public struct StoreCopy: Sendable {
         }
     }
 
-    /// Runs a closure, and reports errors of SQLite as `StoreFailure`. The message contains only the error code, because SQLite's messages
+    /// Runs a closure, and converts errors of SQLite to `StoreFailure`. The message contains only the error code, because SQLite's messages
     /// can contain data.
     private static func reporting<Result>(_ body: () async throws -> Result) async throws -> Result {
         do { return try await body() } catch let error as DatabaseError {

@@ -11,9 +11,10 @@ import ValkeyDriver
 final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
     /// The result of counting a request that the server admitted.
     enum Counted {
-        /// All claims were counted in one decision.
+        /// The process counted all claims in one decision.
         case jointly(RateLimitCharge?)
-        /// Each claim was counted separately, but only if this process's share of the policy admitted the claim.
+        /// The process counted each claim separately, except claims of policies whose local share is used up. The keys are the names of the
+        /// policies.
         case each([String: RateLimitCharge])
 
         /// Returns the charge of a policy; `nil` if the policy did not count the request.

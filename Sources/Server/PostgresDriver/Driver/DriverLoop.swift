@@ -30,7 +30,7 @@ final class DriverLoop {
     private var pool: ConnectionPool
     /// The connections that exist in the pool, including connections that are being opened.
     private var connections: [ConnectionPool.ConnectionID: DriverConnection] = [:]
-    /// The jobs that wait for a connection, by their ids and by the ids of their waiters.
+    /// The jobs that wait for a connection, by their ids. In the pool, the same number is the id of the waiter.
     private var waiting: [UInt64: DriverJob] = [:]
     /// The events that the pool has not handled yet. Actions can cause further events. The loop handles them after the current events.
     private var events: [ConnectionPool.Event] = []
@@ -243,7 +243,7 @@ extension DriverLoop {
 // MARK: - Opening
 
 extension DriverLoop {
-    /// Tries the next host.
+    /// Begins to connect to the next host. If no host is left, the attempt to connect fails.
     /// - Parameter reason: The reason why the last host failed.
     private func tryNextHost(_ connection: DriverConnection, after reason: String) {
         guard !connection.hosts.isEmpty else { return fail(connection, reason) }
@@ -269,7 +269,7 @@ extension DriverLoop {
         return clock.now + (isSilent ? min(settings.connectTimeout, Self.silentHostTimeout) : settings.connectTimeout)
     }
 
-    /// Tries the next address, or the next host.
+    /// Begins to connect to the next address of the host. If no address is left, the connection tries the next host.
     /// - Parameter reason: The reason why the last address failed.
     private func tryNextAddress(_ connection: DriverConnection, after reason: String) {
         guard !connection.addresses.isEmpty else { return tryNextHost(connection, after: reason) }
@@ -334,7 +334,8 @@ extension DriverLoop {
         if !pg.send(job.segment) { finish(connection, .lost(sqlState: nil)) }
     }
 
-    /// Rolls back a transaction before its connection is reused. If the rollback takes more than two seconds, the connection is closed.
+    /// Rolls back the open transaction of a connection, so that the connection can be reused. If the rollback takes more than two seconds,
+    /// the loop closes the connection.
     private func rollBack(_ connection: DriverConnection) {
         guard case .open(let pg) = connection.stage else { return }
         connection.isRollingBack = true

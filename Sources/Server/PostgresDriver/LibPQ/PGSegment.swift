@@ -11,9 +11,10 @@ struct PGSegment: Sendable {
     /// The statements with their values, in the order of their execution.
     var statements: [(statement: PostgresStatement, values: [PostgresValue])]
     let kind: Kind
-    /// Whether the segment's commit also waits until earlier commits are on the standby. This is needed after an attempt with an unknown
-    /// outcome, because this attempt may be committed on the primary only. The repetition finds the changes of the attempt and writes
-    /// nothing. So without this flag, its commit would not wait for the standby.
+    /// Whether the segment's commit also waits until earlier commits are on the standby.
+    ///
+    /// Set it to repeat an attempt whose outcome is unknown, because only the primary may have the changes of this attempt. The repetition
+    /// finds these changes and writes nothing. So without this flag, the commit of the repetition would not wait for the standby.
     var confirmsEarlierCommits = false
 
     /// Creates a segment.

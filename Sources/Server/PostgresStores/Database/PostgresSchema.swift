@@ -275,8 +275,8 @@ extension PostgresSchema {
     /// a new kind requires a migration step only if clients without an account can request it, because the column `is_fresh` lists these
     /// kinds.
     ///
-    /// `is_fresh` is true for an email that a client without an account requested and that no worker has tried yet. Workers claim these
-    /// emails in turn by network, and all other emails in the order of their due times.
+    /// `is_fresh` is true for an email that a client without an account requested and that no worker has tried yet. Workers claim one of
+    /// these emails from each network in turn. They claim all other emails in the order of their due times.
     private static let mailKinds: [PostgresStatement] = [
         "ALTER TABLE mail_intent DROP CONSTRAINT IF EXISTS mail_intent_kind_check",
         "ALTER TABLE mail_intent DROP CONSTRAINT IF EXISTS mail_intent_check",
@@ -423,7 +423,7 @@ extension PostgresSchema {
             CHECK ((kind = 'password_changed') = (account_id IS NOT NULL))
         ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000)
         """,
-        // Workers claim reset emails that were not tried yet in turn by network, and all other emails in the order of their due times.
+        // Workers claim one untried reset email from each network in turn. They claim all other emails in the order of their due times.
         """
         CREATE INDEX IF NOT EXISTS mail_intent_new ON mail_intent (network, created_at, id)
         WHERE kind = 'password_reset' AND state = 'waiting' AND failures = 0

@@ -16,7 +16,7 @@ import Synchronization
 /// writer's connection. It commits one batch after another until the line is empty, and then ends. Writes that enter while the service runs
 /// only wait.
 final class GroupCommit: Sendable {
-    /// The connections. This type uses only the writer's connection.
+    /// The connections, of which this type uses only the writer's connection.
     private let pool: DatabasePool
     /// The pending writes.
     private let line = Mutex(WriteLine())
@@ -92,7 +92,7 @@ final class GroupCommit: Sendable {
     }
 
     /// Commits the writes of one batch in one transaction, and resumes their callers.
-    /// - Returns: Whether there was a batch.
+    /// - Returns: `false` if no write was pending.
     private func commitBatch(in database: Database) -> Bool {
         let taken = line.withLock { $0.nextBatch() }
         guard !taken.isEmpty else { return false }

@@ -41,7 +41,7 @@ final class CallerWrite<Value: Sendable>: PendingWrite {
 
     /// A closure that returns the rate-limit usage of the caller's request; `nil` if there is no usage to store.
     let consumedQuota: (@Sendable () -> ConsumedQuota?)?
-    /// The write.
+    /// The closure that performs the write.
     private let body: @Sendable (Database) throws -> Value
     /// The current phase, protected by a lock. If the caller is canceled while the write begins, only one of the two takes effect.
     private let phase = Mutex(Phase.new)
@@ -178,6 +178,6 @@ struct WriteLine {
         return Array(waiting.prefix(Self.batchLimit))
     }
 
-    /// Accepts no further writes. Pending ones are still committed.
+    /// Refuses further writes. The service still commits the pending writes.
     mutating func close() { isClosed = true }
 }

@@ -45,7 +45,7 @@ extension Account {
 
 extension StoredSession {
     /// Decodes a row with the columns of `session`.
-    /// - Throws: ``CorruptRow``.
+    /// - Throws: ``CorruptRow`` if a value is invalid.
     init(row: Row) throws {
         guard let id = UUID(text: row["id"]), let account = UUID(text: row["account_id"]) else {
             throw CorruptRow(table: "session")

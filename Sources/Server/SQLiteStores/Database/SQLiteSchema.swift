@@ -207,8 +207,8 @@ enum SQLiteSchema {
             )
         }
         migrator.registerMigration("mails in turn by network, holders of leases, sent reset mails, steady time") { database in
-            // `is_fresh` is 1 for a reset email that no worker has tried yet. Workers claim these emails in turn by network, and all other
-            // emails in the order of their due times.
+            // `is_fresh` is 1 for a reset email that no worker has tried yet. Workers claim one of these emails from each network in turn.
+            // They claim all other emails in the order of their due times.
             try database.execute(
                 sql: """
                     ALTER TABLE mail_intent ADD COLUMN holder TEXT;
