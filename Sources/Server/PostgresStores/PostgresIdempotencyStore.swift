@@ -33,7 +33,7 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
 
     /// Creates a store in a database, whose schema already has the tables.
     /// - Parameters:
-    ///   - database: The database. Transactions of the same `PostgresClient` can finish keys.
+    ///   - database: The database. If your code writes its other data with the same `PostgresClient`, its transactions can finish keys.
     ///   - bounds: The capacity; 1 GiB by default. All servers on the database should use the same bounds.
     public init(_ database: PostgresDatabase, bounds: IdempotencyBounds = IdempotencyBounds()) {
         (connections, self.bounds) = (database, bounds)

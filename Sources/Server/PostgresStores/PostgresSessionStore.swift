@@ -66,9 +66,9 @@ public struct PostgresSessionStore: SessionStore {
 
     /// Replaces a refresh token in one transaction with three round trips: lock and read, write, commit.
     ///
-    /// If a client presents a used token again, the response to its earlier request was probably lost. So within the repeat window, the
-    /// store accepts the token again and adds another token that replaces it. When the client uses one of these new tokens, the others
-    /// become unusable.
+    /// If a client presents a used token again, the response to its earlier request was probably lost. So within the repeat window, a short
+    /// time after the first use, the store accepts the token again and adds another token that replaces it. When the client uses one of
+    /// these new tokens, the others become unusable.
     ///
     /// If a client presents a used token after the repeat window, or after one of the new tokens was used, the store treats the token as
     /// stolen and ends the session.

@@ -100,7 +100,7 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     }
 
     /// Changes the record of an account (the account with its former addresses and links) in one transaction. The transaction also applies
-    /// the ``AccountRecord/effects`` of the changed record, for example enqueues an email or ends sessions.
+    /// the ``AccountRecord/effects`` of the changed record: it enqueues emails, ends sessions, and removes tokens.
     ///
     /// The same transaction stores the response to the current request under its idempotency key, if the key is in the same database.
     /// Repetitions of the request then receive this response.

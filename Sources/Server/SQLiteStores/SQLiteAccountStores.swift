@@ -28,7 +28,7 @@ public struct SQLiteAccountStores: AccountStores {
     public let records: any AccountRecordStore
     /// The queue of emails, with methods for operators.
     public let intents: any MailIntentQueue & MailQueueInspection
-    /// The reset emails that were sent recently.
+    /// The recently sent emails that clients without an account requested, such as reset emails.
     public let sentResets: any SentResetStore
     /// The audit events of accounts.
     public let audit: any AuditStore

@@ -115,7 +115,8 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     /// account.
     ///
     /// For a new request, the method first chooses the network. It prefers a network whose claimed email was returned to the queue.
-    /// Otherwise, it takes the network that follows the last one in the index. After the last network in the index, the first one follows.
+    /// Otherwise, it takes the network that follows the last claimed network in the index. After the last network in the index, the first
+    /// one follows.
     /// - Parameters:
     ///   - turns: Decides which email comes next. The method advances it.
     ///   - includesResets: Whether the method can claim emails that clients without an account requested.

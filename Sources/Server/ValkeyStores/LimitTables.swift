@@ -82,7 +82,7 @@ final class LimitTables: Sendable {
     /// The current tables.
     var current: [Table] { tables.withLock { $0 } }
 
-    /// Determines the keys of claims. The method skips rules whose mode is `off`.
+    /// Finds the tables and the names of the keys for the claims of a request. The method skips rules whose mode is `off`.
     /// - Parameter claims: The claims of a request.
     /// - Returns: For each claim, the claim of the client, followed by the claims of its networks if the rule counts networks.
     /// - Precondition: Each claim names a different rule, and all rules exist.

@@ -124,13 +124,13 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
     func refund(_ charge: RateLimitCharge, under policies: Set<String>? = nil) { limiter.refund(charge, under: policies) }
 
     /// Records that the server has lost its data.
-    /// - Parameter now: Nanoseconds of the process's clock.
+    /// - Parameter now: The present time, in nanoseconds of the process's clock.
     func noteLoss(at now: Int64) { lostAt.store(now, ordering: .relaxed) }
 
     /// Decides by this process's own counts, if the Valkey server has lost usage that could still refuse the request.
     /// - Parameters:
     ///   - claims: The claims of the request.
-    ///   - now: Nanoseconds of the process's clock.
+    ///   - now: The present time, in nanoseconds of the process's clock.
     /// - Returns: The decision, with a charge that contains all claims; `nil` if all lost usage would have ended by now.
     func admitAfterLoss(_ claims: [RateLimitClaim], at now: Int64) -> RateLimitResult? {
         decideAfterLoss(claims, at: now) { claims in

@@ -406,7 +406,7 @@ package struct LimitCharge: Sendable {
         var digest: UInt64
         /// The units that were charged.
         package var units: Int
-        /// The server's time of the charge, in microseconds.
+        /// The time of the charge by the server's clock, in microseconds.
         package var instant: Int64
         /// The mark of the charge; see ``LimitReply/Standing/mark``.
         var mark: Int64

@@ -2,7 +2,7 @@ import Foundation
 import Logging
 import Timekeeping
 
-/// The work of the driver's thread. All its state belongs to that thread.
+/// The loop that the driver's thread runs. Only this thread uses the state of the loop.
 ///
 /// Each iteration waits for a message, a ready socket or a deadline. It then handles messages, sockets, expired deadlines and the pool's
 /// timers, in this order. The pool (``ConnectionPool``) decides which connections to open, close and lease, and the loop executes these
@@ -402,8 +402,8 @@ extension DriverLoop {
         }
     }
 
-    /// Ends a connection whose job exceeded its deadline or was canceled. If the statement doesn't commit, the method also cancels it on
-    /// the server.
+    /// Closes the connection of a job that exceeded its deadline or was canceled, and resumes the job with the failure. If the segment
+    /// can't commit changes, the method also cancels it on the server.
     private func abandon(_ connection: DriverConnection, _ failure: DriverFailure) {
         guard let job = connection.job else { return }
         // The driver never cancels a commit, because PostgreSQL would report the commit as done although the standby does not have it.

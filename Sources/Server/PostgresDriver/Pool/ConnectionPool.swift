@@ -179,7 +179,8 @@ struct ConnectionPool {
         }
     }
 
-    /// Whether a waiter exists for which no connection is being opened, or the minimum is not reached.
+    /// Whether the pool must open another connection. Below the maximum, this is the case if there are more waiters than connections that
+    /// are being opened, or fewer connections than the minimum.
     private var needsConnection: Bool {
         !isShutDown && connections.count < limits.maximum
             && (waiters.count > opening || connections.count < limits.minimum)
