@@ -349,7 +349,8 @@ extension PostgresIdempotencyStore {
 }
 
 extension IdempotentRequest {
-    /// Finishes the key in a transaction of the database that contains it.
+    /// Stores the response to repetitions of the request under the key, in a transaction of the database that contains the key. This
+    /// finishes the key.
     ///
     /// Call it in the closure of `IdempotentRequest.commit` of `ServerMiddleware`, in the transaction of the work. The transaction's
     /// closure may run more than once, even after an earlier run was committed. In this case, the method recognizes that the earlier run
@@ -368,7 +369,7 @@ extension IdempotentRequest {
 }
 
 extension IdempotentEffect {
-    /// Finishes the key in the transaction of a change.
+    /// Stores the response under the key, in the same transaction as a change. This finishes the key.
     /// - Throws: `LostIdempotencyKey`, which must roll the transaction back; `PostgresError`.
     func finish(in transaction: PostgresTransaction) async throws { try await request.finish(with: response, in: transaction) }
 }

@@ -189,7 +189,8 @@ extension SQLiteIdempotencyStore {
 }
 
 extension IdempotentRequest {
-    /// Finishes the key in a transaction of the database that contains it.
+    /// Stores the response to repetitions of the request under the key, in a transaction of the database that contains the key. This
+    /// finishes the key.
     ///
     /// Call it in the closure of `IdempotentRequest.commit` of `ServerMiddleware`, once per request and in the transaction of the work:
     ///
@@ -218,7 +219,7 @@ extension IdempotentRequest {
 }
 
 extension IdempotentEffect {
-    /// Finishes the key in the transaction of a change.
+    /// Stores the response under the key, in the same transaction as a change. This finishes the key.
     /// - Throws: `LostIdempotencyKey`, which must roll the transaction back; errors of SQLite.
     func finish(in database: Database) throws { try request.finish(with: response, in: database) }
 }
