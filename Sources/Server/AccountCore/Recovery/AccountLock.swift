@@ -3,7 +3,7 @@ public import Foundation
 
 /// Locks an account with the link "this was not me" of a confirmation email. The account stays locked until its user resets the password.
 ///
-/// The service locks accounts only. ``PasswordRecovery`` unlocks an account.
+/// This service never unlocks an account. For that, use ``PasswordRecovery``.
 public struct AccountLock: Sendable {
     private let tokens: any AccountLockTokenStore
     private let audit: (any AuditNoting)?

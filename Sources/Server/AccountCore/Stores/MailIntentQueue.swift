@@ -73,8 +73,7 @@ public protocol MailIntentQueue: Sendable {
     ///
     /// Use it for a metric or an alert: the time that has passed since then is the delay of emails.
     func oldest(at now: Date) async throws -> Date?
-    /// Returns if intents can be read; otherwise, throws.
-    /// Health checks call it.
+    /// Checks that intents can be read, for health checks. If they can't be read, the method throws.
     func ping() async throws
 }
 
@@ -116,7 +115,7 @@ public struct QueuedMail: Hashable, Sendable, Identifiable {
     /// The reason for its last failure.
     public let reason: String?
 
-    /// Creates a row.
+    /// Creates the description of an email.
     public init(
         id: MailIntent.ID,
         kind: String,

@@ -19,8 +19,8 @@ public protocol SentResetStore: Sendable {
     ///
     /// The email then no longer counts for the limits. If the record doesn't exist, nothing happens.
     func cancel(_ intent: MailIntent.ID) async throws
-    /// Removes records that are no longer needed. The work per call is bounded.
-    /// - Returns: Whether there may be more rows to remove.
+    /// Removes records that no longer count for any limit. The work per call is bounded.
+    /// - Returns: Whether there may be more records to remove.
     @discardableResult
     func sweep(at now: Date) async throws -> Bool
 }

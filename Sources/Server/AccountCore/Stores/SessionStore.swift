@@ -119,7 +119,7 @@ public struct SessionUse: Hashable, Sendable {
     /// The time of the last refresh, or of the sign-in.
     public let lastUsedAt: Date
 
-    /// Creates a value.
+    /// Creates a description of a session and its last use.
     public init(session: StoredSession, lastUsedAt: Date) {
         (self.session, self.lastUsedAt) = (session, lastUsedAt)
     }
