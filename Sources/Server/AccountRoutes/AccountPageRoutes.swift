@@ -38,7 +38,7 @@ public struct AccountPageRoutes<Context: LimitedRequestContext>: Sendable {
     ///   - links: The service behind the pages of existing accounts.
     ///   - registration: The service behind the page that creates an account.
     ///   - limits: The limits; they need a rule for each `AccountLimit`.
-    ///   - templates: The pages.
+    ///   - templates: Renders the pages.
     ///   - origins: Refuses forms of other sites.
     ///   - reader: Decodes bodies.
     ///   - localization: Chooses the language of texts.

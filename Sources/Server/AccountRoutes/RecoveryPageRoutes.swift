@@ -48,7 +48,7 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
     ///   - limits: The limits; they need a rule for each `AccountLimit`.
     ///   - shares: Admits clients of networks that have used little of the quota of `AccountLimit.resetGlobal`, even if the quota is used
     ///     up. With `nil`, this limit then refuses all clients.
-    ///   - templates: The pages.
+    ///   - templates: Renders the pages.
     ///   - origins: Refuses forms of other sites.
     ///   - reader: Decodes bodies.
     ///   - localization: Chooses the language of texts.

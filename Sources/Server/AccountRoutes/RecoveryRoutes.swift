@@ -64,10 +64,11 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
         self.rules = rules
     }
 
-    /// Adds the routes to a router or a group. Configure the format `success` for errors of the second request route, because older apps
-    /// expect it.
+    /// Adds the routes to a router or a group, which needs a middleware that renders errors, such as `ContractErrorMiddleware`.
     ///
-    /// - Parameter router: The router or group. It needs a middleware that renders errors, such as `ContractErrorMiddleware`.
+    /// Older apps request links at their own path, and expect errors of this path in the format `success`. Configure this format in the
+    /// middleware.
+    /// - Parameter router: The router or group.
     public func add(to router: some RouterMethods<Context>) {
         router.add(RecoveryOperation.self, limits: limits, idempotency: idempotency, reader: reader) { operation in
             switch operation {

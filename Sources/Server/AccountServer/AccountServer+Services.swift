@@ -143,7 +143,7 @@ extension AccountPurge {
         self.init(
             records: stores.records,
             list: stores.folder.purgeList,
-            // The folder is also included if emails are now sent by SMTP, because it can still contain earlier emails.
+            // Even if the server now sends emails by SMTP, the folder of the mailbox can still contain earlier emails.
             emails: mailbox,
             unverifiedDays: rules.unverifiedDays,
             interval: rules.purgeInterval,

@@ -1,8 +1,8 @@
 import AccountContract
 public import ErrorContract
 
-/// An error with which a domain service refuses a request. Unlike a ``StoreFailure``, it occurs in normal operation, so the server reports
-/// it to the client and doesn't log it.
+/// An error with which a service of this module, such as ``Authentication``, refuses a request. Unlike a ``StoreFailure``, it occurs in
+/// normal operation, so the server reports it to the client and doesn't log it.
 public struct AccountError: Error, Hashable, Sendable {
     /// The code of the refusal in responses.
     public let code: ErrorCode

@@ -2,7 +2,7 @@ import Scheduling
 
 /// The reason for hashing a password. It decides the order of the callers.
 public enum HashingPurpose: Hashable, Sendable {
-    /// The client has not proven any right yet, as in a sign-in or a registration. The queue serves these clients in turn by network.
+    /// The client has not proven any right yet, as in a sign-in or a registration. The networks of these clients take turns in the queue.
     case attempt
     /// The client has proven a right with a reset token or the correct password. These callers are served before all attempts.
     case entitled

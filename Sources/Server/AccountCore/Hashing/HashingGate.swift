@@ -13,9 +13,9 @@ import Timekeeping
 /// ```
 ///
 /// A hash takes about 16 ms of a core. Without a gate, a burst of sign-ins would occupy all threads of the process. If the queue had no
-/// bound, all callers would wait too long. If the queue is full, the gate refuses a caller with the delay after which there will be
-/// capacity for it. The gate first serves callers that have proven a right, for example with a reset token. Then it serves the other
-/// callers in turn by network; see ``HashingPurpose``. The gate reads the network of the caller from ``AuditOrigin/current``.
+/// bound, all callers would wait too long. If the queue is full, the gate refuses a caller and returns the delay after which there will be
+/// capacity. The gate first serves callers that have proven a right, for example with a reset token. Among the other callers, the networks
+/// of the clients take turns; see ``HashingPurpose``. The gate reads the network of the caller from ``AuditOrigin/current``.
 ///
 /// Create one gate per process, with one thread per processor. If a caller is canceled, its job is removed from the queue. If the hash is
 /// already being computed, it is finished and discarded.

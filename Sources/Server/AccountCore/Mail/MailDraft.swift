@@ -30,7 +30,7 @@ struct MailDrafting: Sendable {
     /// The lifetimes of the links.
     let rules: RecoveryRules
     let now: @Sendable () -> Date
-    /// The clock of the queue. The age of an intent is measured with it.
+    /// The steady clock of the email queue, by which the age of an intent is measured.
     let steady: @Sendable () -> Date
 
     /// Prepares the email of an intent, and stores nothing.

@@ -9,7 +9,7 @@ public struct AccountLock: Sendable {
     private let audit: (any AuditNoting)?
     private let now: @Sendable () -> Date
 
-    /// Creates the domain service.
+    /// Creates the service.
     /// - Parameters:
     ///   - tokens: The store of tokens that lock an account.
     ///   - audit: Records the events of accounts; `nil` records none.

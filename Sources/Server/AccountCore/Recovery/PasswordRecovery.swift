@@ -17,7 +17,7 @@ public struct PasswordRecovery: Sendable {
     private let now: @Sendable () -> Date
     private let steady: @Sendable () -> Date
 
-    /// Creates the domain service.
+    /// Creates the service.
     /// - Parameters:
     ///   - intents: The queue of emails.
     ///   - tokens: The store of reset tokens.

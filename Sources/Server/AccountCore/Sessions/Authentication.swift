@@ -48,7 +48,7 @@ public struct Authentication: Sendable {
     private let now: @Sendable () -> Date
     private let steady: @Sendable () -> Date
 
-    /// Creates the domain service.
+    /// Creates the service.
     /// - Parameters:
     ///   - accounts: The store of accounts.
     ///   - sessions: The store of sessions.

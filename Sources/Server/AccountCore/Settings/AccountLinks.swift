@@ -17,7 +17,7 @@ public struct AccountLinks: Sendable {
     private let now: @Sendable () -> Date
     private let steady: @Sendable () -> Date
 
-    /// Creates the domain service.
+    /// Creates the service.
     /// - Parameters:
     ///   - authentication: Checks sessions and passwords.
     ///   - records: The store of links.

@@ -16,7 +16,7 @@ public struct AccountSettings: Sendable {
     private let now: @Sendable () -> Date
     private let steady: @Sendable () -> Date
 
-    /// Creates the domain service.
+    /// Creates the service.
     /// - Parameters:
     ///   - authentication: Checks passwords and opens sessions.
     ///   - stores: The stores of accounts.

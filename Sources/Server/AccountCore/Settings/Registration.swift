@@ -31,7 +31,7 @@ public struct Registration: Sendable {
     private let now: @Sendable () -> Date
     private let steady: @Sendable () -> Date
 
-    /// Creates the domain service.
+    /// Creates the service.
     /// - Parameters:
     ///   - authentication: Opens the session of a new account.
     ///   - accounts: The store of accounts.

@@ -111,7 +111,7 @@ public struct MailIntent: Hashable, Sendable, Identifiable {
     ///   - id: A new random id.
     ///   - subject: The subject and its recipient.
     ///   - language: The language of the email.
-    ///   - createdAt: The time of the request, in the time of the queue.
+    ///   - createdAt: The time of the request, by the steady clock of the queue.
     ///   - failures: The number of failed deliveries.
     ///   - origin: The origin of the request. By default, it is the origin that is set for the current task.
     public init(

@@ -12,7 +12,7 @@ public protocol SentResetStore: Sendable {
     ///   - account: The account whose reset email it is; `nil` for any other email. Only ``ResetMailBounds/overall`` applies to such
     ///     emails.
     ///   - bounds: The current limits.
-    ///   - now: The steady time.
+    ///   - now: The present time, by a steady clock, which doesn't jump when the wall clock is set.
     func reserve(_ intent: MailIntent.ID, for account: Account.ID?, within bounds: ResetMailBounds, at now: Date) async throws
         -> ResetMailDecision
     /// Removes the record of an email that did not arrive.

@@ -97,8 +97,8 @@ public struct SigningKeySet: Hashable, Sendable {
         add(material, createdAt: time, signsFrom: time)
     }
 
-    /// Replaces the key that signs. The new key is published immediately, and signs after ``publicationTime``. The old key is accepted
-    /// until its last token has expired.
+    /// Replaces the key that signs. The new key is published immediately, and signs after ``publicationTime``. Tokens of the old key are
+    /// accepted until the last of them has expired.
     /// - Throws: ``SigningKeyRefusal/pending(_:)`` if a new key is published and does not sign yet.
     public mutating func rotate(to material: SigningKey.Material, at time: Date) throws(SigningKeyRefusal) {
         if let pending = pending(at: time) { throw .pending(pending) }

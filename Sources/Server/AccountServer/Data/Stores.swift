@@ -53,7 +53,7 @@ package struct Stores: AccountStores {
         accountStores = SQLiteAccountStores(database, locks: locks, holder: isServing ? try locks.take() : nil)
     }
 
-    /// Opens the data of a configuration.
+    /// Opens the database and the data folder of a configuration.
     ///
     /// - Parameters:
     ///   - configuration: The configuration. Only its database and its secrets are used.
