@@ -4,7 +4,7 @@ public import Foundation
 
 /// A random token with 256 bits, as 43 characters of base64url, for refresh tokens and emailed links.
 ///
-/// The server sends the clear text only to the recipient, and stores only the ``TokenDigest``. ``description`` doesn't contain the token,
+/// The server sends the clear text only to the recipient, and stores only the ``TokenDigest``. `description` doesn't contain the token,
 /// so a log line with the value doesn't disclose it.
 public struct SecretToken: Sendable, CustomStringConvertible {
     /// The clear text.
