@@ -4,7 +4,8 @@ import Observability
 import Scheduling
 public import ServiceLifecycle
 
-/// Periodically removes all expired data. Each transaction removes a bounded amount.
+/// Periodically removes expired sessions, tokens, links and former addresses, abandoned emails, and old audit events. Each transaction
+/// removes a bounded amount.
 ///
 /// The service only frees space: stores refuse expired tokens and sessions even if nothing removes them. If several servers share one
 /// database, each of them may run a sweeper.
@@ -31,14 +32,16 @@ public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
     ///   - accountLockTokens: The store of tokens that lock an account.
     ///   - records: The store of links and former addresses.
     ///   - intents: The queue of emails.
-    ///   - sentResets: Counts the emails that were sent to each account.
-    ///   - audit: Records the events of accounts; `nil` records none.
-    ///   - rules: Lifetimes and bounds.
+    ///   - sentResets: The store of the emails that clients without an account requested and that were sent recently; `nil` if there is
+    ///     none.
+    ///   - audit: The store of audit events; `nil` if the sweeper must not remove events.
+    ///   - rules: The lifetimes of sessions.
     ///   - interval: The time between two sweeps.
-    ///   - clock: The clock of all waits.
+    ///   - clock: Measures the interval.
     ///   - now: The wall clock.
     ///   - steady: The clock of sessions and of the email queue, which doesn't jump when the wall clock is set; `nil` uses `now`.
-    ///   - storeTime: Stores the current steady time. After a reboot of the machine, the steady clock continues from the stored time.
+    ///   - storeTime: Stores the current time of the steady clock. After a reboot of the machine, the steady clock continues from this
+    ///     time.
     ///   - logger: Reports failures.
     public init(
         sessions: any SessionStore,

@@ -49,8 +49,8 @@ public struct AccountImport: Sendable {
     /// - Parameters:
     ///   - accounts: The store of accounts.
     ///   - language: The language of records without a language.
-    ///   - isDryRun: Whether the import only counts. If `true`, the import writes nothing, and returns the counts that a real import would
-    ///     have now.
+    ///   - isDryRun: Whether the import only counts. If `true`, it writes nothing, and its counts are those that a real import would have
+    ///     now.
     ///   - audit: The store of audit events, which gets an event for each new account; `nil` for no events.
     ///   - now: The wall clock.
     public init(

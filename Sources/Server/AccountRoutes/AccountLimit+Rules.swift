@@ -45,8 +45,8 @@ extension AccountLimit {
     /// - Parameters:
     ///   - policy: The policy; ``standard`` if `nil`.
     ///   - mode: Whether refusals are enforced, only logged, or disabled.
-    ///   - wide: The factors for the networks of a client, for limits that have a key.
-    /// - Returns: The rule, from which a store of limits is created.
+    ///   - wide: The factors by which the quota of a network exceeds the quota of one key. A limit that counts no networks ignores them.
+    /// - Returns: The rule. Pass the rules of all limits to the store of limits.
     public func rule(
         _ policy: RateLimitPolicy? = nil,
         mode: RateLimitRule.Mode = .enforce,
@@ -62,8 +62,8 @@ extension AccountLimit {
 
     /// The cases in which the limit also counts the networks of a client; `nil` if it never counts networks.
     ///
-    /// A limit per client always counts networks. A limit per account address counts networks only while its table is full, because
-    /// ``loginIP`` already limits the sign-ins of a network.
+    /// A limit per client always counts networks. A limit whose key comes from the request, such as an email address, counts networks only
+    /// while its table is full, because ``loginIP`` already limits the sign-ins of a network.
     public var networkUse: WideLimits.Use? {
         switch key {
         case .client: .jointly

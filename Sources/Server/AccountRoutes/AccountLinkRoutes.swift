@@ -7,10 +7,10 @@ import Idempotency
 import OpenAPI
 public import ServerMiddleware
 
-/// The routes behind emailed links, except links that reset a password. The routes send a verification link, verify an address, confirm a
-/// new address, restore a former address, and restore a deleted account.
+/// The routes behind emailed links, except the links that reset a password. With these routes, an app requests a verification link,
+/// verifies an address, confirms a new address, restores a former address, or restores a deleted account.
 ///
-/// Use ``AccountPageRoutes`` in addition for users with a browser.
+/// For users with a browser, also add ``AccountPageRoutes``.
 ///
 /// ```swift
 /// AccountLinkRoutes<AppContext>(links: links, authentication: authentication, limits: limits, localization: localization)
@@ -20,7 +20,7 @@ public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
     private let links: AccountLinks
     private let authentication: Authentication
     private let limits: RateLimits
-    /// The fair shares of `AccountLimit.resetGlobal`.
+    /// Admits clients of networks that have used little of the quota of `AccountLimit.resetGlobal`, even if the quota is used up.
     private let shares: FairShares?
     private let idempotency: IdempotencyKeys?
     private let reader: RequestReader
@@ -31,9 +31,9 @@ public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
     ///   - links: The service behind the routes.
     ///   - authentication: Identifies the caller of a request with an access token.
     ///   - limits: The limits; they need a rule for each `AccountLimit`.
-    ///   - shares: The fair shares of `AccountLimit.resetGlobal`; `nil` if this limit refuses all clients in the same way when its quota is
-    ///     used up.
-    ///   - idempotency: Allows all requests to be repeated with their keys.
+    ///   - shares: Admits clients of networks that have used little of the quota of `AccountLimit.resetGlobal`, even if the quota is used
+    ///     up. With `nil`, this limit then refuses all clients.
+    ///   - idempotency: Stores responses, so that clients can repeat all requests with their idempotency keys; `nil` to ignore keys.
     ///   - reader: Decodes bodies.
     ///   - localization: Chooses the language of texts.
     public init(
@@ -54,7 +54,7 @@ public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
         self.localization = localization
     }
 
-    /// Adds the routes to a router or a group. It needs a middleware that renders errors, such as `ContractErrorMiddleware`.
+    /// Adds the routes to a router or a group, which needs a middleware that renders errors, such as `ContractErrorMiddleware`.
     ///
     /// - Parameter router: The router or group.
     public func add(to router: some RouterMethods<Context>) {
@@ -75,10 +75,11 @@ public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Sends a link to the address of the caller's account, or to the given address. The server does the same work for every address, so
-    /// the response time doesn't reveal whether an address has an account.
+    /// Queues an email with a verification link to the address of the caller's account, or to the address in the body. The server does the
+    /// same work for every address, so the response time doesn't reveal whether an address has an account.
     ///
-    /// If the stores share a database, one transaction stores the email, the usage of its limits and the idempotency key.
+    /// If the stores share a database, one transaction stores the queued email, the usage of the rate limits that counted this request, and
+    /// the response with its idempotency key.
     @Sendable private func requestVerification(_ request: Request, _ context: Context) async throws -> Response {
         let (email, owner, language) = try await recipient(request)
         let admission = try await limits.admitMail(to: email, by: .verifyEmail, of: owner, request, in: context, sharing: shares)
@@ -93,8 +94,8 @@ public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Returns the address to verify, the language of the email, and the account of the access token if the address belongs to this
-    /// account. An invalid access token is an error, even if the body contains an address.
+    /// Returns the address to verify and the language of the email. If the request has an access token and the address is that of the
+    /// caller's account, returns this account, too. An invalid access token is an error, even if the body contains an address.
     private func recipient(_ request: Request) async throws -> (email: EmailAddress, owner: Account.ID?, Language) {
         guard request.headers[.authorization] != nil else {
             let body = try await reader.read(PasswordResetRequest.self, from: request)
@@ -128,8 +129,8 @@ public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
         try await use(request, context, ContractText.accountRestored) { try await links.keepAccount($0) }
     }
 
-    /// Uses a link whose token is sufficient proof. If the stores share a database, one transaction stores the change and the response with
-    /// its idempotency key.
+    /// Makes the change of a link that needs no other proof than its token. If the stores share a database, one transaction stores the
+    /// change and the response with its idempotency key.
     private func use(
         _ request: Request,
         _ context: Context,
@@ -145,7 +146,7 @@ public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Uses a link together with a session or the current password of its account.
+    /// Makes the change of a link that also needs a session or the current password of the account.
     ///
     /// A check of the password counts against the limit of the link and not against the limits of sign-ins. An attacker with a stolen link
     /// therefore can't prevent the user from signing in.

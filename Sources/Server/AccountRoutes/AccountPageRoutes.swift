@@ -38,7 +38,7 @@ public struct AccountPageRoutes<Context: LimitedRequestContext>: Sendable {
     ///   - links: The service behind the pages of existing accounts.
     ///   - registration: The service behind the page that creates an account.
     ///   - limits: The limits; they need a rule for each `AccountLimit`.
-    ///   - templates: The pages.
+    ///   - templates: Renders the pages.
     ///   - origins: Refuses forms of other sites.
     ///   - reader: Decodes bodies.
     ///   - localization: Chooses the language of texts.
@@ -67,7 +67,7 @@ public struct AccountPageRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Performs an operation and returns its page.
+    /// Handles the request of an operation, and returns the page to show.
     private func page(of operation: AccountPageOperation, _ request: Request, _ context: Context) async throws -> AccountPage {
         switch operation {
         case .openVerifyPage: try await open(.verifyEmail, request)
@@ -84,7 +84,7 @@ public struct AccountPageRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Returns the page of a link: the form for a valid token, or the notice that the link has expired. Changes nothing.
+    /// Returns the page that a link opens: the form for a valid token, or the notice that the link has expired. Changes nothing.
     private func open(_ change: AccountPage.Change, _ request: Request) async throws -> AccountPage {
         let query = PageQuery(request)
         guard query.namesLink else { return .undecided(change) }
@@ -95,7 +95,7 @@ public struct AccountPageRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Verifies an address with the current password. Sessions continue.
+    /// Verifies an address with a link and the current password of the account. Sessions continue.
     private func verify(_ request: Request, _ context: Context) async throws -> AccountPage {
         try await sendCurrentPassword(.verifyEmail, request, context) { token, password in
             try await links.verify(token, by: .password(password))
@@ -103,7 +103,7 @@ public struct AccountPageRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Verifies an address and sets a new password, which ends all sessions.
+    /// Verifies an address with a link and sets a new password, which ends all sessions.
     private func verifyWithNewPassword(_ request: Request, _ context: Context) async throws -> AccountPage {
         try await sendNewPassword(.verifyEmail, request, context) { token, password in
             try await links.verify(token, by: .newPassword(password))
@@ -111,7 +111,7 @@ public struct AccountPageRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Creates the account of a registration, without a session.
+    /// Creates an account with the link of a registration, without a session.
     private func activate(_ request: Request, _ context: Context) async throws -> AccountPage {
         try await sendNewPassword(.activate, request, context) { token, password in
             _ = try await registration.create(by: token, password: password)
@@ -119,7 +119,7 @@ public struct AccountPageRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Changes the address of an account with its current password. All sessions end.
+    /// Changes the address of an account with a link and the current password. All sessions end.
     private func confirm(_ request: Request, _ context: Context) async throws -> AccountPage {
         try await sendCurrentPassword(.confirmEmail, request, context) { token, password in
             try await links.confirmEmail(token, by: .password(password))
@@ -127,7 +127,8 @@ public struct AccountPageRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Restores a former address. The page then offers a reset link, because the user can't sign in before setting a new password.
+    /// Restores a former address with a link. The page then offers a reset link, because the user can't sign in before setting a new
+    /// password.
     private func undo(_ request: Request, _ context: Context) async throws -> AccountPage {
         try await sendLink(.undoEmail, request, context) { token, found in
             try await links.undoEmail(token)
@@ -135,7 +136,7 @@ public struct AccountPageRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Restores a deleted account.
+    /// Restores a deleted account with a link.
     private func keep(_ request: Request, _ context: Context) async throws -> AccountPage {
         try await sendLink(.keepAccount, request, context) { token, _ in
             try await links.keepAccount(token)
@@ -213,8 +214,8 @@ extension AccountPageRoutes {
         return try await used(change, token) { .done(try await make(token, $0)) }
     }
 
-    /// Runs a closure that uses a link, and returns the closure's page. If the token is invalid, returns the page for an expired or used
-    /// link.
+    /// Finds the link of a token, and returns the page that a closure creates for the link. If the token is invalid, returns the page for
+    /// an expired or used link.
     private func used(
         _ change: AccountPage.Change,
         _ token: ResetToken,

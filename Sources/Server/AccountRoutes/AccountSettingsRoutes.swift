@@ -35,7 +35,8 @@ public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
     ///   - settings: The service behind the routes.
     ///   - authentication: Identifies the caller by the access token.
     ///   - limits: The limits; they need a rule for each `AccountLimit`.
-    ///   - idempotency: Allows the request for a new address to be repeated with its key.
+    ///   - idempotency: Stores the response to a request for a new address, so that clients can repeat the request with its idempotency
+    ///     key.
     ///   - reader: Decodes bodies.
     ///   - localization: Chooses the language of texts.
     public init(
@@ -54,7 +55,7 @@ public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
         self.localization = localization
     }
 
-    /// Adds the routes to a router or a group. It needs a middleware that renders errors, such as `ContractErrorMiddleware`.
+    /// Adds the routes to a router or a group, which needs a middleware that renders errors, such as `ContractErrorMiddleware`.
     ///
     /// - Parameter router: The router or group.
     public func add(to router: some RouterMethods<Context>) {
@@ -78,7 +79,7 @@ public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Changes the name and the language. An unsupported language changes nothing.
+    /// Changes the name and the language. If the server doesn't support the new language, the account keeps its language.
     @Sendable private func update(_ request: Request, _ context: Context) async throws -> Response {
         let caller = try await authentication.signedIn(of: request)
         let body = try await reader.read(UpdateUserRequest.self, from: request)
@@ -109,8 +110,8 @@ public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Sends a link to a new address. If the stores share a database, one transaction stores the email, the usage of its limits and the
-    /// idempotency key.
+    /// Queues an email with a confirmation link to the new address. If the stores share a database, one transaction stores the queued
+    /// email, the usage of the rate limits that counted this request, and the response with its idempotency key.
     @Sendable private func changeEmail(_ request: Request, _ context: Context) async throws -> Response {
         let caller = try await authentication.signedIn(of: request)
         let body = try await reader.read(ChangeEmailRequest.self, from: request)

@@ -133,8 +133,8 @@ public struct HealthRoutes<Context: RequestContext>: Sendable {
 ///
 /// All other requests receive an error: 404 for another host, 401 for another token.
 public enum MetricsAccess: Sendable {
-    /// Admits requests whose `Host` is the machine itself. Use this case only in development. If a proxy sets `Host` to a name of this
-    /// machine, all requests are admitted.
+    /// Admits requests whose `Host` is a name of this machine, such as `localhost`. Use this case only in development. If a proxy sets
+    /// `Host` to such a name, all requests are admitted.
     case loopback
     /// Admits requests with this bearer token. The comparison takes the same time for each token of the same length.
     case bearer(String)

@@ -41,14 +41,15 @@ extension RouterMethods where Context: LimitedRequestContext {
         }
     }
 
-    /// Returns a group whose limits count each request when its handler admits the request.
+    /// Returns a group of routes with rate limits. The limits count a request when its handler calls `RateLimits.admit`.
     private func limited(by names: [AccountLimit], _ limits: RateLimits) -> RouterGroup<Context> {
         guard !names.isEmpty else { return group() }
         return group().add(middleware: AuditOriginMiddleware(limits: limits))
             .add(middleware: RateLimitMiddleware(limits, names.compactMap(RateLimitSource.init), decides: .inRoute))
     }
 
-    /// Returns a group whose requests can be repeated with their keys, if the operation allows it.
+    /// Returns a group of routes whose requests clients can repeat with idempotency keys. If the operation doesn't allow this, the group
+    /// ignores the keys.
     private func idempotent(
         _ idempotency: APIOperation.Idempotency,
         by keys: IdempotencyKeys?,
@@ -75,7 +76,7 @@ extension RouterMethods where Context: LimitedRequestContext {
 }
 
 extension APIOperation.Method {
-    /// The method of a request.
+    /// The HTTP method of the operation.
     fileprivate var request: HTTPRequest.Method {
         switch self {
         case .get: .get
@@ -98,8 +99,8 @@ extension RateLimitSource {
     }
 }
 
-/// Sets the origin of a request as a task-local value, so that `AccountCore` can write it into audit events. The origin consists of the
-/// client's network and the id of the request.
+/// Sets the origin of a request as a task-local value: the client's network and the id of the request. `AccountCore` writes the origin into
+/// audit events.
 ///
 /// The network is a prefix and not the address, so that audit events disclose less about a user.
 struct AuditOriginMiddleware<Context: LimitedRequestContext>: RouterMiddleware {

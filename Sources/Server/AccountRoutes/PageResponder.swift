@@ -32,7 +32,8 @@ struct PageResponder: Sendable {
         await respond(request, context) { (try await make($0), nil) }
     }
 
-    /// Returns the page that a closure creates, or a page that describes its error. The response also stores a device token in the browser.
+    /// Returns the page that a closure creates. If the closure throws, returns a page that describes the error. If the closure also returns
+    /// a device token, the response stores it in the browser.
     func respond(
         _ request: Request,
         _ context: some RequestContext,
@@ -112,7 +113,7 @@ struct PageQuery {
 enum RepeatedPassword {
     /// The password.
     case password(Password)
-    /// The text for a form with an empty field or with different passwords.
+    /// The fields are empty or differ. The text describes the problem to the user.
     case problem(LocalizedText)
 
     /// Reads both fields of a form.

@@ -8,11 +8,12 @@ import ServerMiddleware
 import StrictJSON
 
 extension RateLimits {
-    /// Counts a reset request for an address, together with the limits that the operation's route claims.
+    /// Counts a reset request against the limit of its address. The same call counts the request against the limits of the route whose keys
+    /// don't depend on the body, such as the limit per client.
     /// - Parameters:
     ///   - email: The address; uppercase and lowercase letters count as equal.
-    ///   - shares: Admits clients of networks that have used little of `reset-global`, even if its quota is used up. With `nil`, this limit
-    ///     refuses all clients in the same way.
+    ///   - shares: Admits clients of networks that have used little of the quota of `reset-global`, even if the quota is used up. With
+    ///     `nil`, this limit then refuses all clients.
     /// - Returns: The admission. With it, the caller commits the usage of the limits together with the email.
     /// - Throws: ``ContractError`` with `RATE_LIMIT_EXCEEDED` and the exact delay.
     func admitReset(
@@ -29,7 +30,8 @@ extension RateLimits {
         }
     }
 
-    /// Counts a request for an email to an address, together with the limits that the operation's route claims.
+    /// Counts a request for an email against the limit of the recipient's address. The same call counts the request against the limits of
+    /// the route whose keys don't depend on the body, such as the limit per client.
     ///
     /// The method counts the request before the server searches for the account, so the limits don't reveal whether the address has an
     /// account.
@@ -39,8 +41,8 @@ extension RateLimits {
     ///     requests.
     ///   - owner: The account whose session requests an email to its own address. The request then counts against the limit of the account
     ///     and not against the limit of the address. Clients without a session therefore can't use up the owner's quota.
-    ///   - shares: Admits clients of networks that have used little of `reset-global`, even if its quota is used up. With `nil`, this limit
-    ///     refuses all clients in the same way.
+    ///   - shares: Admits clients of networks that have used little of the quota of `reset-global`, even if the quota is used up. With
+    ///     `nil`, this limit then refuses all clients.
     /// - Returns: The admission. With it, the caller commits the usage of the limits together with the email.
     /// - Throws: ``ContractError`` with `RATE_LIMIT_EXCEEDED` and the exact delay.
     func admitMail(
@@ -56,8 +58,8 @@ extension RateLimits {
         return try await admit([claim], in: context, sharing: shares.map { (table: $0, client: client) })
     }
 
-    /// Counts the use of an emailed link, together with the limits that the operation's route claims. The method doesn't search for the
-    /// link in the store, so the limits are the same for links that exist and links that don't.
+    /// Counts the use of an emailed link against the limit of its token, and against the limits of the route whose keys don't depend on the
+    /// body. The method doesn't search for the link in the store, so the limits are the same for links that exist and links that don't.
     /// - Parameter token: The token of the link; `nil` if the request has no token, or a malformed one.
     /// - Throws: ``ContractError`` with `RATE_LIMIT_EXCEEDED` and the exact delay.
     func admitLink(_ token: ResetToken?, _ request: Request, in context: some LimitedRequestContext) async throws {
@@ -69,17 +71,19 @@ extension RateLimits {
         try await admit(claim.map { [$0] } ?? [], in: context)
     }
 
-    /// Counts a change of an account that its user makes without the password, together with the limits that the operation's route claims.
+    /// Counts a change that needs no password against the limit of the caller's session, and against the limits of the route whose keys
+    /// don't depend on the body.
     /// - Parameter caller: The account and the session of the access token.
     /// - Throws: ``ContractError`` with `RATE_LIMIT_EXCEEDED` and the exact delay.
     func admitChange(by caller: SignedIn, _ request: Request, in context: some LimitedRequestContext) async throws {
         try await admit([claim(.accountChange, by: caller, request, in: context)], in: context)
     }
 
-    /// Counts a check of the password of a session's account, together with the limits that the operation's route claims.
+    /// Counts a request that contains the current password against a limit of the caller's session, and against the limits of the route
+    /// whose keys don't depend on the body.
     ///
-    /// The check counts against a limit of the session. An attacker with a stolen access token therefore can't prevent the owner from
-    /// signing in, or from changing the account in another session.
+    /// An attacker with a stolen access token therefore can't prevent the owner from signing in, or from changing the account in another
+    /// session.
     /// - Parameters:
     ///   - caller: The account and the session of the access token.
     ///   - limit: A limit of the account, such as `changeEmail`. Run the work with ``RateLimitAdmission/settling(_:)``, which refunds this
@@ -108,7 +112,8 @@ extension RateLimits {
         return try await admit(claims, in: context)
     }
 
-    /// Returns a claim of a limit whose key is a session.
+    /// Returns the claim of a limit that counts each session separately. A claim consists of a limit and the key by which it counts the
+    /// request.
     private func claim(
         _ limit: AccountLimit,
         by caller: SignedIn,
@@ -154,7 +159,7 @@ extension RateLimits {
 }
 
 extension RateLimitAdmission {
-    /// Refunds a part of the units that an attempt to sign in has used.
+    /// Refunds some of the limits that have counted an attempt to sign in, depending on the result of the password check.
     ///
     /// If the password was not checked, the method refunds the limit by address and the limit of failed attempts. If the password was
     /// right, it refunds only the limit of failed attempts. It never refunds the limits by client. Call this method exactly once for each
@@ -168,8 +173,8 @@ extension RateLimitAdmission {
         }
     }
 
-    /// Runs work that checks the password of an account. If `AccountCore` refuses the work, the method refunds the limits of the change
-    /// that needs the password. Requests with a wrong password therefore don't use up the owner's quota.
+    /// Runs work that checks the password of an account. If `AccountCore` refuses the work, the method refunds the limits of the change,
+    /// but not the limit for checks of the password. Requests with a wrong password therefore don't use up the owner's quota of changes.
     /// - Throws: The error of the work.
     func settling<Value>(_ work: () async throws -> Value) async throws -> Value {
         do {
@@ -180,7 +185,7 @@ extension RateLimitAdmission {
         }
     }
 
-    /// Refunds the units of the given limits.
+    /// Refunds the usage that the given limits have counted for this request.
     private func refund(_ limits: AccountLimit...) async {
         for limit in limits { await refund(limit.rawValue) }
     }

@@ -34,7 +34,7 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
     /// Locks accounts.
     private let lock: AccountLock
     private let limits: RateLimits
-    /// The fair shares of `AccountLimit.resetGlobal`.
+    /// Admits clients of networks that have used little of the quota of `AccountLimit.resetGlobal`, even if the quota is used up.
     private let shares: FairShares?
     /// Returns pages as responses.
     private let pages: PageResponder
@@ -46,9 +46,9 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
     ///   - recovery: The service behind the routes.
     ///   - lock: The service that locks an account with the token of a link in a confirmation email.
     ///   - limits: The limits; they need a rule for each `AccountLimit`.
-    ///   - shares: The fair shares of `AccountLimit.resetGlobal`; `nil` if this limit refuses all clients in the same way when its quota is
-    ///     used up.
-    ///   - templates: The pages.
+    ///   - shares: Admits clients of networks that have used little of the quota of `AccountLimit.resetGlobal`, even if the quota is used
+    ///     up. With `nil`, this limit then refuses all clients.
+    ///   - templates: Renders the pages.
     ///   - origins: Refuses forms of other sites.
     ///   - reader: Decodes bodies.
     ///   - localization: Chooses the language of texts.
@@ -130,7 +130,7 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Requests a link. The page is the same whether or not the address has an account.
+    /// Queues an email with a reset link. The page is the same whether or not the address has an account.
     ///
     /// If the address is invalid, the page shows the form again, and the request costs no quota.
     private func sendRequest(_ request: Request, _ context: Context) async throws -> RecoveryPage.Kind {

@@ -21,12 +21,12 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
     /// Requests, validates and confirms password resets.
     private let recovery: PasswordRecovery
     private let limits: RateLimits
-    /// The fair shares of `AccountLimit.resetGlobal`.
+    /// Admits clients of networks that have used little of the quota of `AccountLimit.resetGlobal`, even if the quota is used up.
     private let shares: FairShares?
     private let idempotency: IdempotencyKeys?
     private let reader: RequestReader
     private let localization: Localization
-    /// The formats of responses.
+    /// The formats of responses by path.
     private let forms: ErrorForms
     /// The lifetimes of links.
     private let rules: RecoveryRules
@@ -35,10 +35,10 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
     /// - Parameters:
     ///   - recovery: The service behind the routes.
     ///   - limits: The limits; they need a rule for each `AccountLimit`.
-    ///   - shares: The fair shares of `AccountLimit.resetGlobal`; `nil` if this limit refuses all clients in the same way when its quota is
-    ///     used up.
-    ///   - idempotency: Allows reset requests and confirmations to be repeated with their keys. The response to a validation contains the
-    ///     name of the user, so it is not stored.
+    ///   - shares: Admits clients of networks that have used little of the quota of `AccountLimit.resetGlobal`, even if the quota is used
+    ///     up. With `nil`, this limit then refuses all clients.
+    ///   - idempotency: Stores the responses to reset requests and confirmations, so that clients can repeat these requests with their
+    ///     idempotency keys. The response to a validation contains the name of the user, so it is not stored.
     ///   - reader: Decodes bodies.
     ///   - localization: Chooses the language of texts.
     ///   - forms: The formats of responses by path. On a path where errors have the form `success`, the response to a reset request also
@@ -64,10 +64,11 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
         self.rules = rules
     }
 
-    /// Adds the routes to a router or a group. Configure the format `success` for errors of the second request route, because older apps
-    /// expect it.
+    /// Adds the routes to a router or a group, which needs a middleware that renders errors, such as `ContractErrorMiddleware`.
     ///
-    /// - Parameter router: The router or group. It needs a middleware that renders errors, such as `ContractErrorMiddleware`.
+    /// Older apps request links at their own path, and expect errors of this path in the format `success`. Configure this format in the
+    /// middleware.
+    /// - Parameter router: The router or group.
     public func add(to router: some RouterMethods<Context>) {
         router.add(RecoveryOperation.self, limits: limits, idempotency: idempotency, reader: reader) { operation in
             switch operation {
@@ -79,7 +80,7 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Requests a link. If the errors of this path have the form `success`, the response also has this form.
+    /// Queues an email with a reset link. If the errors of this path have the form `success`, the response also has this form.
     @Sendable private func request(_ request: Request, _ context: Context) async throws -> Response {
         try await accept(request, context) { language in
             let message = ContractText.resetRequested.text(in: language)
@@ -90,7 +91,7 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Requests a link, with the response that older apps expect.
+    /// Queues an email with a reset link, and returns the response that older apps expect.
     @Sendable private func legacyRequest(_ request: Request, _ context: Context) async throws -> Response {
         try await accept(request, context) { language in
             try .json(LegacyResetResponse(message: ContractText.resetRequested.text(in: language)), language: language)
@@ -136,11 +137,11 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Enqueues the email of a reset request. The server does the same work for every address, so the response time doesn't reveal whether
-    /// an address has an account. If the stores share a database, one transaction stores the email, the usage of its limits and the
-    /// idempotency key.
+    /// Queues the email of a reset request. The server does the same work for every address, so the response time doesn't reveal whether an
+    /// address has an account.
     ///
-    /// The route creates the response before the commit, because the transaction stores it with the idempotency key.
+    /// If the stores share a database, one transaction stores the queued email, the usage of the rate limits that counted this request, and
+    /// the response with its idempotency key. Therefore, the method creates the response before the transaction.
     /// - Parameters:
     ///   - request: The request with the address.
     ///   - context: The context of the request.

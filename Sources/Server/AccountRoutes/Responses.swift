@@ -136,7 +136,8 @@ extension ContractError {
     /// `SERVER_SERVICE_UNAVAILABLE` means that the server has changed nothing. After this code, a client can repeat a request even without
     /// an idempotency key. After the other codes, it can't.
     init(_ error: StoreFailure) {
-        // This code means that the server has changed nothing, so a client can repeat the request even without an idempotency key.
+        // An unknown outcome must not get the code of a busy store. With that code, clients repeat the request, because nothing was
+        // changed.
         let code: ErrorCode =
             error.isOutcomeUnknown ? .serverTimeout : error.isBusy ? .serverServiceUnavailable : .serverDatabaseError
         self.init(code, retryAfter: error.isBusy ? .seconds(1) : nil, underlying: error)

@@ -26,7 +26,7 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
     /// Creates accounts.
     private let registration: Registration
     private let limits: RateLimits
-    /// The fair shares of `AccountLimit.resetGlobal`.
+    /// Admits clients of networks that have used little of the quota of `AccountLimit.resetGlobal`, even if the quota is used up.
     private let shares: FairShares?
     /// Allows sign-out and blind registration to be repeated with their keys.
     private let idempotency: IdempotencyKeys?
@@ -39,8 +39,8 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
     ///   - authentication: The service behind the routes of sessions.
     ///   - registration: The service behind the routes of registration. Its mode (open, blind or closed) determines which routes exist.
     ///   - limits: The limits; they need a rule for each `AccountLimit`.
-    ///   - shares: The fair shares of `AccountLimit.resetGlobal`; `nil` if this limit refuses all clients in the same way when its quota is
-    ///     used up.
+    ///   - shares: Admits clients of networks that have used little of the quota of `AccountLimit.resetGlobal`, even if the quota is used
+    ///     up. With `nil`, this limit then refuses all clients.
     ///   - idempotency: Stores the responses to sign-out and blind registration, so that clients can repeat these requests with their
     ///     idempotency keys. Responses of the other routes contain tokens and must not be stored.
     ///   - reader: Reads the bodies of requests.
@@ -63,7 +63,7 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
         self.localization = localization
     }
 
-    /// Adds the routes to a router or a group. It needs a middleware that renders errors, such as `ContractErrorMiddleware`.
+    /// Adds the routes to a router or a group, which needs a middleware that renders errors, such as `ContractErrorMiddleware`.
     ///
     /// - Parameter router: The router or group.
     public func add(to router: some RouterMethods<Context>) {
@@ -148,7 +148,7 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Creates the account of a link and signs it in.
+    /// Creates an account with the link of a blind registration, and signs it in.
     ///
     /// - Throws: The refusals of `Registration.activate`, `RATE_LIMIT_EXCEEDED`, or an error of the store.
     @Sendable private func activate(_ request: Request, _ context: Context) async throws -> Response {
@@ -161,7 +161,8 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
     }
 
     /// Signs in. An overloaded server refuses the request before it reads the body. The route counts the attempt before it checks the
-    /// password, so that concurrent attempts can't exceed the limits. Afterwards, it refunds some of the limits, depending on the outcome.
+    /// password, so that concurrent attempts can't exceed the limits. Afterwards, it refunds some of the limits, depending on the result of
+    /// the check.
     ///
     /// - Throws: The refusals of `Authentication.signIn`, `RATE_LIMIT_EXCEEDED`, or an error of the store.
     @Sendable private func login(_ request: Request, _ context: Context) async throws -> Response {
@@ -210,7 +211,7 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
         try .json(UserResponse(user: try await authentication.user(of: request)))
     }
 
-    /// Returns the given language if there are texts in it; otherwise, returns the language of the request.
+    /// Returns the given language if the server has texts in it; otherwise, returns the language of the request.
     private func language(_ asked: Language?, _ request: Request) -> Language {
         let preferred = localization.language(of: request)
         guard let asked else { return preferred }

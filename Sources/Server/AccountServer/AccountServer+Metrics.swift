@@ -64,7 +64,7 @@ extension AccountServer {
     }
 
     /// Returns the gauges for the memory that the rate limits use, and for the number of their keys by policy.
-    /// - Parameter limits: The usage of the store in memory.
+    /// - Parameter limits: The memory and the numbers of keys, as the store of limits reports them.
     private static func readings(of limits: RateLimitUsage) -> [PrometheusReading] {
         var readings = [
             PrometheusReading(

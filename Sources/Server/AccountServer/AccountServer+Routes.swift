@@ -65,7 +65,7 @@ extension AccountServer {
         try addRoutes(behind: router.group().add(middleware: shed))
     }
 
-    /// Returns the health routes, whose readiness checks the shutdown, the database, the queue of emails and the limits.
+    /// Returns the health routes, which run the checks of ``readiness``.
     /// - Parameter context: The type of the router's context.
     package func healthRoutes<Context: RequestContext>(_ context: Context.Type) -> HealthRoutes<Context> {
         HealthRoutes(readiness)
@@ -98,8 +98,8 @@ extension AccountServer {
         HomeRoute<Context>(page: home, localization: localization).add(to: router)
     }
 
-    /// Adds the routes of all groups.
-    /// - Parameter router: The group behind the limit of requests in flight.
+    /// Adds all account routes: sessions, settings, links, recovery, pages, the files under `/.well-known`, and the reference.
+    /// - Parameter router: A group with a middleware that limits the number of requests in flight.
     private func addRoutes<Context: LimitedRequestContext & Sendable>(behind router: RouterGroup<Context>) throws {
         SessionRoutes<Context>(
             authentication: authentication,
@@ -152,7 +152,7 @@ extension AccountServer {
 
     /// Adds the pages behind the emailed links. Their forms are only accepted from the configured address, or from the address on which the
     /// server listens.
-    /// - Parameter router: The group behind the limit of requests in flight.
+    /// - Parameter router: A group with a middleware that limits the number of requests in flight.
     private func addPages<Context: LimitedRequestContext & Sendable>(to router: RouterGroup<Context>) throws {
         let templates = try PageTemplates(settings: pageSettings)
         let origins = OriginGuard { [address, configuration] origin in
@@ -181,7 +181,7 @@ extension AccountServer {
         ).add(to: router)
     }
 
-    /// The settings of the recovery pages.
+    /// The settings of the pages behind emailed links.
     private var pageSettings: PageTemplates.Settings {
         PageTemplates.Settings(
             appName: configuration.appName,
@@ -197,7 +197,7 @@ extension AccountServer {
             // Released apps expect this format at this path, so the configured format doesn't apply to it.
             forms: ErrorForms(configuration.errorForm, below: [AccountPath.legacyPasswordReset: .success]),
             localization: localization,
-            // The address is never taken from the request. Without a configured address, the reference is relative to this server.
+            // The links to the pages of error codes never contain the host of the request. If no address is configured, they are relative.
             pages: (configuration.resetBaseURL?.webOrigin ?? "") + pageSettings.basePath + ErrorPages.path
         )
     }
@@ -220,7 +220,7 @@ struct MountedContext<Parent: RemoteAddressRequestContext & Sendable>: LimitedRe
     var coreContext: CoreRequestContextStorage
     /// The address of the connection, which identifies the client together with the trusted proxies.
     let remoteAddress: SocketAddress?
-    /// The claims and decisions of the request's limits.
+    /// The rate limits that count the request, and their decisions.
     let limits = RequestLimits()
 
     /// Creates the context of a request.

@@ -41,15 +41,13 @@ extension AccountServer {
         ]
     }
 
-    /// The service that removes deleted accounts. It also removes accounts that were never used and whose address was never verified.
+    /// The service that removes deleted accounts, and unverified accounts that have not been used for ``AccountRules/unverifiedDays``.
     package var purge: AccountPurge<ServerTime> {
         AccountPurge(stores, configuration.accountRules, mailbox: mailbox, clock: time, now: time.wall, logger: logger)
     }
 
-    /// Returns the worker that sends emails.
-    ///
-    /// All settings come from the configuration. Only the address of links comes from the listener if the configuration has no address.
-    /// - Parameter bound: The address on which the server listens. Links begin with it if no address is configured.
+    /// Returns the worker that sends emails, with the settings of the configuration.
+    /// - Parameter bound: The address on which the server listens. Links in emails begin with it if the configuration has no address.
     /// - Throws: Mustache's error if a template can't be read, or an error if the address of links is invalid.
     package func mailWorker(bound: URL) throws -> MailWorker<ServerTime> {
         let templates = try MailTemplates(
@@ -145,7 +143,7 @@ extension AccountPurge {
         self.init(
             records: stores.records,
             list: stores.folder.purgeList,
-            // The folder is also included if emails are now sent by SMTP, because it can still contain earlier emails.
+            // Even if the server now sends emails by SMTP, the folder of the mailbox can still contain earlier emails.
             emails: mailbox,
             unverifiedDays: rules.unverifiedDays,
             interval: rules.purgeInterval,

@@ -39,8 +39,8 @@ public struct AccountServer: Sendable {
 
     /// The configuration that the server was created with.
     public let configuration: AccountServerConfiguration
-    /// The secret of the server's idempotency keys. Use it also for the idempotency keys of your own routes. It stays the same after a
-    /// restart.
+    /// The secret with which the server hashes idempotency keys. Use it also for the idempotency keys of your own routes. It stays the same
+    /// after a restart.
     public let idempotencySecret: IdempotencySecret
     /// The stores of accounts, emails and keys.
     package let stores: Stores
@@ -74,8 +74,7 @@ public struct AccountServer: Sendable {
     let localization: Localization
     /// Decides about requests by the rate limits.
     let limits: RateLimits
-    /// The fair shares of the limit `reset-global`. If the quota of this limit is used up, they still admit requests from networks that
-    /// have used little of it.
+    /// Admits clients of networks that have used little of the quota of `reset-global`, even if the quota is used up.
     let shares: FairShares
     /// Claims and finishes the idempotency keys of the account routes.
     let idempotency: IdempotencyKeys
@@ -85,7 +84,8 @@ public struct AccountServer: Sendable {
     let accountMetrics: AccountMetrics
     /// The clocks of the server.
     let time: ServerTime
-    /// The clock for leases, due times and grace windows, which continues after a restart.
+    /// The clock of sessions, of the email queue and of idempotency keys. It continues after a restart, and doesn't jump when the wall
+    /// clock is set.
     let steady: any PersistentTime
     /// The current limits of reset emails.
     let mailBounds: MailBounds
@@ -112,7 +112,7 @@ public struct AccountServer: Sendable {
         try await self.init(configuration, logger: logger, metrics: metrics, hashing: nil)
     }
 
-    /// Opens the data folder.
+    /// Creates a server as the public initializer does, but tests can replace the password hashing and the clocks.
     /// - Parameters:
     ///   - hashing: Creates and verifies password hashes; Argon2id if `nil`.
     ///   - time: The clocks of the server. With `nil`, the server uses the clocks of the machine and of the database.
@@ -181,8 +181,8 @@ public struct AccountServer: Sendable {
             now: time.wall,
             logger: logger
         )
-        // When this version starts for the first time, it creates the first signing key. Access tokens of earlier versions are no longer
-        // valid then.
+        // The first start of this version creates the first signing key. Tokens of earlier versions are valid only if they were issued
+        // before that.
         _ = try await signingKeys.stored()
         tokens = AccessTokens(
             keys: signingKeys,

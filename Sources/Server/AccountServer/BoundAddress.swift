@@ -9,10 +9,10 @@ package final class BoundAddress: Sendable {
     /// The address, or the tasks that wait for it.
     private let state = Mutex<State>(.waiting([]))
 
-    /// Creates an unknown address.
+    /// Creates an address that is not known yet.
     package init() {}
 
-    /// The address is first unknown, and then known or never known.
+    /// The states of the address. It is unknown at first. Later, it is known, or the server never listens.
     private enum State {
         /// The server has not started. The continuations belong to the waiting tasks.
         case waiting([CheckedContinuation<URL, any Error>])
@@ -27,7 +27,7 @@ package final class BoundAddress: Sendable {
         state.withLock { if case .bound(let url) = $0 { url } else { nil } }
     }
 
-    /// Sets the address of a channel that listens on a host.
+    /// Sets the address, which consists of the configured host and the port of a listening channel.
     /// - Parameters:
     ///   - channel: The channel. The method uses the port of the channel, because the system chooses this port if the configured port is 0.
     ///   - scheme: `http` or `https`.
@@ -38,12 +38,12 @@ package final class BoundAddress: Sendable {
         if let url = URL(string: "\(scheme)://\(name):\(channel.localAddress?.port ?? port)") { set(url) }
     }
 
-    /// Sets the address and ends all waits.
+    /// Sets the address, and resumes the tasks that wait for it.
     package func set(_ url: URL) {
         for continuation in end(with: .bound(url)) { continuation.resume(returning: url) }
     }
 
-    /// Ends all waits if the address is still unknown, because the server will never listen.
+    /// Resumes all waiting tasks with an error, because the server will never listen. If the address is already known, nothing happens.
     package func abandon() {
         for continuation in end(with: .abandoned) { continuation.resume(throwing: CancellationError()) }
     }

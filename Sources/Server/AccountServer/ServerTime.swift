@@ -18,7 +18,7 @@ package struct ServerTime: Clock {
 
     /// The wall clock.
     package let wall: @Sendable () -> Date
-    /// The clocks that outlive the process.
+    /// Reads the clocks that continue after a restart of the process.
     package let snapshot: @Sendable () -> SnapshotTime
     /// The resolution of the monotonic clock.
     package let minimumResolution: Duration
@@ -33,11 +33,11 @@ package struct ServerTime: Clock {
         ServerTime(ContinuousClock(), wall: wall, snapshot: { .now() })
     }
 
-    /// Creates a time from clocks.
+    /// Creates a value from the given clocks.
     /// - Parameters:
     ///   - clock: The monotonic clock.
     ///   - wall: The wall clock.
-    ///   - snapshot: The clocks that outlive the process.
+    ///   - snapshot: Reads the clocks that continue after a restart of the process.
     package init<C: Clock>(
         _ clock: C,
         wall: @escaping @Sendable () -> Date,

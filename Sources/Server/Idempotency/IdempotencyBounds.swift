@@ -6,9 +6,9 @@ import RateLimiting
 /// ``ClaimOutcome/full(_:)``. The size of a key is an estimate of the memory or disk space: 1,024 bytes, which includes 512 bytes for its
 /// response (header fields and encrypted body). If the response is larger, the additional bytes also count.
 ///
-/// The capacity has two halves. One half is for the keys of accounts, and for the keys of secrets that the server has issued. The other
-/// half is for the keys of addresses. So keys of addresses never use the capacity of accounts. In each half, a client may use this number
-/// of bytes:
+/// Each key belongs to a client: an account, a secret that the server has issued, or an address (see ``IdempotencyOwner``). One half of the
+/// capacity is for the keys of accounts and secrets, and the other half is for the keys of addresses. So unauthenticated clients never use
+/// the capacity of accounts. In each half, a client may use this number of bytes:
 ///
 ///     (free / half)² × half / 64
 ///
@@ -49,7 +49,7 @@ public struct IdempotencyBounds: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// Returns the size of a finished key in bytes, which is at least `keySize`.
+    /// Returns the number of bytes that a finished key uses of the capacity, at least `keySize`.
     /// - Parameter response: The stored response; `nil` if the key has none.
     package static func size(with response: IdempotentResponse?) -> Int {
         guard let response else { return keySize }
@@ -58,15 +58,15 @@ public struct IdempotencyBounds: Hashable, Sendable {
 
     /// Returns whether a client may store another key of `keySize` bytes.
     ///
-    /// At this time, the size of the response is not known yet. If the response later exceeds the client's share, the store still saves the
-    /// response, and then refuses the client's next key.
+    /// At this time, the store doesn't know the size of the response yet. If the response later exceeds the client's share, the store still
+    /// saves the response, and then refuses the client's next key.
     /// - Parameter usage: The sizes without the new key.
     package func admits(_ usage: IdempotencyUsage) -> Bool {
         let half = Double(bytes / 2)
         let free = max(0, half - Double(usage.pool))
         let share = Int(free * (free / half) / 64)
         guard let network = usage.network else { return usage.owner + Self.keySize <= share }
-        // An address without keys only needs room in the share of its network. Otherwise, the address may use half of the share.
+        // An address without keys only needs room in the share of its network. Any other address may use half of the network's share.
         return network + Self.keySize <= share && (usage.owner == 0 || usage.owner + Self.keySize <= share / 2)
     }
 }
@@ -85,8 +85,8 @@ package struct IdempotencyUsage {
     }
 }
 
-/// A half of a store's capacity. `accounts` is for the keys of accounts and of secrets that the server has issued. `addresses` is for the
-/// keys of network addresses, for which a client needs no proof of an identity. Databases contain the raw values.
+/// One half of a store's capacity. `accounts` is for the keys of accounts and of secrets that the server has issued. `addresses` is for the
+/// keys of network addresses, because a client can use an address without proving an identity. Databases contain the raw values.
 package enum IdempotencyPool: Int, CaseIterable {
     case accounts, addresses
 }

@@ -35,10 +35,11 @@ public struct IdempotencyClaim: Hashable, Sendable {
     public let fingerprint: RequestDigest
     /// A random number that identifies this claim among all claims of the key, from 0 to `Int64.max`.
     ///
-    /// If a lease ends and another request claims the key, the store ignores later calls with the id of the first claim.
+    /// Another request can claim the key after the lease of a claim has ended. The store then ignores later calls with the id of the first
+    /// claim.
     public let id: UInt64
-    /// The 256-bit key that encrypts the stored response. The secret and the client's idempotency key determine this key, and no store
-    /// contains either of them.
+    /// The 256-bit key that encrypts the stored response. It is derived from the server's secret and the client's idempotency key, and no
+    /// store contains either of them.
     let seal: RequestDigest
 
     /// Creates a claim with a random id.
@@ -54,7 +55,7 @@ public struct IdempotencyClaim: Hashable, Sendable {
         (self.id, self.seal) = (id, seal)
     }
 
-    /// The half of the store's capacity in which the key counts; see ``IdempotencyBounds``.
+    /// The half of the store's capacity to which the key belongs; see ``IdempotencyBounds``.
     package var pool: IdempotencyPool { network == nil ? .accounts : .addresses }
 }
 
@@ -62,13 +63,13 @@ public struct IdempotencyClaim: Hashable, Sendable {
 public enum ClaimOutcome: Hashable, Sendable {
     /// The key was free and now belongs to the claim. The caller must execute the request, and then finish or release the key.
     case claimed
-    /// Another claim of the same request has the key. The associated value is the time until the lease of this claim ends. The key becomes
-    /// free at the end of the lease, or earlier if the claim releases the key.
+    /// Another claim of the same request has the key, because the server is still executing the request. The associated value is the time
+    /// until the lease of this claim ends. The key becomes free at the end of the lease, or earlier if the server releases the key.
     case running(Duration)
-    /// The key is running or finished, but for a request with another fingerprint.
+    /// Another request has the same key but another fingerprint. The server is executing this request or has executed it.
     case otherRequest
-    /// The same request was executed. If its response was stored, the associated value is the response as the store received it, with an
-    /// encrypted body. Otherwise, the value is `nil`.
+    /// The same request was executed. The associated value is its stored response, whose body is still encrypted; `nil` if no response was
+    /// stored.
     case finished(IdempotentResponse?)
     /// The client has used its share of the ``IdempotencyBounds``. The associated value is the time until the client's first finished key
     /// expires, or 60 s if the client has no finished key.
@@ -77,14 +78,14 @@ public enum ClaimOutcome: Hashable, Sendable {
 
 /// The secret with which the server hashes idempotency keys, clients and requests before it stores them.
 ///
-/// The server also derives the keys that encrypt stored responses from this secret. With another secret, the server doesn't find the stored
-/// keys. So if you change the secret, the server executes repetitions of earlier requests again.
+/// The server also derives the keys that encrypt stored responses from this secret. After a change of the secret, the server doesn't find
+/// the stored keys. It then executes repetitions of earlier requests again.
 ///
 /// ```swift
 /// let secret = IdempotencySecret(SymmetricKey(data: bytes))
 /// ```
 public struct IdempotencySecret: Sendable {
-    /// The key of the hashes of keys and requests.
+    /// The HMAC key for the digests of idempotency keys and requests, and for the keys that encrypt responses.
     private let digests: SymmetricKey
     /// The secret of the digests of clients and networks.
     private let clients: KeySecret

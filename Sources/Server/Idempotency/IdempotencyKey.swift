@@ -17,8 +17,8 @@ public struct IdempotencyKey: Hashable, Sendable {
         case empty
         /// The key has more than ``IdempotencyKey/maximumLength`` bytes, without quotes and escapes.
         case tooLong
-        /// The value contains characters that are not allowed, a quoted string has no closing quote, or the request has several fields with
-        /// the name.
+        /// The value contains characters that are not allowed, a quoted string has no closing quote, or the request has several
+        /// `Idempotency-Key` fields.
         case malformed
     }
 

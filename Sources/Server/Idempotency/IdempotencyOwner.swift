@@ -6,8 +6,8 @@ public import RateLimiting
 /// so no client gets the response of another client. Each client also has its own share of the capacity of a store; see
 /// ``IdempotencyBounds``.
 ///
-/// Choose an identity that stays the same when the client repeats a request. A phone can change its network between two attempts. So the
-/// keys of authorized requests should belong to the account:
+/// Choose an identity that stays the same when the client repeats a request. For example, a phone can change its network between two
+/// attempts. So the keys of authorized requests should belong to the account:
 ///
 /// ```swift
 /// router.group("/orders").idempotent(by: keys) { _, context in .account(context.account.id) }
@@ -24,8 +24,8 @@ public enum IdempotencyOwner: Sendable {
     /// network together have one share of the capacity.
     case address(any PartitionKey, network: any PartitionKey)
 
-    /// The value whose digest identifies the client. Addresses and secrets have no prefix, because earlier versions had none. So the server
-    /// still finds the keys that these versions stored.
+    /// The value whose digest identifies the client. Only accounts have a prefix. Earlier versions used no prefix for addresses and
+    /// secrets, and the server must still find the keys that these versions stored.
     var key: any PartitionKey {
         switch self {
         case .account(let id): PrefixedKey(prefix: "account", key: id)

@@ -12,8 +12,8 @@ public import HTTPTypes
 /// | running | ``claim(_:lease:at:)`` | ``finish(_:with:until:)``, ``release(_:)``, or the end of the lease |
 /// | finished | ``finish(_:with:until:)`` | the expiry |
 ///
-/// Each method is atomic, also between processes that share the store. The caller passes the time as a `Date` of the wall clock. Monotonic
-/// clocks are not suitable, because different processes, and a process after a restart, must use the same time.
+/// Each method is atomic, also between processes that share the store. The caller passes the time as a `Date` of the wall clock. A
+/// monotonic clock is not suitable, because its times can't be compared between processes or after a restart.
 ///
 /// ``MemoryIdempotencyStore`` is for one process. Its keys are lost when the process ends. `SQLiteIdempotencyStore` and
 /// `PostgresIdempotencyStore` store keys on disk: a key that was claimed or finished before a crash is still claimed or finished after the
@@ -21,8 +21,8 @@ public import HTTPTypes
 public protocol IdempotencyStore: Sendable {
     /// The identity of the object with which this store accesses its database, such as a connection pool.
     ///
-    /// A store of other data, for example of sessions, can use the same object. The store of sessions can then change a session and finish
-    /// the idempotency key in one transaction. After a crash, either both changes are stored or neither of them.
+    /// A store of other data, such as sessions, can use the same object. That store can then change a session and finish the idempotency
+    /// key in one transaction. After a crash, either both changes are stored or neither of them.
     ///
     /// The default is `nil`, for a store that shares its database with no other store.
     var database: ObjectIdentifier? { get }
@@ -30,8 +30,8 @@ public protocol IdempotencyStore: Sendable {
     /// Claims a key. If several callers claim a free key concurrently, exactly one gets ``ClaimOutcome/claimed``.
     ///
     /// When a lease ends, the key becomes free, because the process that claimed the key has probably crashed. The next claim then takes
-    /// the key, even if its fingerprint differs. If a new key exceeds the ``IdempotencyBounds``, the store refuses the new key, and doesn't
-    /// remove a key that has not expired.
+    /// the key, even if its fingerprint differs. If a new key would exceed the ``IdempotencyBounds``, the store refuses the new key. It
+    /// never removes another key early to make room.
     /// - Parameters:
     ///   - claim: The claim of the request.
     ///   - lease: The time after which the key becomes free if the caller has neither finished nor released it.
@@ -45,8 +45,8 @@ public protocol IdempotencyStore: Sendable {
     ///   - claim: The claim that has the key.
     ///   - response: The response, with an encrypted body; `nil` if the request was executed but its response can't be stored.
     ///   - expiry: The time at which the key becomes free.
-    /// - Returns: Whether the key was finished. If the claim has lost the key to another claim or to a sweep, or if the key is finished
-    ///   already, the store changes nothing and returns `false`.
+    /// - Returns: Whether the key was finished. The result is `false` if another claim has the key, if a sweep has removed the key, or if
+    ///   the key is finished already. The store then changes nothing.
     /// - Throws: Errors of the storage. The caller can't know whether the key was finished.
     @discardableResult
     func finish(_ claim: IdempotencyClaim, with response: IdempotentResponse?, until expiry: Date) async throws -> Bool
@@ -70,7 +70,7 @@ public protocol IdempotencyStore: Sendable {
 }
 
 extension IdempotencyStore {
-    /// `nil`: the store has no database that other stores could share.
+    /// `nil`, as for a store that has no database that other stores could use.
     public var database: ObjectIdentifier? { nil }
 }
 
@@ -96,8 +96,8 @@ public struct IdempotentResponse: Hashable, Sendable {
     /// Creates a response with the safe fields of `headers`. The result is `nil` if the body has more than ``maximumBodySize`` bytes.
     /// - Parameters:
     ///   - status: The HTTP status code.
-    ///   - headers: The header fields. Fields that ``isSafe(_:)`` doesn't allow are dropped.
-    ///   - body: The body.
+    ///   - headers: The header fields. The initializer drops fields that ``isSafe(_:)`` doesn't allow.
+    ///   - body: The body, not encrypted.
     public init?(status: Int, headers: HTTPFields, body: [UInt8]) {
         guard body.count <= Self.maximumBodySize else { return nil }
         self.init(status: status, headers: headers, storedBody: body)
@@ -119,7 +119,7 @@ public struct IdempotentResponse: Hashable, Sendable {
     /// - Parameters:
     ///   - value: The value to encode.
     ///   - status: The HTTP status code.
-    ///   - headers: Further header fields. Fields that ``isSafe(_:)`` doesn't allow are dropped.
+    ///   - headers: Further header fields. The method drops fields that ``isSafe(_:)`` doesn't allow.
     ///   - encoder: The encoder of the body.
     /// - Throws: ``TooLargeToStore`` if the body has more than ``maximumBodySize`` bytes; errors of the encoder.
     public static func json(
@@ -141,8 +141,8 @@ public struct IdempotentResponse: Hashable, Sendable {
 
     /// Returns the response with an encrypted body (AES-256-GCM with a random nonce). Stores contain responses in this form.
     ///
-    /// The encryption key depends on the server's secret and on the client's idempotency key, which no store contains. So an attacker who
-    /// has the database and the server's secret still can't read the body without the idempotency key.
+    /// The encryption key depends on the server's secret and on the client's idempotency key, and no store contains either of them. So an
+    /// attacker who has the database and the server's secret still needs the idempotency key to read the body.
     /// - Throws: `CryptoKitError`.
     package func sealed(for claim: IdempotencyClaim) throws -> IdempotentResponse {
         var response = self
@@ -164,8 +164,8 @@ public struct IdempotentResponse: Hashable, Sendable {
     ///
     /// A store saves three groups of fields: fields that describe the body (`Content-Type`, `Content-Language`, `Content-Disposition`,
     /// `Content-Location`, `ETag`, `Last-Modified`), the address of the created resource (`Location`), and fields for caching
-    /// (`Cache-Control`, `Vary`). A store saves no other fields, such as fields that identify a user (`Set-Cookie`), and fields of a single
-    /// response (`Date`, `X-Request-Id`).
+    /// (`Cache-Control`, `Vary`). It saves no other fields. For example, it drops fields that identify a user (`Set-Cookie`), and fields
+    /// that belong to a single response (`Date`, `X-Request-Id`).
     public static func isSafe(_ name: HTTPField.Name) -> Bool { safe.contains(name) }
 
     private static let safe: Set<HTTPField.Name> = [
@@ -175,8 +175,8 @@ public struct IdempotentResponse: Hashable, Sendable {
 
     /// Returns whether a response with this status is final, so that the server sends it again to repetitions.
     ///
-    /// 408, 429 and 5xx are not final. With these statuses, the server has not executed the request, or doesn't know whether it has. It
-    /// then releases the key, and executes a repetition.
+    /// The statuses 408, 429 and 5xx are not final. With these statuses, the server has not executed the request, or it is not certain that
+    /// the server has executed the request. The server then releases the key, and executes a repetition.
     public static func isFinal(_ status: Int) -> Bool { status < 500 && status != 408 && status != 429 }
 }
 
@@ -188,8 +188,8 @@ extension HTTPFields {
         return (try? JSONEncoder().encode(pairs)).map { String(decoding: $0, as: UTF8.self) } ?? "[]"
     }
 
-    /// Parses the text of `stored`. The result is `nil` if the text is not an array of pairs. The initializer drops pairs with an invalid
-    /// name.
+    /// Parses the text of `stored`. The initializer drops pairs with an invalid name, and returns `nil` if the text is not an array of
+    /// pairs.
     package init?(stored text: String) {
         guard let pairs = try? JSONDecoder().decode([[String]].self, from: Data(text.utf8)) else { return nil }
         self.init()

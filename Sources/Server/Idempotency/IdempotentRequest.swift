@@ -3,9 +3,10 @@ import Synchronization
 
 /// A request that has claimed an idempotency key and is being executed.
 ///
-/// With this value, a handler finishes the key in the transaction of its work, so the database commits both or neither. If the handler
-/// doesn't finish the key, the middleware finishes the key after the work. If the process crashes between these two steps, the key stays
-/// claimed until its lease ends. After that, the server executes a repetition a second time.
+/// After the work, the key must be finished: the store saves the response to the request under the key. With this value, a handler finishes
+/// the key in the same transaction as its work. The database then commits both or neither of them. If the handler doesn't finish the key,
+/// the middleware finishes it after the work. If the process crashes between the work and this step, the key stays claimed until its lease
+/// ends. After that, the server executes a repetition a second time.
 ///
 /// Handlers use `IdempotentRequest.commit` of `ServerMiddleware`, which passes the ``current`` request to a closure:
 ///
@@ -28,26 +29,26 @@ public final class IdempotentRequest: Sendable {
     private struct State {
         /// The value of `expiry`; `nil` before the first read.
         var expiry: Date?
-        /// The response with which the next store that writes a change must finish the key.
+        /// The response to store with the key when a store writes its next change; `nil` if the response is not known yet.
         var effect: IdempotentResponse?
-        /// Whether a transaction has finished the key. If so, the middleware doesn't finish it again.
+        /// Whether a transaction has finished the key. If so, the middleware doesn't finish the key again.
         var isFinished = false
     }
 
     /// The claim that has the key while its lease lasts.
     public let claim: IdempotencyClaim
-    /// The time for which the finished key is stored.
+    /// The time for which the store keeps the finished key.
     private let lifetime: Duration
     /// The wall clock.
     private let now: @Sendable () -> Date
-    /// The database of the key's store; `nil` if no other store can share it.
+    /// The database of the store that contains the key; `nil` if no other store can use this database.
     private let database: ObjectIdentifier?
     private let state = Mutex(State())
 
     /// Creates a request.
     /// - Parameters:
     ///   - claim: The claim that has the key.
-    ///   - lifetime: The time for which the finished key is stored.
+    ///   - lifetime: The time for which the store keeps the finished key.
     ///   - database: The database of the key's store; see ``IdempotencyStore/database``.
     ///   - now: The wall clock.
     package init(
@@ -61,8 +62,8 @@ public final class IdempotentRequest: Sendable {
 
     /// The time at which the finished key expires.
     ///
-    /// The first read computes the time, and later reads return the same time. If a transaction runs again after a lost connection, it
-    /// therefore stores the same values, and the store recognizes them.
+    /// The first read computes the time, and later reads return the same time. If the connection to the database is lost, the transaction
+    /// can run a second time. It then stores the same values, so the store recognizes them.
     public var expiry: Date {
         state.withLock { state in
             let expiry = state.expiry ?? now().addingTimeInterval(lifetime / .seconds(1))
@@ -75,10 +76,10 @@ public final class IdempotentRequest: Sendable {
     /// - Throws: `CryptoKitError`.
     public func stored(_ response: IdempotentResponse) throws -> IdempotentResponse { try response.sealed(for: claim) }
 
-    /// Records that a transaction finishes the key, so that the middleware doesn't finish it after the response.
+    /// Records that a transaction finishes the key, so that the middleware doesn't finish it again after the response.
     ///
-    /// Stores of keys call this method within the transaction, after the statement that finishes the key. If the transaction fails,
-    /// `commit` reverts the record.
+    /// A store of keys calls this method within the transaction, after the statement that finishes the key. If the transaction fails,
+    /// `commit` removes this record.
     public func noteFinished() { state.withLock { $0.isFinished = true } }
 
     /// Records that the transaction has failed. The middleware then releases or finishes the key after the route.
@@ -89,19 +90,20 @@ public final class IdempotentRequest: Sendable {
 
     /// Executes the work of a request whose response is known before the work.
     ///
-    /// A store that shares the database with the keys reads the response with `IdempotentEffect.current(in:)`, and finishes the key in the
-    /// transaction of its write. The work may contain only one write of such a store. A second write would fail, because the key is already
-    /// finished.
+    /// A store of other data can use the same database as the store of the keys. Such a store reads the response with
+    /// `IdempotentEffect.current(in:)`, and finishes the key in the transaction of its write. The work may contain only one write of such a
+    /// store. A second write would fail, because the key is already finished.
     /// - Parameters:
     ///   - response: The response to repetitions; `nil` if it can't be stored. With `nil`, no store finishes the key.
-    ///   - work: The work.
+    ///   - work: A closure that does the work of the request.
     package func expecting<Value>(_ response: IdempotentResponse?, _ work: () async throws -> Value) async rethrows -> Value {
         state.withLock { $0.effect = response }
         defer { state.withLock { $0.effect = nil } }
         return try await work()
     }
 
-    /// Returns the response with which a write to the database must finish the key; `nil` if the key is in another database.
+    /// Returns the response with which a write to a database must finish the key; `nil` if the response is not known yet, or if the key is
+    /// in another database.
     fileprivate func effect(in database: ObjectIdentifier) -> IdempotentResponse? {
         self.database == database ? state.withLock(\.effect) : nil
     }
@@ -116,7 +118,7 @@ package struct IdempotentEffect: Sendable {
     /// The response to repetitions. It is not encrypted yet.
     package let response: IdempotentResponse
 
-    /// Returns the key that the calling task must finish when it changes a database.
+    /// Returns the key that the calling task must finish in its next change of a database.
     /// - Parameter database: The object that identifies the database; see ``IdempotencyStore/database``.
     /// - Returns: `nil` if the task's request has no key, if its response is not known yet, or if the key is in another database.
     package static func current(in database: AnyObject) -> IdempotentEffect? {
@@ -127,11 +129,11 @@ package struct IdempotentEffect: Sendable {
     }
 }
 
-/// An error that rolls back the transaction of a request whose key belongs to another request.
+/// An error that rolls back a transaction, because its request has lost its key to a repetition.
 ///
-/// The lease of the key ended while the server executed the request, and a repetition has claimed the key. The repetition does the work, so
-/// the transaction of the first request must change nothing. The middleware converts the error to 409 `REQUEST_CONFLICT` with a Retry-After
-/// of one second.
+/// This happens if the lease of the key ends while the server executes the request, and a repetition claims the key. The repetition then
+/// does the work, so the transaction of the first request must change nothing. The middleware converts the error to 409 `REQUEST_CONFLICT`
+/// with a Retry-After of one second.
 public struct LostIdempotencyKey: Error {
     /// Creates the error.
     public init() {}

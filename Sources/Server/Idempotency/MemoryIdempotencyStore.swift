@@ -4,8 +4,8 @@ import Synchronization
 
 /// A store of idempotency keys in the memory of one process.
 ///
-/// Use this store in tests, and for servers that run as one process and can lose their keys: after a restart, a server executes a repeated
-/// request again. Also, a transaction of a database can't finish keys of this store. For other servers, use `SQLiteIdempotencyStore` or
+/// Use this store in tests, and for a server that runs as one process and can lose its keys. After a restart, the server executes a
+/// repeated request again. A database transaction can't finish a key of this store. For other servers, use `SQLiteIdempotencyStore` or
 /// `PostgresIdempotencyStore`.
 ///
 /// ```swift
@@ -74,10 +74,9 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
 ///
 /// Invariants: `pools`, `clients` and `networks` are the sums of the sizes in `entries`. `clients` and `networks` contain no zeros.
 /// `firstEnd` is not later than the earliest end of an entry. The `firstExpiry` of a client is not later than the earliest expiry of its
-/// finished keys. After the removal of a key, `firstEnd` and `firstExpiry` can be earlier than necessary, until `removeExpired(at:)`
-/// computes them again.
+/// finished keys. After a key was removed, `firstEnd` and `firstExpiry` can be too early, until `removeExpired(at:)` computes them again.
 private struct IdempotencyTable {
-    /// A stored key.
+    /// A stored key with its state and its size.
     struct Entry {
         /// The state of the key. A free key has no entry.
         enum State {
@@ -93,7 +92,7 @@ private struct IdempotencyTable {
         var state: State
         /// The end of the lease of a running key, or the expiry of a finished key.
         var endsAt: Date
-        /// The bytes that the key counts for.
+        /// The number of bytes that the key uses of the capacity.
         var size: Int
     }
 
@@ -165,8 +164,8 @@ private struct IdempotencyTable {
         entries[key] = nil
     }
 
-    /// Removes the keys whose lease or expiry has ended, and computes `firstEnd` and each `firstExpiry` again. O(n) for n keys if a key has
-    /// ended, otherwise O(1).
+    /// Removes the keys whose lease or expiry has ended. The method then computes `firstEnd` and each `firstExpiry` again. O(n) for n keys
+    /// if a key has ended, otherwise O(1).
     mutating func removeExpired(at now: Date) {
         guard firstEnd <= now else { return }
         for key in entries.filter({ $0.value.endsAt <= now }).map(\.key) { remove(key) }

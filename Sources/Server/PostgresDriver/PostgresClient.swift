@@ -2,7 +2,7 @@ public import CoreMetrics
 public import Logging
 import Timekeeping
 
-/// A client of PostgreSQL: statements and transactions over a pool of connections.
+/// A client of PostgreSQL that executes statements and transactions over a pool of connections.
 ///
 /// ```swift
 /// let client = PostgresClient(try PostgresSettings(url: "postgres://app@localhost/holdfast"), logger: logger)
@@ -83,7 +83,7 @@ public final class PostgresClient: PostgresExecutor {
     /// made.
     ///
     /// The closure may run more than once, even after the changes of an earlier run were committed. So create ids before the call, and
-    /// write statements so that a repetition finds the ids. The transaction is repeated
+    /// write statements so that a repetition finds the rows with these ids. The client repeats the transaction
     /// - after a conflict with another transaction (40001, 40P01), at most 5 times, after a jittered delay;
     /// - on another connection after a connection was lost, until `queryTimeout` has passed. If the commit had been sent, its outcome is
     ///   unknown.
@@ -147,7 +147,7 @@ public final class PostgresClient: PostgresExecutor {
 }
 
 extension PostgresClient {
-    /// The outcome of an attempt.
+    /// The outcome of one attempt to execute a transaction.
     private enum Attempt<Value> {
         /// The transaction was committed.
         case value(Value)
@@ -157,8 +157,10 @@ extension PostgresClient {
         case failed(DriverFailure, mayHaveCommitted: Bool)
     }
 
-    /// Repeats attempts according to the rules, until `queryTimeout` has passed since the call.
-    /// - Parameter attempt: A closure that receives the deadline for a connection, and whether an earlier attempt may have committed.
+    /// Attempts a transaction, and repeats it after failures that a repetition may resolve (see ``RetryVerdict``). No repetition begins
+    /// after `queryTimeout`.
+    /// - Parameter attempt: Makes one attempt. It receives the deadline for getting a connection, and whether an earlier attempt may have
+    ///   committed.
     /// - Throws: The error of the last attempt; `outcomeUnknown` if an attempt may have committed.
     private func repeating<Value>(_ attempt: (Duration, Bool) async throws -> Attempt<Value>) async throws -> Value {
         let clock = driver.clock
@@ -198,7 +200,7 @@ extension PostgresClient {
 }
 
 extension DriverFailure {
-    /// The error that is thrown after the last repetition.
+    /// The error that the client throws for this failure after the last repetition.
     fileprivate var error: PostgresError {
         switch self {
         case .refused(let state): .refused(state)

@@ -1,7 +1,6 @@
-/// A type that executes statements. A client executes each statement in a separate transaction. A transaction executes all its statements
-/// together.
+/// A type that executes statements: a client or a transaction. A client executes each statement in a separate transaction.
 ///
-/// A function that takes any executor can run alone, or as a part of a caller's transaction.
+/// Use it as the parameter of a function whose statements can run alone or within a caller's transaction.
 public protocol PostgresExecutor: Sendable {
     /// Executes a statement. If the statement is outside of a transaction, its changes are durable when this method returns.
     ///

@@ -57,8 +57,8 @@ public final class PostgresTransaction: PostgresExecutor {
         }
     }
 
-    /// Begins a statement.
-    /// - Returns: The connection, if the transaction has one.
+    /// Changes the state to `executing` before statements are sent.
+    /// - Returns: The connection; `nil` before the first statement, when the transaction has none.
     private func begin() throws -> ConnectionPool.ConnectionID? {
         try state.withLock { state in
             switch state {
@@ -75,7 +75,7 @@ public final class PostgresTransaction: PostgresExecutor {
         }
     }
 
-    /// Commits.
+    /// Commits the transaction.
     /// - Parameter confirmsEarlierCommits: Whether the commit must also wait for earlier commits, because an earlier attempt may have
     ///   committed.
     /// - Returns: The failure, and whether it occurred before the commit was sent; `nil` after a success.
@@ -102,7 +102,7 @@ public final class PostgresTransaction: PostgresExecutor {
         }
     }
 
-    /// Rolls back.
+    /// Rolls the transaction back.
     /// - Returns: The error of the transaction; `nil` if there was none.
     func abandon() -> DriverFailure? {
         let last = state.withLock { state in
@@ -133,7 +133,7 @@ extension PostgresSettings {
 }
 
 extension DriverFailure {
-    /// The error that a closure receives for a failure within its transaction.
+    /// The error that the statements of a transaction throw for this failure.
     fileprivate var thrown: any Error {
         switch verdict(mayHaveCommitted: false) {
         case .stop(let error): error

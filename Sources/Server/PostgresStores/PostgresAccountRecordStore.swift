@@ -8,9 +8,11 @@ import Synchronization
 
 /// A store of the links, the former addresses and the devices of accounts in PostgreSQL. It also removes accounts.
 ///
-/// Only the digests of links are stored. Each change first locks the row of its account, so changes of one account are applied one after
-/// the other. A change to a new address first claims the address, and then reads the former addresses of other accounts. If a concurrent
-/// change releases the address, the claim waits for its commit. So the read sees this change (under READ COMMITTED).
+/// The store contains only the digests of links. Each change first locks the row of its account, so changes of one account are applied one
+/// after the other.
+///
+/// A change to a new address first claims the address, and then reads the former addresses of other accounts. If a concurrent change
+/// releases the address, the claim waits until that change is committed. So the read, which uses READ COMMITTED, sees the released address.
 ///
 /// Removed rows stay in dead tuples and in the write-ahead log until PostgreSQL overwrites them, at a time that it chooses. ``scrub()``
 /// can't change this and does nothing.
@@ -24,7 +26,7 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
     /// Creates the store. Does no I/O.
     /// - Parameters:
     ///   - database: The database, with the tables of ``PostgresSchema``.
-    ///   - emailKeys: The keys of addresses, the same as those of ``PostgresAccountRepository``.
+    ///   - emailKeys: The secret under which the database stores addresses. Pass the same value as to ``PostgresAccountRepository``.
     public init(_ database: PostgresDatabase, emailKeys: EmailKeys) {
         (self.database, self.emailKeys) = (database, emailKeys)
     }
@@ -36,7 +38,7 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
 
     /// Adds a link. If a link with the same digest exists already, nothing is added, so the operation can be repeated.
     ///
-    /// The lock of the account's row prevents a link from being added while the account is removed.
+    /// The method locks the account's row, so that no link is added while another transaction removes the account.
     /// - Parameter link: The link, as a digest. Its account is `nil` for the link of a registration.
     /// - Throws: `StoreFailure`, also if the account of the link doesn't exist.
     public func insert(_ link: StoredLink) async throws {
@@ -86,14 +88,14 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
 
     // MARK: - Changes
 
-    /// Returns whether an account can have an address. Returns `false` if another account has the address, or had it before and can still
+    /// Returns whether an account can get an address. Returns `false` if another account has the address, or had it before and can still
     /// restore it. Both checks take one round trip.
     ///
     /// Another request can take the address after this call. So use the result only to report a taken address early: ``change(_:at:_:)``
     /// checks the address again.
     /// - Parameters:
     ///   - email: The address. Uppercase and lowercase letters are equal.
-    ///   - account: The account that may have the address; `nil` for a new account.
+    ///   - account: The account that wants the address, which it may have already; `nil` for a new account.
     ///   - now: The present time. An account can restore a former address until the address expires.
     /// - Throws: `StoreFailure`.
     public func isAvailable(_ email: EmailAddress, to account: Account.ID?, at now: Date) async throws -> Bool {
@@ -111,7 +113,7 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
         }
     }
 
-    /// Returns the record of an account, without a lock.
+    /// Returns the record of an account (the account with its former addresses and links), without a lock.
     /// - Parameters:
     ///   - id: The account.
     ///   - now: The present time. Expired links and expired former addresses are not part of the record.
@@ -158,13 +160,14 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
         return (record, try row.value(Account.columnCount))
     }
 
-    /// Changes an account with its links and former addresses, and applies the effects of the record, in one transaction.
+    /// Changes the record of an account (the account with its former addresses and links) in one transaction. The transaction also applies
+    /// the ``AccountRecord/effects`` of the changed record: it enqueues emails, ends sessions, and removes tokens.
     ///
     /// The same transaction stores the response to the current request under its idempotency key, if the key is in the same database.
     /// Repetitions of the request then receive this response.
     ///
-    /// The row of the account stores the id of the change. If the response of a commit was lost, the repeated transaction finds this id and
-    /// returns the value of the earlier run.
+    /// The row of the account stores the id of the change. If the response of a commit was lost, the driver repeats the transaction. The
+    /// repetition finds this id and returns the value of the earlier run.
     /// - Parameters:
     ///   - id: The account.
     ///   - now: The present time. Expired links and expired former addresses are not part of the record.
@@ -286,7 +289,8 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
     ///   - family: The family of the device that signed in.
     ///   - id: The account.
     ///   - now: The time of the sign-in, which is stored with a new family.
-    /// - Returns: Whether the account has other families, but not this one. In this case, the caller sends the notice of a new device.
+    /// - Returns: Whether the family is new and the account already had other families. In this case, the caller sends an email about a new
+    ///   device.
     /// - Throws: `StoreFailure`, also if the account doesn't exist.
     public func noteDevice(family: String, of id: Account.ID, at now: Date) async throws -> Bool {
         let known = try await database.execute(
@@ -316,8 +320,8 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
         }
     }
 
-    /// Returns data of an account that other methods don't return: the last use, queued emails, recently sent reset emails, and links "this
-    /// was not me". The call takes one round trip.
+    /// Returns data of an account that other methods don't return: the last use, queued emails, recently sent reset emails, and "this was
+    /// not me" links. The call takes one round trip.
     /// - Complexity: O(n) for n queued emails.
     /// - Parameter account: The account, whose address selects the queued emails without an account id.
     /// - Throws: `StoreFailure`.
@@ -345,7 +349,7 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
         }
     }
 
-    /// Returns the families of devices and the times of their first sign-ins, in the order of the families.
+    /// Returns the device families of an account, sorted by name, each with the time of its first sign-in.
     /// - Parameter id: The account. An unknown account has no families.
     /// - Throws: `StoreFailure`.
     public func devices(of id: Account.ID) async throws -> [(family: String, firstSeenAt: Date)] {
@@ -357,13 +361,14 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
 
     // MARK: - Removal
 
-    /// Returns accounts to remove, in the order of their ids, with three statements.
+    /// Returns accounts that can be removed, sorted by id, with three statements. These are the deleted accounts whose grace time has
+    /// ended, and unused accounts with an unverified address.
     /// - Parameters:
     ///   - now: The present time. A deleted account is a candidate from the end of its grace time.
-    ///   - unverifiedSince: The method returns unverified accounts that were created before this time and not used since; `nil` to return
-    ///     none of them.
+    ///   - unverifiedSince: The method also returns accounts whose address is unverified, if they were created before this time and not
+    ///     used since. Pass `nil` to omit these accounts.
     ///   - limit: The largest number of accounts.
-    /// - Returns: The accounts with their present addresses, former addresses and unconfirmed new addresses.
+    /// - Returns: The accounts with their present addresses, their former addresses, and new addresses that were not confirmed yet.
     /// - Throws: `StoreFailure`, also if a row can't be decoded.
     /// - Complexity: O(n) for n deleted accounts whose grace time has ended and unverified accounts that are older than `unverifiedSince`.
     public func purgeCandidates(at now: Date, unverifiedSince: Date?, limit: Int) async throws -> [PurgeCandidate] {
@@ -382,8 +387,8 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
         }
     }
 
-    /// The SQL condition that the address of an account is not verified, and that the account was not used since the time `$2`. If `$2` is
-    /// `NULL`, the condition is true for no account.
+    /// An SQL condition for accounts whose address is not verified and that were not used since the time `$2`. If `$2` is `NULL`, the
+    /// condition is true for no account.
     private static let isUnused: PostgresStatement = """
         purge_at IS NULL AND NOT is_verified AND created_at < $2 AND (active_at IS NULL OR active_at < $2)
             AND NOT EXISTS (SELECT 1 FROM session WHERE session.account_id = account.id AND session.refreshed_at >= $2)
@@ -398,22 +403,23 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
     private static let formerAddressesOfCandidates: PostgresStatement = """
         SELECT account_id, email FROM former_address WHERE account_id = ANY($1)
         """
-    /// Reads the recipients of the links of several accounts.
+    /// Reads the addresses to which the links of several accounts were sent.
     private static let linkedAddressesOfCandidates: PostgresStatement = """
         SELECT account_id, email FROM account_link WHERE account_id = ANY($1)
         """
 
-    /// Removes the accounts that are still candidates, each in its own transaction.
+    /// Removes those of the given accounts that are still candidates (see ``purgeCandidates(at:unverifiedSince:limit:)``), each in its own
+    /// transaction.
     ///
     /// If a transaction fails, the method throws, and the accounts before it stay removed. Call the method again with the same ids; it
     /// skips the removed accounts.
     /// - Parameters:
     ///   - ids: The accounts. Unknown ids are ignored.
     ///   - now: The present time.
-    ///   - unverifiedSince: The method removes unverified accounts that were created before this time and not used since; `nil` to remove
-    ///     none of them.
-    ///   - isForced: Whether the accounts are removed even if they aren't candidates. Pass `true` to remove the accounts of a list of
-    ///     earlier purges after a backup was restored.
+    ///   - unverifiedSince: An account with an unverified address is a candidate if it was created before this time and not used since.
+    ///     Pass `nil` to keep these accounts.
+    ///   - isForced: Whether to remove the accounts even if they aren't candidates. After a backup was restored, pass `true` to remove the
+    ///     accounts that were purged since the backup.
     /// - Returns: The removed accounts.
     /// - Throws: `StoreFailure`.
     public func purge(_ ids: [Account.ID], at now: Date, unverifiedSince: Date?, isForced: Bool) async throws -> [Account.ID] {
@@ -424,8 +430,8 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
 
     /// Removes an account with all rows that refer to it, and records the removal.
     ///
-    /// The transaction first locks the account's row. A later statement then checks the condition, so it sees a session that was opened
-    /// before the lock.
+    /// The transaction first locks the account's row. A second statement checks whether the account is still a candidate. So the check sees
+    /// a session that was opened before the lock.
     /// - Returns: Whether the account was removed.
     private func purge(_ id: Account.ID, at now: Date, _ unverifiedSince: Date?, _ isForced: Bool) async throws -> Bool {
         // This id identifies the removal. If the response was lost, the repeated transaction recognizes the removal by this id.
@@ -486,10 +492,10 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
         "DELETE FROM account WHERE id = $1",
     ]
 
-    /// Returns removals that are not listed yet, oldest first.
+    /// Returns removed accounts that the list of removals doesn't contain yet, oldest removal first.
     ///
-    /// The list of removals is outside of the database. After a backup was restored, the operator can therefore remove the listed accounts
-    /// again.
+    /// The list of removals is stored outside of the database. If an operator restores a backup of the database, the list shows which
+    /// accounts must be removed again.
     /// - Parameter limit: The largest number of removals.
     /// - Throws: `StoreFailure`.
     public func unlistedPurges(limit: Int) async throws -> [ListedPurge] {
@@ -499,7 +505,7 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
         ).rows.map { ListedPurge(id: Account.ID(rawValue: try $0.value(0)), purgedAt: try $0.value(1)) }
     }
 
-    /// Marks removals as listed. Call it after the list is on disk.
+    /// Records that the list of removals contains the given accounts. Call this method after the list is on disk.
     /// - Parameter ids: The removed accounts. Unknown ids are ignored.
     /// - Throws: `StoreFailure`.
     public func markListed(_ ids: [Account.ID]) async throws {
@@ -576,7 +582,7 @@ extension StoredLink {
 }
 
 extension FormerAddress {
-    /// Decodes a row with the address, the time of its replacement and the time of its expiry.
+    /// Decodes a row with a former address, the time at which it was replaced, and the time at which it expires.
     fileprivate init(row: PostgresRow) throws {
         guard let email = try? EmailAddress(row.value(0)) else { throw StoreFailure.corruptRow(of: "former_address") }
         self.init(email: email, replacedAt: try row.value(1), expiresAt: try row.value(2))

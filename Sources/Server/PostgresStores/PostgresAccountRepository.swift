@@ -65,8 +65,9 @@ public struct PostgresAccountRepository: AccountRepository {
             taken.formUnion(reserved)
             let repeated = try await Self.added(taken.map { rows[$0].account.id }, in: transaction)
             if emailKeys.isRotating || !reserved.isEmpty {
-                // Removes the claims of refused accounts. An account is refused if another account can restore its address. While a secret
-                // is replaced, an address has two keys; an account is also refused if one of the keys was taken.
+                // Removes the reserved addresses of refused accounts. An account is refused if another account can restore its address.
+                // While a secret is replaced, each address has two keys. In this case, an account is also refused if one of the keys was
+                // taken.
                 let refused = taken.map { rows[$0].account.id.rawValue }.filter { !repeated.contains($0) }
                 try await transaction.execute("DELETE FROM account_email WHERE account_id = ANY($1)", [.uuids(refused)])
             }
@@ -94,7 +95,7 @@ public struct PostgresAccountRepository: AccountRepository {
         return zip(rows, try await transaction.execute(checks)).filter { !$1.rows.isEmpty }.map { $0.0 }
     }
 
-    /// Returns a statement whose result has a row if another account had an address before and can still restore it.
+    /// Returns a statement that checks whether another account had an address before and can still restore it. If so, its result has a row.
     static func reservation(
         of email: EmailAddress,
         except id: Account.ID?,
@@ -143,11 +144,11 @@ public struct PostgresAccountRepository: AccountRepository {
         }
     }
 
-    /// Reads a page of accounts in the order of their ids, after a given one.
+    /// Reads the ids and addresses of up to 500 accounts, sorted by id, that follow a given id.
     private static let addresses: PostgresStatement = "SELECT id, email FROM account WHERE id > $1 ORDER BY id LIMIT 500"
 
-    /// Reserves an address for an account. If the account has reserved the address already, the statement changes no row, and its count is
-    /// 0.
+    /// Reserves an address for an account. If this account or another account has reserved the address already, the statement changes no
+    /// row.
     static let claimAddress: PostgresStatement = """
         INSERT INTO account_email (email_key, account_id) VALUES ($1, $2) ON CONFLICT (email_key) DO NOTHING
         """
@@ -222,8 +223,7 @@ public struct PostgresAccountRepository: AccountRepository {
         return (counts, total ?? 0)
     }
 
-    /// The SQL condition that a password hash is foreign. It must equal the condition of a partial index. So if you change it, add a
-    /// migration.
+    /// An SQL condition for foreign password hashes. A partial index has the same condition, so a change of it requires a migration.
     private static let foreignHashes: PostgresStatement = """
         SELECT id, password_hash FROM account
         WHERE left(password_hash, 31) <> '$argon2id$v=19$m=19456,t=2,p=1$' AND id > $1 ORDER BY id LIMIT 5000
@@ -257,7 +257,7 @@ public struct PostgresAccountRepository: AccountRepository {
     /// Finds an account by its id.
     private static let byID = "SELECT " + Account.columns + " FROM account WHERE id = $1"
 
-    /// Returns all accounts, oldest first. The result has all of them in memory, so use this method only for exports and tests.
+    /// Returns all accounts, oldest first. The method loads all accounts into memory, so use it only for exports and tests.
     /// - Throws: `StoreFailure`, also if a row can't be decoded.
     /// - Complexity: O(n log n) for n accounts.
     public func accounts() async throws -> [Account] {

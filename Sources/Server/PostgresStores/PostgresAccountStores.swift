@@ -8,9 +8,10 @@ import PostgresDriver
 /// Each operation takes at least one round trip, and writes wait until the commit is durable.
 ///
 /// If the response of the database is lost, the driver repeats the operation. Operations use ids that the caller created, so a repetition
-/// finds the result of the first execution and returns the same value. Several tasks and several servers can call all operations at the
-/// same time. Operations that change several rows lock the row of the account first, and then the rows of its sessions and tokens. After a
-/// conflict, the driver repeats the transaction.
+/// finds the result of the first execution and returns the same value.
+///
+/// Several tasks and several servers can call all operations at the same time. Operations that change several rows lock the row of the
+/// account first, and then the rows of its sessions and tokens. If two transactions conflict, the driver repeats one of them.
 ///
 /// ```swift
 /// let database = PostgresDatabase(client)
@@ -26,17 +27,17 @@ public struct PostgresAccountStores: AccountStores {
     public let sessions: any SessionStore
     /// The tokens of reset links.
     public let resetTokens: any ResetTokenStore
-    /// The tokens of the links "this was not me".
+    /// The tokens in "this was not me" links, with which users lock their accounts.
     public let accountLockTokens: any AccountLockTokenStore
     /// The links, former addresses and devices of accounts.
     public let records: any AccountRecordStore
-    /// The queue of emails, with the tools of an operator.
+    /// The queue of emails, with methods for operators.
     public let intents: any MailIntentQueue & MailQueueInspection
-    /// The reset emails that were sent recently.
+    /// The recently sent emails that clients without an account requested, such as reset emails.
     public let sentResets: any SentResetStore
     /// The audit events of accounts.
     public let audit: any AuditStore
-    /// The decoys for sign-ins of unknown addresses.
+    /// The decoys: password hashes that a sign-in checks if the address has no account, so that the duration doesn't disclose this.
     public let decoys: any DecoyStore
     /// The encrypted keys that sign access tokens.
     public let signingKeys: any SigningKeyStore
@@ -46,8 +47,9 @@ public struct PostgresAccountStores: AccountStores {
     /// - Parameters:
     ///   - database: The database, with the tables of ``PostgresSchema``.
     ///   - emailKeys: Computes the keys of addresses. All servers of the database must use the same secret.
-    ///   - server: The id with which this server is registered in ``PostgresPresence``. Each lease of an email stores this id. So if this
-    ///     server stops, other servers detect it and end its leases. Pass `nil` in a command; its leases end only at their end time.
+    ///   - server: The id with which this server is registered in ``PostgresPresence``. Each lease of an email stores this id. If this
+    ///     server stops, other servers can therefore find and end its leases. Pass `nil` in a command-line tool, whose leases end only at
+    ///     their end time.
     public init(_ database: PostgresDatabase, emailKeys: EmailKeys, server: UUID? = nil) {
         repository = PostgresAccountRepository(database, emailKeys: emailKeys)
         sessions = PostgresSessionStore(database)
@@ -70,8 +72,10 @@ public struct PostgresAccountStores: AccountStores {
     public func addKeysOfPresentSecret() async throws -> Int? { try await repository.addKeysOfPresentSecret() }
 }
 
-/// A store of the decoys' spans in PostgreSQL. All spans are one JSON text in the table `shared_value`. A change locks the row of this
-/// text, so all servers use the same decoys.
+/// A store of decoys in PostgreSQL. A decoy is a password hash that a sign-in checks if the address has no account. A `DecoySpan` selects
+/// the addresses for which the server uses a decoy.
+///
+/// All spans are one JSON text in the table `shared_value`. A change locks the row of this text, so all servers use the same decoys.
 ///
 /// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs
 /// no other store.
@@ -96,7 +100,7 @@ public struct PostgresDecoyStore: DecoyStore {
     /// more than once. If it returns the same spans, nothing is written.
     ///
     /// - Parameter change: Returns the new spans. It must have no side effects.
-    /// - Returns: The stored spans.
+    /// - Returns: The spans that are stored after the call.
     /// - Throws: `StoreFailure`.
     public func renewDecoys(_ change: @escaping @Sendable ([DecoySpan]) -> [DecoySpan]) async throws -> [DecoySpan] {
         try await database.transaction { transaction in

@@ -5,7 +5,7 @@ import Synchronization
 
 /// A store of audit events in PostgreSQL.
 ///
-/// Events are keyed by account and time, so the newest events of an account are read from one range of the index. Several servers can
+/// An index orders the events by account and time, so the newest events of an account are in one range of the index. Several servers can
 /// append and sweep at the same time.
 ///
 /// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs
@@ -80,9 +80,9 @@ public final class PostgresAuditStore: AuditStore {
         }
     }
 
-    /// Removes up to 500 old events, and the oldest events of accounts that have more than `limit` events of one kind.
+    /// Removes up to 500 old events. If an account has more than `limit` events of one kind, the method also removes the oldest of them.
     ///
-    /// For the second step, each call checks up to 1,000 pairs of account and kind, and continues where the previous call ended. The
+    /// To find such accounts, each call checks up to 1,000 pairs of account and kind, and continues where the previous call ended. The
     /// position is only in memory, so a restarted server begins with the first account.
     /// - Returns: Whether another call may remove more.
     @discardableResult

@@ -7,8 +7,9 @@ import RateLimiting
 
 /// A store of idempotency keys in a PostgreSQL database, which all servers of a deployment share.
 ///
-/// When a method returns, its change is durable. The driver repeats a transaction whose connection was lost. A repetition recognizes the
-/// change of an earlier attempt and returns the same result. Use `SQLiteIdempotencyStore` for servers on one machine.
+/// When a method returns, its change is durable. If the connection is lost during a transaction, the driver repeats the transaction. The
+/// repetition recognizes the change of the earlier attempt and returns the same result. Use `SQLiteIdempotencyStore` for servers on one
+/// machine.
 ///
 /// A route whose data is in the same database can store the response under its key in the transaction of its work. This finishes the key;
 /// see `IdempotentRequest.finish(with:in:)`.
@@ -32,7 +33,7 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
 
     /// Creates a store in a database, whose schema already has the tables.
     /// - Parameters:
-    ///   - database: The database. Transactions of the same `PostgresClient` can finish keys.
+    ///   - database: The database. If your code writes its other data with the same `PostgresClient`, its transactions can finish keys.
     ///   - bounds: The capacity; 1 GiB by default. All servers on the database should use the same bounds.
     public init(_ database: PostgresDatabase, bounds: IdempotencyBounds = IdempotencyBounds()) {
         (connections, self.bounds) = (database, bounds)
@@ -123,8 +124,8 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
     /// Finishes a running key: stores the response for repetitions of the request. For a response of at most 512 bytes, the method executes
     /// one statement. For a larger response, it executes a transaction that also changes the counted bytes.
     ///
-    /// The body of the response is already encrypted; `nil` stores no response. The store recognizes a repeated call by its expiry, so a
-    /// caller must pass the same expiry in each attempt.
+    /// The body of the response is already encrypted. If the response is `nil`, the key is finished without a response. The store
+    /// recognizes a repeated call by its expiry, so a caller must pass the same expiry in each attempt.
     /// - Returns: Whether the claim had the key.
     /// - Throws: `StoreFailure`.
     @discardableResult
@@ -187,9 +188,8 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
         return true
     }
 
-    /// Removes a running key of the claim.
-    ///
-    /// A finished key, or the key of another claim, stays.
+    /// Removes the running key of a claim, so that another request can claim the key. Does nothing if the key is finished or belongs to
+    /// another claim.
     /// - Parameter claim: The claim.
     /// - Throws: `StoreFailure`.
     public func release(_ claim: IdempotencyClaim) async throws {
@@ -224,8 +224,8 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
 }
 
 extension PostgresIdempotencyStore {
-    /// One of the 16 rows of a half of the capacity. The sum of these rows is the number of used bytes. Four bits of a key's digest select
-    /// the row, so that claims of different keys rarely wait for each other.
+    /// One of the 16 rows that together count the used bytes of a half of the capacity. Four bits of a key's digest select the row, so that
+    /// claims of different keys rarely wait for each other.
     private struct Part: Hashable {
         /// The half of the capacity: 0 for keys of accounts, 1 for keys of network addresses.
         let pool: Int
@@ -241,8 +241,8 @@ extension PostgresIdempotencyStore {
         }
     }
 
-    /// Returns statements that add to the counted bytes, in the order in which all transactions lock the rows: clients and networks by
-    /// their numbers, then the parts of the halves. Transactions that change the same rows in this order don't cause deadlocks.
+    /// Returns statements that add to the counted bytes. First come the rows of clients and networks, sorted by their numbers, and then the
+    /// rows of the halves. All transactions lock the rows in this order, so they don't cause deadlocks.
     ///
     /// - Parameters:
     ///   - owners: The bytes to add, by the number of the client or network; negative to subtract.
@@ -296,7 +296,7 @@ extension PostgresIdempotencyStore {
         )
     }
 
-    /// Reads the bytes that the client of a claim, its network and its half of the capacity use.
+    /// Reads the numbers of bytes that are in use: by the client of a claim, by its network, and in its half of the capacity.
     private static func usage(
         of claim: IdempotencyClaim,
         in transaction: PostgresTransaction
@@ -307,8 +307,8 @@ extension PostgresIdempotencyStore {
         return try usage(of: claim, found[...])
     }
 
-    /// Returns the usage from the results of statements: the sizes of the claim's `ownerColumns` in their
-    /// order, then the size of its half.
+    /// Decodes the usage of a claim from the results of several statements: first the bytes for each of the `ownerColumns`, then the bytes
+    /// of its half of the capacity.
     private static func usage(of claim: IdempotencyClaim, _ found: ArraySlice<PostgresResult>) throws -> IdempotencyUsage {
         let sizes = try found.map { try $0.rows.first?.value(0) as Int? ?? 0 }
         let owners = Dictionary(zip(claim.ownerColumns, sizes)) { $1 }
@@ -349,11 +349,12 @@ extension PostgresIdempotencyStore {
 }
 
 extension IdempotentRequest {
-    /// Finishes the key in a transaction of the database that contains it.
+    /// Stores the response to repetitions of the request under the key, in a transaction of the database that contains the key. This
+    /// finishes the key.
     ///
     /// Call it in the closure of `IdempotentRequest.commit` of `ServerMiddleware`, in the transaction of the work. The transaction's
-    /// closure may run more than once, even after an earlier run was committed. In this case, the method recognizes the key that the
-    /// earlier run has finished.
+    /// closure may run more than once, even after an earlier run was committed. In this case, the method recognizes that the earlier run
+    /// has finished the key, and doesn't throw.
     /// - Parameters:
     ///   - response: The response to repetitions, with any status. If the closure runs again, the last response is stored.
     ///   - transaction: The parameter of the closure of `PostgresClient.transaction`.
@@ -368,7 +369,7 @@ extension IdempotentRequest {
 }
 
 extension IdempotentEffect {
-    /// Finishes the key in the transaction of a change.
+    /// Stores the response under the key, in the same transaction as a change. This finishes the key.
     /// - Throws: `LostIdempotencyKey`, which must roll the transaction back; `PostgresError`.
     func finish(in transaction: PostgresTransaction) async throws { try await request.finish(with: response, in: transaction) }
 }

@@ -14,18 +14,19 @@ import Synchronization
 /// - when another server finds that the registration of the server has expired (``releaseAbandoned(at:)``).
 ///
 /// All changes of a claimed row check the end of the lease. So a server whose lease has ended can't change a row that another server has
-/// claimed meanwhile. An exception is ``settle(_:)``.
+/// claimed meanwhile. Only ``settle(_:)`` doesn't check it.
 ///
-/// The queue takes new requests of clients without an account in turn by network. So a flood of requests from one network doesn't delay the
-/// requests of other networks. It takes retries and emails to accounts by their due time.
+/// Clients without an account can request some kinds of emails, such as reset emails. Workers claim one of these new requests from each
+/// network in turn. So a flood of requests from one network doesn't delay the requests of other networks. Workers claim retries and emails
+/// to accounts in the order of their due times.
 ///
 /// Create one queue per server; several workers can use it at the same time. The queue stores in memory which network has the next turn. So
 /// each server takes the networks in turn independently of the others, and begins with the first network after a restart.
 public final class PostgresMailIntentQueue: MailIntentQueue {
     private let database: PostgresDatabase
-    /// The id of this server. Its leases store this id. It is `nil` for a command.
+    /// The id of this server, which its leases contain; `nil` for a command-line tool.
     private let server: UUID?
-    /// Decides which network's new request is claimed next. Each server has its own value in memory.
+    /// Decides from which network this queue claims the next new request. Each server has its own value in memory.
     private let turns = Mutex(MailTurns())
     /// The ids of claims that failed on this server although the database may have committed them. The next call of
     /// ``claim(limit:at:leaseEnd:includesResets:)`` releases them.
@@ -57,16 +58,16 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
         }
     }
 
-    /// Adds an intent. The method also succeeds if an earlier attempt has added the same intent. It recognizes this intent by its creation
-    /// time. If another intent has the same id, the method throws.
+    /// Adds an email to the queue. If an earlier attempt has added the same email, the method succeeds without a change. It recognizes the
+    /// email by its id, kind and creation time. If a different email has the same id, the method throws.
     private static func add(
         _ intent: MailIntent,
         by execute: (PostgresStatement, [PostgresValue]) async throws -> PostgresResult
     ) async throws {
         let added = try await execute(MailIntent.insertion, intent.values)
         guard added.count == 0 else { return }
-        // The id exists already. Either an earlier attempt has added this intent and its response was lost, or another intent has the same
-        // id.
+        // The id exists already. Either an earlier attempt has added this email and its response was lost, or a different email has the
+        // same id.
         let found = try await execute(
             "SELECT created_at FROM mail_intent WHERE id = $1 AND kind = $2",
             [.uuid(intent.id), .text(intent.subject.kind)]
@@ -76,14 +77,14 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
         }
     }
 
-    /// Claims due emails until the end of the lease.
+    /// Claims due emails for this server until `leaseEnd`.
     ///
     /// If no email is due, the method executes one statement without locks. Otherwise, the claim is one transaction. If its response is
     /// lost, the repeated transaction returns the rows that the first attempt claimed.
     ///
     /// - Parameters:
     ///   - limit: The largest number of emails.
-    ///   - now: The time of the queue.
+    ///   - now: The present time, by the clock of the queue.
     ///   - leaseEnd: The end of the lease. It identifies the lease in all later calls.
     ///   - includesResets: Whether to claim emails that clients without an account requested, such as reset emails. If `false`, the queue
     ///     claims only emails to accounts.
@@ -116,7 +117,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
         return taken.intents
     }
 
-    /// Releases the intents of failed claims that may have been committed. Otherwise, these intents would wait until their leases end.
+    /// Returns the emails of ``failedClaims`` to the queue. Otherwise, these emails would wait until their leases end.
     /// - Parameter now: The time at which they become due.
     private func releaseFailedClaims(at now: Date) async throws {
         let attempts = failedClaims.withLock { $0 }
@@ -134,9 +135,8 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     /// Chooses and claims rows in one transaction.
     /// - Parameters:
     ///   - attempt: The id of the claim. If the transaction is repeated, it finds the rows of the earlier attempt by this id.
-    ///   - before: The state of the turns before the claim. The caller replaces it by the returned state only if the transaction was
-    ///     committed.
-    /// - Returns: The claimed intents in the order in which they should be sent, the turns after the claim, and an error if a row is
+    ///   - before: The turns of the networks before the claim. After the commit, the caller replaces them by the returned turns.
+    /// - Returns: The claimed emails in the order in which they should be sent, the turns after the claim, and an error if a row is
     ///   corrupt.
     private func take(
         _ limit: Int,
@@ -183,23 +183,23 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     /// Reads the rows of a claim, in the order in which they were chosen.
     private static let claimed = "SELECT " + MailIntent.columns + " FROM mail_intent WHERE claim = $1 ORDER BY place"
 
-    /// Locks due emails: retries, emails to accounts, and emails whose lease has ended. The statement doesn't include new requests of
-    /// clients without an account.
+    /// Selects and locks due emails: retries, emails to accounts, and emails whose lease has ended. The statement doesn't include new
+    /// requests of clients without an account.
     private static let dueIntents: PostgresStatement = """
         SELECT id FROM mail_intent WHERE NOT is_fresh AND state <> 'failed' AND due_at <= $1
         ORDER BY due_at, created_at LIMIT $2 FOR UPDATE SKIP LOCKED
         """
 
-    /// Like ``dueIntents``, but without the kinds of `MailIntent.Subject.anonymousKinds`. The queue uses it while emails of these kinds
-    /// must not be sent.
+    /// Selects the same emails as ``dueIntents``, except the kinds that clients without an account can request (`anonymousKinds`). The
+    /// queue uses this statement while emails of these kinds must not be sent.
     private static let dueConfirmations: PostgresStatement = """
         SELECT id FROM mail_intent WHERE NOT is_fresh AND state <> 'failed' AND due_at <= $1
             AND kind NOT IN ('password_reset', 'registration', 'verification')
         ORDER BY due_at, created_at LIMIT $2 FOR UPDATE SKIP LOCKED
         """
 
-    /// Reads the networks with new requests, in order, beginning after a given network. Each step of the recursion reads the next network
-    /// from the index.
+    /// Reads the networks that have new requests, in their order, beginning after a given network. Each step of the recursive query reads
+    /// the next network from the index.
     private static let networks: PostgresStatement = """
         WITH RECURSIVE turn(network) AS (
             (SELECT network FROM mail_intent WHERE is_fresh AND network > $1 ORDER BY network LIMIT 1)
@@ -210,22 +210,22 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
         SELECT network FROM turn WHERE network IS NOT NULL LIMIT $2
         """
 
-    /// Locks the oldest new request of each given network, up to a limit. The statement has no `ORDER BY`, because sorting would lock more
-    /// rows than the limit.
+    /// Selects and locks the oldest new request of each given network, up to a limit. The statement has no `ORDER BY`, because sorting
+    /// would lock more rows than the limit.
     private static let oldest: PostgresStatement = """
         SELECT intent.id, turn.network, turn.place FROM unnest($1) WITH ORDINALITY AS turn(network, place) CROSS JOIN LATERAL (
             SELECT id FROM mail_intent WHERE is_fresh AND network = turn.network AND id <> ALL($3) ORDER BY created_at, id LIMIT 1 FOR UPDATE SKIP LOCKED
         ) intent LIMIT $2
         """
 
-    /// Locks new requests in rounds. Each round takes one request of each network. The rounds end when there are enough requests, or no
-    /// more requests.
+    /// Selects and locks new requests in rounds. Each round takes one request of each network. The rounds end when there are enough
+    /// requests, or no more requests.
     ///
-    /// Networks whose claimed emails were returned to the queue come first, so that they don't lose their turn. Then come the networks that
-    /// follow the last claimed network in the order.
+    /// Each round begins with the networks whose claimed emails were returned to the queue, so that they don't lose their turn. The other
+    /// networks follow in their order, beginning after the last network from which a request was claimed.
     /// - Parameters:
     ///   - wanted: The number of requests.
-    ///   - turns: The turns. The method advances them.
+    ///   - turns: The turns of the networks. The method advances them.
     /// - Returns: The ids, in the order of the turns.
     private static func newIntents(
         _ wanted: Int,
@@ -257,13 +257,12 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
         return chosen
     }
 
-    /// Returns a claimed email to the queue, due now. The next new request is then claimed from its network first.
-    ///
-    /// If the lease has been lost, the method does nothing. It doesn't count a failure.
+    /// Returns a claimed email to the queue without counting a failure. The email is due immediately. When workers claim new requests, the
+    /// network of this email has the next turn. If the lease has been lost, the method does nothing.
     /// - Parameters:
     ///   - intent: The email, as it was claimed.
     ///   - leaseEnd: The end of the lease.
-    ///   - now: The time of the queue.
+    ///   - now: The present time, by the clock of the queue.
     public func release(_ intent: MailIntent, leaseEnd: Date, at now: Date) async throws {
         let found: String? = try await database.first(
             """
@@ -275,7 +274,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
         if let found { turns.withLock { $0.returned.append(found) } }
     }
 
-    /// Releases up to 500 emails whose servers are no longer registered. Leases of commands, which have no server, are not affected.
+    /// Releases up to 500 emails whose servers are no longer registered. Leases of command-line tools, which have no server id, stay.
     ///
     /// A server is registered while it renews its row; see ``PostgresPresence``. So the emails of a crashed server are sent after ten
     /// seconds instead of at the end of their leases.
@@ -308,23 +307,23 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     /// The lease is lost if its time has passed. Then another server may send the email, so this server must not change the row.
     /// - Parameters:
     ///   - intent: The email, as it was claimed.
-    ///   - leaseEnd: The end of the lease that ``claim(limit:at:leaseEnd:includesResets:)`` got.
+    ///   - leaseEnd: The end of the lease, as it was passed to ``claim(limit:at:leaseEnd:includesResets:)``.
     ///   - due: The time of the next attempt.
-    ///   - reason: The failure for operators, without addresses.
+    ///   - reason: A description of the failure for operators. It must not contain addresses.
     /// - Throws: `StoreFailure`.
     public func postpone(_ intent: MailIntent, leaseEnd: Date, until due: Date, reason: String) async throws {
         try await fail(intent, leaseEnd, as: .waiting, until: due, reason)
     }
 
-    /// Marks a claimed email as failed and counts a failure. The row stays until `end` for operators. Does nothing if the lease has been
-    /// lost.
+    /// Marks a claimed email as failed and counts a failure. The row stays until `end`, so that operators can inspect it. Does nothing if
+    /// the lease has been lost.
     ///
     /// The lease is lost if its time has passed. Then another server may send the email, so this server must not change the row.
     /// - Parameters:
     ///   - intent: The email, as it was claimed.
-    ///   - leaseEnd: The end of the lease that ``claim(limit:at:leaseEnd:includesResets:)`` got.
+    ///   - leaseEnd: The end of the lease, as it was passed to ``claim(limit:at:leaseEnd:includesResets:)``.
     ///   - end: The time from which ``sweep(at:)`` removes the row.
-    ///   - reason: The failure for operators, without addresses.
+    ///   - reason: A description of the failure for operators. It must not contain addresses.
     /// - Throws: `StoreFailure`.
     public func abandon(_ intent: MailIntent, leaseEnd: Date, until end: Date, reason: String) async throws {
         try await fail(intent, leaseEnd, as: .failed, until: end, reason)
@@ -337,7 +336,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     ///   - leaseEnd: The end of the lease that must still be in the row.
     ///   - state: The new state: waiting or failed.
     ///   - due: The time of the next attempt, or of the removal of a failed email.
-    ///   - reason: The failure, without addresses.
+    ///   - reason: A description of the failure. It must not contain addresses.
     private func fail(
         _ intent: MailIntent,
         _ leaseEnd: Date,
@@ -356,7 +355,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     }
 
     /// Removes up to 500 failed emails whose retention has ended.
-    /// - Parameter now: The time of the queue.
+    /// - Parameter now: The present time, by the clock of the queue.
     /// - Throws: `StoreFailure`.
     public func sweep(at now: Date) async throws {
         _ = try await database.sweep(
@@ -393,7 +392,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     /// Returns the creation time of the oldest email that should have been sent by now; `nil` if there is none.
     ///
     /// If the age of this email grows, the email server fails or is too slow.
-    /// - Parameter now: The time of the queue.
+    /// - Parameter now: The present time, by the clock of the queue.
     /// - Throws: `StoreFailure`.
     public func oldest(at now: Date) async throws -> Date? {
         let oldest: Date?? = try await database.first(

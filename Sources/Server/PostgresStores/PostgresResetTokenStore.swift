@@ -6,8 +6,8 @@ import PostgresDriver
 
 /// A store of reset tokens in PostgreSQL.
 ///
-/// Only the digests of tokens are stored. A token belongs to the address that it was sent to, so it becomes invalid if the account gets
-/// another address. A reset locks the row of the account before it consumes a token. So if two resets of an account happen at the same
+/// The store contains only the digests of tokens. A token belongs to the address to which it was sent, so it becomes invalid if the account
+/// gets another address. A reset locks the row of the account before it consumes a token. So if two resets of an account happen at the same
 /// time, only one of them succeeds.
 ///
 /// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs
@@ -37,7 +37,7 @@ public struct PostgresResetTokenStore: ResetTokenStore {
         try await database.transaction { transaction in
             let results = try await transaction.execute([
                 (
-                    // The lock prevents a token from being added while the account's tokens are removed.
+                    // Because of the lock, no token is added while another transaction removes the account's tokens.
                     """
                     INSERT INTO reset_token (digest, account_id, email_key, created_at, expires_at)
                     SELECT $1, owner.id, $3, $4, $5 FROM (SELECT id FROM account WHERE id = $2 FOR SHARE) owner
@@ -73,7 +73,7 @@ public struct PostgresResetTokenStore: ResetTokenStore {
 
     /// Removes unused tokens that are older than the given token. The newest `liveLimit` tokens stay, including the given token.
     /// - Parameters:
-    ///   - token: The token, whose account and creation time select the older tokens.
+    ///   - token: The token. Only older tokens of the same account are removed.
     ///   - liveLimit: The number of unused tokens that stay, including the given token; at least 1.
     /// - Throws: `StoreFailure`.
     public func prune(olderThan token: StoredResetToken, liveLimit: Int) async throws {
@@ -97,7 +97,7 @@ public struct PostgresResetTokenStore: ResetTokenStore {
     /// Returns a valid token and its account, with one statement. Returns `nil` if the token is unknown, used or expired, or if the
     /// password of its account may not be reset.
     ///
-    /// It changes nothing, so an email scanner that opens a link doesn't consume it.
+    /// The method changes nothing. So the token stays valid if an email scanner opens the link.
     /// - Parameters:
     ///   - digest: The digest of the token that a client has sent.
     ///   - now: The present time. A token that expires at exactly this time is invalid.
@@ -126,8 +126,8 @@ public struct PostgresResetTokenStore: ResetTokenStore {
                 AND account.state IN ('active', 'frozen') AND account.purge_at IS NULL
             """
 
-    /// Returns the stored tokens of an account, used or not, newest first; at most 1,000. The result omits tokens that were sent to another
-    /// address than the present one, because the database contains only the keys of their addresses.
+    /// Returns up to 1,000 stored tokens of an account, newest first, including used tokens. The result omits tokens that were sent to an
+    /// earlier address, because the database contains only an HMAC of such an address.
     /// - Parameter account: The account.
     /// - Throws: `StoreFailure`, also if a row can't be decoded.
     public func tokens(of account: Account.ID) async throws -> [StoredResetToken] {
@@ -172,12 +172,12 @@ public struct PostgresResetTokenStore: ResetTokenStore {
 
     /// Consumes a token and sets the password of its account, in one transaction.
     ///
-    /// It also marks the address as verified, ends all sessions, unlocks a locked account, consumes the account's other tokens and enqueues
-    /// the confirmation email. If the idempotency key of the current request is in the same database, the transaction also finishes this
-    /// key: it stores the response for repetitions of the request.
+    /// The transaction also marks the address as verified, ends all sessions, unlocks a locked account, consumes the account's other tokens
+    /// and enqueues the confirmation email. If the idempotency key of the current request is in the same database, the transaction stores
+    /// the response under this key, so that repetitions of the request receive it.
     ///
-    /// The id of the confirmation identifies the reset. So if the response was lost, the repeated transaction recognizes the reset and
-    /// returns `true`.
+    /// The id of the confirmation identifies the reset. If the response of the database was lost, the driver repeats the transaction. The
+    /// repetition recognizes the reset by this id and returns `true`.
     ///
     /// The usual case takes three round trips: lock and consume, change, commit. The transaction first locks the account's row. So if two
     /// requests use tokens of one account at the same time, exactly one of them succeeds.
@@ -266,7 +266,8 @@ public struct PostgresResetTokenStore: ResetTokenStore {
     }
 }
 
-/// A store of the tokens of the links "this was not me" in PostgreSQL. Only digests are stored.
+/// A PostgreSQL store of the tokens in "this was not me" links, with which users lock their accounts. It stores only the digests of the
+/// tokens.
 ///
 /// Each email about a password change or a new device contains such a token. The token is valid until it expires or is used.
 ///
@@ -281,7 +282,7 @@ public struct PostgresAccountLockTokenStore: AccountLockTokenStore {
         self.database = database
     }
 
-    /// Adds a token. The lock of the account's row prevents a token from being added while the account's tokens are removed.
+    /// Adds a token. The method locks the account's row, so that no token is added while another transaction removes the account's tokens.
     ///
     /// If a token with the same digest exists already, nothing is added, so the operation can be repeated.
     /// - Parameters:
@@ -332,8 +333,8 @@ public struct PostgresAccountLockTokenStore: AccountLockTokenStore {
     /// Consumes a token and locks its account, in one transaction. The transaction also ends all sessions and consumes the account's reset
     /// tokens, so that a password reset needs a new link.
     ///
-    /// The consumed token stores a random id of the call. If the response of the commit was lost, the repeated transaction finds this id
-    /// and returns `true`.
+    /// The row of the consumed token stores a random id of the call. If the response of the commit was lost, the driver repeats the
+    /// transaction. The repetition finds this id and returns `true`.
     /// - Parameters:
     ///   - digest: The digest of the token.
     ///   - now: The time of the lock.

@@ -3,7 +3,8 @@ public import Foundation
 import PostgresDriver
 import RateLimiting
 
-/// A store of the emails that clients without an account have requested and that were sent recently, in PostgreSQL.
+/// A PostgreSQL store of recently sent emails that clients without an account requested, such as reset emails. The servers limit the number
+/// of these emails.
 ///
 /// Each decision locks the same row, so the servers decide one after the other. The bounds therefore hold exactly for all servers together.
 /// A server makes one decision per email. The rows contain the ids of the email and the account, and no address.
@@ -29,7 +30,7 @@ public struct PostgresSentResetStore: SentResetStore {
     /// - Parameters:
     ///   - intent: The id of the email, which identifies its reservation.
     ///   - account: The account whose reset email it is; `nil` for any other email.
-    ///   - bounds: The bounds of the account and of all emails. A missing bound is not checked.
+    ///   - bounds: The bound for the emails of one account, and the overall bound. A bound that is `nil` is not checked.
     ///   - now: The time of the decision.
     /// - Throws: `StoreFailure`.
     /// - Returns: `.reserved`; `.accountExceeded` if the bound of the account is reached; `.later` with the time from which the overall
@@ -57,7 +58,8 @@ public struct PostgresSentResetStore: SentResetStore {
                 if !sent.rows.isEmpty { return .accountExceeded }
             }
             if let bound = bounds.overall {
-                // The burst is a part of the quota. It is admitted within the same part of the window.
+                // The burst is a part of the quota. For example, if the burst is a tenth of the quota, at most `burst` emails are admitted
+                // within each tenth of the window.
                 let span = bound.window / .seconds(1) * Double(bound.burst) / Double(bound.quota)
                 let sent = try await transaction.execute(
                     """
@@ -90,7 +92,7 @@ public struct PostgresSentResetStore: SentResetStore {
         try await database.execute("DELETE FROM sent_reset WHERE intent_id = $1", [.uuid(intent)])
     }
 
-    /// Removes up to 500 expired reservations. A reservation of an email expires when the longest window that counts it has ended.
+    /// Removes up to 500 expired reservations. A reservation expires at the end of the longest window in which a bound counts its email.
     ///
     /// Call it again while it returns `true`. The method skips rows that another server is removing, so several servers can call it at the
     /// same time.

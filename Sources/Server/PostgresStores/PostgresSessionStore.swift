@@ -6,9 +6,10 @@ import Synchronization
 
 /// A store of sessions in PostgreSQL.
 ///
-/// To open a session, the store locks the row of its account. To rotate a token, it locks the session. So a session that is opened during a
-/// password reset does not survive the reset. If two requests rotate one token at the same time, the second rotation sees the result of the
-/// first.
+/// Opening a session locks the row of its account. If a sign-in and a password reset happen at the same time, either the sign-in comes
+/// first and the reset ends its session, or the reset comes first and the sign-in opens no session.
+///
+/// Rotating a token locks the session. If two requests rotate one token at the same time, the second rotation sees the result of the first.
 ///
 /// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs
 /// no other store.
@@ -21,8 +22,11 @@ public struct PostgresSessionStore: SessionStore {
         self.database = database
     }
 
-    /// Opens a session with its first refresh token. The account must be active and not deleted, and its epoch must not have changed since
-    /// its password was checked.
+    /// Opens a session with its first refresh token. The session is opened only if the account is active and not deleted, and if its epoch
+    /// is unchanged.
+    ///
+    /// The epoch of an account is a number that increases when the password is reset or the state of the account changes. So no session
+    /// opens with a password that was checked before such a change.
     ///
     /// The usual case takes one statement. If the response was lost and the call is repeated with the same session and token, it returns
     /// `true`.
@@ -62,20 +66,22 @@ public struct PostgresSessionStore: SessionStore {
 
     /// Replaces a refresh token in one transaction with three round trips: lock and read, write, commit.
     ///
-    /// Each token stores its parent, which is the token that it replaced. If a client presents a used token again, the earlier response was
-    /// probably lost. So within the repeat window, the store accepts the token again, unless a token that replaced it was used. In all
-    /// other cases, the token counts as stolen, and the session ends. If several tokens replaced one token, the first use of one of them
-    /// makes the others unusable.
+    /// If a client presents a used token again, the response to its earlier request was probably lost. So within the repeat window, a short
+    /// time after the first use, the store accepts the token again and adds another token that replaces it. When the client uses one of
+    /// these new tokens, the others become unusable.
+    ///
+    /// If a client presents a used token after the repeat window, or after one of the new tokens was used, the store treats the token as
+    /// stolen and ends the session.
     ///
     /// - Parameters:
     ///   - presented: The digest of the token that the client has sent.
     ///   - next: The digest of the token that replaces it. The caller created this token. The store recognizes a repeated call by this
     ///     digest.
     ///   - now: The time of the refresh.
-    ///   - rules: The limits of age and the repeat window.
+    ///   - rules: The idle limit, the absolute limit and the repeat window.
     /// - Throws: `StoreFailure`.
-    /// - Returns: `.rotated` with the session; `.expired` beyond the idle or absolute limit; `.reused` if the session was ended because of
-    ///   a reused token; `.refused` for an unknown token.
+    /// - Returns: `.rotated` with the session; `.expired` if the session has passed its idle or absolute limit; `.reused` if the store
+    ///   ended the session because the token was stolen; `.refused` if the token is unknown.
     public func rotate(
         _ presented: TokenDigest,
         to next: TokenDigest,
@@ -113,7 +119,8 @@ public struct PostgresSessionStore: SessionStore {
                 changes.append(("UPDATE refresh_token SET used_at = $1 WHERE digest = $2", [.time(now), presented.value]))
                 if parent != nil {
                     // The siblings of a used token also become used: the client received several tokens for one refresh and uses only one
-                    // of them. Their time of use is set to before the repeat window, so none of the siblings is accepted again.
+                    // of them. For the siblings, the statement stores a time of use that lies before the repeat window, so the store
+                    // accepts none of them.
                     let used = time - rules.repeatWindow / .seconds(1) - 1
                     changes.append(
                         (
@@ -140,9 +147,8 @@ public struct PostgresSessionStore: SessionStore {
         }
     }
 
-    /// Locks the session of a token. A statement sees only changes that were committed before it began. So a single statement that locks
-    /// and reads could read the token as it was before the lock. Therefore, this statement must run before the statement that reads the
-    /// token.
+    /// Locks the session of a token. Run it before the statement that reads the token. A statement sees only changes that were committed
+    /// before it began, so a single statement that locks and reads could return the token as it was before the lock.
     private static let lockSession: PostgresStatement = """
         SELECT session.id FROM session WHERE id = (SELECT session_id FROM refresh_token WHERE digest = $1) FOR UPDATE
         """
@@ -188,10 +194,10 @@ public struct PostgresSessionStore: SessionStore {
         ])
     }
 
-    /// Ends the session of a refresh token. Does nothing if the token is unknown. The same transaction finishes the idempotency key of
-    /// the current request: it stores the response for repetitions of the request.
+    /// Ends the session of a refresh token. The same transaction stores the response under the idempotency key of the current request, so
+    /// that repetitions of the request receive this response.
     ///
-    /// A used token of the session ends the session, too. With an unknown token, the key is not finished.
+    /// A token that was used already also ends its session. If the token is unknown, the method stores no response.
     /// - Parameter refresh: The digest of the token.
     /// - Throws: `StoreFailure`; `LostIdempotencyKey` if the key belongs to another request.
     public func end(refresh: TokenDigest) async throws {
@@ -229,14 +235,14 @@ public struct PostgresSessionStore: SessionStore {
         }
     }
 
-    /// Ends a session of an account. The same transaction finishes the idempotency key of the current request: it stores the response for
-    /// repetitions of the request. The key is not finished if the account has no such session.
+    /// Ends a session of an account. The same transaction stores the response under the idempotency key of the current request, so that
+    /// repetitions of the request receive this response. If the account has no such session, the method stores no response.
     ///
     /// - Parameters:
     ///   - id: The session.
-    ///   - account: The account that must have the session. A user can therefore not end the session of another account.
+    ///   - account: The account to which the session must belong. So a user can't end the session of another account.
     /// - Throws: `StoreFailure`; `LostIdempotencyKey` if the key belongs to another request.
-    /// - Returns: Whether the account has had such a session.
+    /// - Returns: Whether the account had such a session.
     public func end(_ id: StoredSession.ID, of account: Account.ID) async throws -> Bool {
         let effect = IdempotentEffect.current(in: database.client)
         // If the response was lost, the repeated transaction no longer finds the session.
@@ -283,11 +289,11 @@ public struct PostgresSessionStore: SessionStore {
         try await !database.execute("SELECT 1 FROM session WHERE id = $1", [.uuid(id.rawValue)]).rows.isEmpty
     }
 
-    /// Removes up to 500 sessions that expired more than a week ago, and up to 500 used tokens that are older than the idle limit. After
-    /// that, the store can't detect the reuse of a removed token. It refuses the token like an unknown token.
+    /// Removes up to 500 sessions that expired more than a week ago, and up to 500 tokens that were used longer ago than the idle limit. If
+    /// a client presents a removed token, the store refuses it like an unknown token and doesn't report a reuse.
     /// - Parameters:
     ///   - now: The present time.
-    ///   - rules: The rules. The method uses only their idle limit.
+    ///   - rules: The rules of sessions, of which the method uses only the idle limit.
     /// - Returns: Whether there may be more sessions or tokens to remove.
     /// - Throws: `StoreFailure`.
     @discardableResult

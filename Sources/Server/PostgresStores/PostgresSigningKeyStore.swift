@@ -26,7 +26,7 @@ public struct PostgresSigningKeyStore: SigningKeyStore {
     ///
     /// The closure may run more than once. If it returns the same keys, nothing is written.
     /// - Parameter change: Receives the stored keys and returns the new keys. If it throws, the transaction is rolled back.
-    /// - Returns: The stored keys.
+    /// - Returns: The keys that are stored after the call.
     /// - Throws: `StoreFailure`, and the error of the closure.
     public func changeSigningKeys(
         _ change: @escaping @Sendable (SigningKeySet) throws -> SigningKeySet

@@ -7,8 +7,8 @@ import Idempotency
 
 /// A store of the links, the former addresses and the devices of accounts in SQLite. It also removes accounts.
 ///
-/// Only the digests of links are stored. SQLite executes one write at a time. So changes of one account are applied one after the other,
-/// and no other change can take an address between the check of the address and the write of the account.
+/// The store contains only the digests of links. SQLite executes one write at a time. So while a change checks that an address is available
+/// and writes the account, no other change can take the address.
 ///
 /// SQLite overwrites the bytes of removed rows itself, because `secure_delete` is on for the whole database. ``scrub()`` only has to remove
 /// these bytes from the write-ahead log.
@@ -75,21 +75,21 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
 
     // MARK: - Changes
 
-    /// Returns whether an account can have an address. Returns `false` if another account has the address, or had it before and can still
+    /// Returns whether an account can get an address. Returns `false` if another account has the address, or had it before and can still
     /// restore it. Both checks read the state of the same commit.
     ///
     /// Another request can take the address after this call. So use the result only to report a taken address early: ``change(_:at:_:)``
     /// checks the address again.
     /// - Parameters:
     ///   - email: The address. Uppercase and lowercase letters are equal.
-    ///   - account: The account that may have the address; `nil` for a new account.
+    ///   - account: The account that wants the address, which it may have already; `nil` for a new account.
     ///   - now: The present time. An account can restore a former address until the address expires.
     /// - Throws: `StoreFailure`.
     public func isAvailable(_ email: EmailAddress, to account: Account.ID?, at now: Date) async throws -> Bool {
         try await database.read { try email.isAvailable(to: account, at: now, in: $0) }
     }
 
-    /// Returns the record of an account. All its values are from the state of one commit.
+    /// Returns the record of an account: the account with its former addresses and links. All values are from the state of one commit.
     /// - Parameters:
     ///   - id: The account.
     ///   - now: The present time. Expired links and expired former addresses are not part of the record.
@@ -99,7 +99,8 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
         try await database.read { try AccountRecord(id, at: now, in: $0) }
     }
 
-    /// Changes an account with its links and former addresses, and applies the effects of the record, in one transaction.
+    /// Changes the record of an account (the account with its former addresses and links) in one transaction. The transaction also applies
+    /// the ``AccountRecord/effects`` of the changed record: it enqueues emails, ends sessions, and removes tokens.
     ///
     /// The same transaction stores the response to the current request under its idempotency key, if the key is in the same database.
     /// Repetitions of the request then receive this response.
@@ -180,7 +181,8 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     ///   - family: The family of the device that signed in.
     ///   - id: The account.
     ///   - now: The time of the sign-in, which is stored with a new family.
-    /// - Returns: Whether the account has other families, but not this one. In this case, the caller sends the notice of a new device.
+    /// - Returns: Whether the family is new and the account already had other families. In this case, the caller sends an email about a new
+    ///   device.
     /// - Throws: `StoreFailure`, also if the account doesn't exist (foreign key).
     public func noteDevice(family: String, of id: Account.ID, at now: Date) async throws -> Bool {
         let isKnown = try database.lookUp { database in
@@ -206,8 +208,8 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
         }
     }
 
-    /// Returns data of an account that other methods don't return: the last use, queued emails, recently sent reset emails, and links "this
-    /// was not me". All values are from the state of one commit.
+    /// Returns data of an account that other methods don't return: the last use, queued emails, recently sent reset emails, and "this was
+    /// not me" links. All values are from the state of one commit.
     /// - Complexity: O(n) for n queued emails.
     /// - Parameter account: The account, whose address selects the queued emails without an account id.
     /// - Throws: `StoreFailure`.
@@ -234,7 +236,7 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
         }
     }
 
-    /// Returns the families of devices and the times of their first sign-ins, in the order of the families.
+    /// Returns the device families of an account, sorted by name, each with the time of its first sign-in.
     /// - Parameter id: The account. An unknown account has no families.
     /// - Throws: `StoreFailure`.
     public func devices(of id: Account.ID) async throws -> [(family: String, firstSeenAt: Date)] {
@@ -249,13 +251,14 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
 
     // MARK: - Removal
 
-    /// Returns accounts to remove, in the order of their ids. The read doesn't delay writers.
+    /// Returns accounts that can be removed, sorted by id. These are the deleted accounts whose grace time has ended, and unused accounts
+    /// with an unverified address. The read doesn't delay writers.
     /// - Parameters:
     ///   - now: The present time. A deleted account is a candidate from the end of its grace time.
-    ///   - unverifiedSince: The method returns unverified accounts that were created before this time and not used since; `nil` to return
-    ///     none of them.
+    ///   - unverifiedSince: The method also returns accounts whose address is unverified, if they were created before this time and not
+    ///     used since. Pass `nil` to omit these accounts.
     ///   - limit: The largest number of accounts.
-    /// - Returns: The accounts with their present addresses, former addresses and unconfirmed new addresses.
+    /// - Returns: The accounts with their present addresses, their former addresses, and new addresses that were not confirmed yet.
     /// - Throws: `StoreFailure`; `CorruptRow` if a row can't be decoded.
     /// - Complexity: O(n) for n deleted accounts whose grace time has ended and unverified accounts that are older than `unverifiedSince`.
     public func purgeCandidates(at now: Date, unverifiedSince: Date?, limit: Int) async throws -> [PurgeCandidate] {
@@ -285,11 +288,11 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
         }
     }
 
-    /// The SQL condition that the grace time of a deleted account has ended.
+    /// An SQL condition for deleted accounts whose grace time has ended.
     private static let isDeleted = "purge_at <= :now"
 
-    /// The SQL condition that the address of an account is not verified, and that the account was not used since `cutoff`. If `cutoff` is
-    /// `NULL`, the condition is true for no account.
+    /// An SQL condition for accounts whose address is not verified and that were not used since `cutoff`. If `cutoff` is `NULL`, the
+    /// condition is true for no account.
     private static let isUnused = """
         purge_at IS NULL AND is_verified = 0 AND created_at < :cutoff AND (active_at IS NULL OR active_at < :cutoff)
             AND NOT EXISTS (SELECT 1 FROM session WHERE account_id = account.id AND refreshed_at >= :cutoff)
@@ -299,17 +302,17 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
         ["now": now.timeIntervalSince1970, "cutoff": unverifiedSince?.timeIntervalSince1970]
     }
 
-    /// Removes the accounts that are still candidates, all in one transaction. Other writes wait for this transaction, so pass at most a
-    /// few hundred ids.
+    /// Removes those of the given accounts that are still candidates (see ``purgeCandidates(at:unverifiedSince:limit:)``), in one
+    /// transaction. Other writes wait for this transaction, so pass at most a few hundred ids.
     ///
     /// The foreign keys remove the sessions, tokens, links, former addresses, devices, audit events and sent emails of an account.
     /// - Parameters:
     ///   - ids: The accounts. Unknown ids are ignored.
     ///   - now: The present time.
-    ///   - unverifiedSince: The method removes unverified accounts that were created before this time and not used since; `nil` to remove
-    ///     none of them.
-    ///   - isForced: Whether the accounts are removed even if they aren't candidates. Pass `true` to remove the accounts of a list of
-    ///     earlier purges after a backup was restored.
+    ///   - unverifiedSince: An account with an unverified address is a candidate if it was created before this time and not used since.
+    ///     Pass `nil` to keep these accounts.
+    ///   - isForced: Whether to remove the accounts even if they aren't candidates. After a backup was restored, pass `true` to remove the
+    ///     accounts that were purged since the backup.
     /// - Returns: The removed accounts.
     /// - Throws: `StoreFailure`.
     public func purge(_ ids: [Account.ID], at now: Date, unverifiedSince: Date?, isForced: Bool) async throws -> [Account.ID] {
@@ -360,7 +363,8 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
         )
     }
 
-    /// Removes the emails and links that contain the ids or addresses of removed accounts. The method reads the queue once.
+    /// Removes the emails and links that contain the ids or addresses of removed accounts. The method reads the email queue once for all
+    /// accounts.
     /// - Parameter addresses: The normalized addresses.
     private static func removeRest(of ids: [Account.ID], _ addresses: Set<String>, in database: Database) throws {
         guard !ids.isEmpty else { return }
@@ -383,10 +387,10 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
         String(decoding: try JSONEncoder().encode(texts), as: UTF8.self)
     }
 
-    /// Returns removals that are not listed yet, oldest first.
+    /// Returns removed accounts that the list of removals doesn't contain yet, oldest removal first.
     ///
-    /// The list of removals is outside of the database. After a backup was restored, the operator can therefore remove the listed accounts
-    /// again.
+    /// The list of removals is stored outside of the database. If an operator restores a backup of the database, the list shows which
+    /// accounts must be removed again.
     /// - Parameter limit: The largest number of removals.
     /// - Throws: `StoreFailure`.
     public func unlistedPurges(limit: Int) async throws -> [ListedPurge] {
@@ -402,7 +406,7 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
         }
     }
 
-    /// Marks removals as listed. Call it after the list is on disk.
+    /// Records that the list of removals contains the given accounts. Call this method after the list is on disk.
     /// - Parameter ids: The removed accounts. Unknown ids are ignored.
     /// - Throws: `StoreFailure`.
     public func markListed(_ ids: [Account.ID]) async throws {
@@ -414,8 +418,7 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
         }
     }
 
-    /// Truncates the write-ahead log, which may contain earlier versions of changed pages. `secure_delete` overwrites removed rows in the
-    /// file itself.
+    /// Truncates the write-ahead log, which can contain data of removed rows. `secure_delete` overwrites removed rows in the file itself.
     ///
     /// If reads of earlier states are running, the method waits for them, at most about ten seconds.
     /// - Throws: `StoreFailure`, with `isBusy` `true` if such a read continues.

@@ -16,8 +16,8 @@ import GRDB
 public struct SQLiteAccountRepository: AccountRepository {
     private let database: SQLiteDatabase
 
-    /// The condition that a hash is from another system or has another cost than the server's own. It must equal the condition of an index,
-    /// so a change requires a migration.
+    /// An SQL condition for foreign password hashes, which have another algorithm or other parameters than new hashes. A partial index has
+    /// the same condition, so a change of it requires a migration.
     static let hashIsForeign = "password_hash NOT GLOB '$argon2id$v=19$m=19456,t=2,p=1$*'"
 
     /// Creates the store. Does no I/O.
@@ -30,7 +30,7 @@ public struct SQLiteAccountRepository: AccountRepository {
     ///
     /// - Parameter account: The account, with a new id.
     /// - Throws: `StoreFailure`, also if the id is taken.
-    /// - Returns: Whether it was added.
+    /// - Returns: Whether the account was added.
     public func insert(_ account: Account) async throws -> Bool {
         try await database.write { try Self.insert(account, into: $0) }
     }
@@ -47,7 +47,7 @@ public struct SQLiteAccountRepository: AccountRepository {
         }
     }
 
-    /// Adds an account, and returns whether its address was free. If its id is taken, the method throws.
+    /// Adds an account unless its address is taken, and returns whether it was added. If its id is taken, the method throws.
     private static func insert(_ account: Account, into database: Database) throws -> Bool {
         try account.insert(into: database, at: account.createdAt)
     }
@@ -129,7 +129,7 @@ public struct SQLiteAccountRepository: AccountRepository {
         }
     }
 
-    /// Returns all accounts, oldest first. The result has all of them in memory, so use this method only for exports and tests.
+    /// Returns all accounts, oldest first. The method loads all accounts into memory, so use it only for exports and tests.
     /// - Throws: `StoreFailure`; `CorruptRow` if a row can't be decoded.
     /// - Complexity: O(n log n) for n accounts.
     public func accounts() async throws -> [Account] {
@@ -181,7 +181,7 @@ extension Account {
 }
 
 extension EmailAddress {
-    /// Returns whether an account can get the address. It can if no other account has the address now or can restore it.
+    /// Returns whether an account can get the address. This is the case if no other account has the address now or can restore it.
     func isAvailable(to account: Account.ID?, at now: Date, in database: Database) throws -> Bool {
         let owner = try database.firstRow(
             sql: "SELECT 1 FROM account WHERE email_key = ? AND id IS NOT ?",

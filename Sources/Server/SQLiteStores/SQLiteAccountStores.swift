@@ -22,17 +22,17 @@ public struct SQLiteAccountStores: AccountStores {
     public let sessions: any SessionStore
     /// The tokens of reset links.
     public let resetTokens: any ResetTokenStore
-    /// The tokens of the links "this was not me".
+    /// The tokens in "this was not me" links, with which users lock their accounts.
     public let accountLockTokens: any AccountLockTokenStore
     /// The links, former addresses and devices of accounts.
     public let records: any AccountRecordStore
-    /// The queue of emails, with the tools of an operator.
+    /// The queue of emails, with methods for operators.
     public let intents: any MailIntentQueue & MailQueueInspection
-    /// The reset emails that were sent recently.
+    /// The recently sent emails that clients without an account requested, such as reset emails.
     public let sentResets: any SentResetStore
     /// The audit events of accounts.
     public let audit: any AuditStore
-    /// The decoys for sign-ins of unknown addresses.
+    /// The decoys: password hashes that a sign-in checks if the address has no account, so that the duration doesn't disclose this.
     public let decoys: any DecoyStore
     /// The encrypted keys that sign access tokens.
     public let signingKeys: any SigningKeyStore
@@ -56,7 +56,10 @@ public struct SQLiteAccountStores: AccountStores {
     }
 }
 
-/// A store of the decoys' spans in SQLite. A change replaces the whole table, so all processes use the same decoys.
+/// A store of decoys in SQLite. A decoy is a password hash that a sign-in checks if the address has no account. A `DecoySpan` selects the
+/// addresses for which the server uses a decoy.
+///
+/// A change replaces all stored spans, so all processes use the same decoys.
 ///
 /// ``SQLiteAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs no
 /// other store.
@@ -72,7 +75,7 @@ public struct SQLiteDecoyStore: DecoyStore {
     /// Changes the spans in one transaction. If the closure returns the same spans, nothing is written.
     ///
     /// - Parameter change: Returns the new spans. It runs on the writer's thread, so it must be short.
-    /// - Returns: The stored spans.
+    /// - Returns: The spans that are stored after the call.
     /// - Throws: `StoreFailure`.
     public func renewDecoys(_ change: @escaping @Sendable ([DecoySpan]) -> [DecoySpan]) async throws -> [DecoySpan] {
         try await database.write { database in

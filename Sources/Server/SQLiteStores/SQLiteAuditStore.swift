@@ -2,7 +2,7 @@ public import AccountCore
 public import Foundation
 import GRDB
 
-/// A store of audit events in SQLite. Events of an account are removed with the account.
+/// A store of audit events in SQLite. When an account is removed, its events are removed, too.
 ///
 /// If several events have the same time, the event that was appended last is the newest, because SQLite assigns ids in the order of the
 /// inserts.
@@ -78,7 +78,8 @@ public struct SQLiteAuditStore: AuditStore {
     /// - Complexity: O(n) for n stored events, because it reads an index. This read doesn't delay writers.
     @discardableResult
     public func sweep(before: Date, limit: Int) async throws -> Bool {
-        // A separate read finds these pairs, so that other writes don't wait while SQLite counts many events.
+        // A separate read finds the pairs of account and kind with too many events, so that other writes don't wait while SQLite counts
+        // events.
         let crowded = try await database.read { database in
             try Row.fetchAll(
                 database,

@@ -17,9 +17,10 @@ import RateLimiting
 /// A route whose data is in the same database can store the response under its key in the transaction of its work. This finishes the key;
 /// see `IdempotentRequest.finish(with:in:)`.
 ///
-/// A claim of a key that is already running or finished needs only one read. Any other claim is a write, and so are `finish` and `release`.
-/// Concurrent writes share one transaction and one synchronization with the disk. Triggers maintain the sum of bytes for each client, for
-/// each network and for each half of the capacity (see `IdempotencyBounds`). So the check of these bounds reads at most three rows.
+/// A claimed key is running until its request is finished and the response is stored. A claim of a key that is already running or finished
+/// needs only one read. Any other claim is a write, and so are `finish` and `release`. Concurrent writes share one transaction and one
+/// synchronization with the disk. Triggers maintain the sum of bytes for each client, for each network and for each half of the capacity
+/// (see `IdempotencyBounds`). So the check of these bounds reads at most three rows.
 public struct SQLiteIdempotencyStore: IdempotencyStore {
     private let file: SQLiteDatabase
     private let bounds: IdempotencyBounds
@@ -41,7 +42,7 @@ public struct SQLiteIdempotencyStore: IdempotencyStore {
     ///
     /// - Parameters:
     ///   - claim: The claim, with a random id.
-    ///   - lease: The time until the key is free again if it is not finished.
+    ///   - lease: The time after which another request can claim the key, unless this claim has finished it.
     ///   - now: The present, from which the lease and expiries are measured.
     /// - Returns: Whether the key is claimed, running, finished, used by another request, or refused because the store is full.
     /// - Throws: `StoreFailure` for errors of SQLite, or if a stored response can't be decoded.
@@ -72,9 +73,10 @@ public struct SQLiteIdempotencyStore: IdempotencyStore {
         }
     }
 
-    /// Finishes a running key. The statement compares the id of the claim. So if the claim has lost the key, the statement changes no row.
+    /// Finishes a running key: stores the response for repetitions of the request. If another claim has the key now, because the lease of
+    /// this claim has ended, the method changes nothing.
     ///
-    /// The response has an encrypted body, or is `nil` if it is not stored.
+    /// The body of the response is already encrypted. If the response is `nil`, the key is finished without a response.
     /// - Returns: Whether the claim had the key and the key was running.
     /// - Throws: `StoreFailure` for errors of SQLite.
     @discardableResult
@@ -104,9 +106,8 @@ public struct SQLiteIdempotencyStore: IdempotencyStore {
         return database.changesCount == 1
     }
 
-    /// Removes a running key of the claim.
-    ///
-    /// A finished key, or the key of another claim, stays.
+    /// Removes the running key of a claim, so that another request can claim the key. Does nothing if the key is finished or belongs to
+    /// another claim.
     /// - Parameter claim: The claim.
     /// - Throws: `StoreFailure` for errors of SQLite.
     public func release(_ claim: IdempotencyClaim) async throws {
@@ -161,7 +162,8 @@ extension SQLiteIdempotencyStore {
         try database.sweep("idempotency_key", by: "digest", where: "ends_at <= ?", now)
     }
 
-    /// Reads the bytes that the client, its network and its half of the capacity use. Triggers of the schema maintain these sums.
+    /// Returns the numbers of bytes that are in use: by the client of a claim, by its network, and in its half of the capacity. Triggers of
+    /// the schema maintain these sums.
     private static func usage(of claim: IdempotencyClaim, in database: Database) throws -> IdempotencyUsage {
         func size(of owner: KeyDigest) throws -> Int {
             let sql = "SELECT size FROM idempotency_usage WHERE owner = ?"
@@ -187,7 +189,8 @@ extension SQLiteIdempotencyStore {
 }
 
 extension IdempotentRequest {
-    /// Finishes the key in a transaction of the database that contains it.
+    /// Stores the response to repetitions of the request under the key, in a transaction of the database that contains the key. This
+    /// finishes the key.
     ///
     /// Call it in the closure of `IdempotentRequest.commit` of `ServerMiddleware`, once per request and in the transaction of the work:
     ///
@@ -216,7 +219,7 @@ extension IdempotentRequest {
 }
 
 extension IdempotentEffect {
-    /// Finishes the key in the transaction of a change.
+    /// Stores the response under the key, in the same transaction as a change. This finishes the key.
     /// - Throws: `LostIdempotencyKey`, which must roll the transaction back; errors of SQLite.
     func finish(in database: Database) throws { try request.finish(with: response, in: database) }
 }

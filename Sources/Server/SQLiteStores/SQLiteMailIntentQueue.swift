@@ -13,10 +13,11 @@ import Synchronization
 /// - when another server finds that the server's lock is free (``releaseAbandoned(at:)``).
 ///
 /// All changes of a claimed row check the end of the lease. So a server whose lease has ended can't change a row that another server has
-/// claimed meanwhile. An exception is ``settle(_:)``.
+/// claimed meanwhile. Only ``settle(_:)`` doesn't check it.
 ///
-/// The queue takes new requests of clients without an account in turn by network. So a flood of requests from one network doesn't delay the
-/// requests of other networks. It takes retries and emails to accounts by their due time.
+/// Clients without an account can request some kinds of emails, such as reset emails. Workers claim one of these new requests from each
+/// network in turn. So a flood of requests from one network doesn't delay the requests of other networks. Workers claim retries and emails
+/// to accounts in the order of their due times.
 ///
 /// Several workers and several processes can share a queue. The computed column `is_fresh` is 1 for new requests of clients without an
 /// account. An index orders these requests by network, so a claim reads one row per email.
@@ -27,7 +28,7 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     private let locks: ServerLocks?
     /// The lock of this server. Leases of this server store the name of the lock.
     private let holder: ServerLock?
-    /// Decides which network's new request is claimed next. Each process has its own value in memory.
+    /// Decides from which network this queue claims the next new request. Each process has its own value in memory.
     private let turns = Mutex(MailTurns())
 
     /// Creates the queue.
@@ -54,11 +55,11 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
         }
     }
 
-    /// Claims due emails until the end of the lease. If no email is due, the method only reads.
+    /// Claims due emails for this server until `leaseEnd`. If no email is due, the method only reads.
     ///
     /// - Parameters:
     ///   - limit: The largest number of emails.
-    ///   - now: The time of the queue.
+    ///   - now: The present time, by the clock of the queue.
     ///   - leaseEnd: The end of the lease. It identifies the lease in all later calls.
     ///   - includesResets: Whether to claim emails that clients without an account requested, such as reset emails. If `false`, the queue
     ///     claims only emails to accounts.
@@ -66,7 +67,7 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     /// - Throws: `StoreFailure`. The queue skips a corrupt row. It throws the error of this row only if there is no other row.
     public func claim(limit: Int, at now: Date, leaseEnd: Date, includesResets: Bool) async throws -> [MailIntent] {
         let time = now.timeIntervalSince1970
-        // Usually no email is due. Then this check avoids a wait for the writer.
+        // Usually no email is due. In this case, the check avoids a wait for the writer.
         let isIdle = try database.lookUp { database in
             let due = try database.firstRow(sql: "\(Self.dueIntents(includesResets)) LIMIT 1", arguments: [time])
             guard due == nil, includesResets else { return due == nil }
@@ -97,7 +98,7 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
         }.get()
     }
 
-    /// Returns the statement that finds due emails, except new requests of clients without an account.
+    /// Returns the SQL statement that finds due retries and due emails to accounts, but no new requests of clients without an account.
     /// - Parameter includesResets: Whether to include emails that clients without an account requested. If `false`, the statement finds
     ///   only emails to accounts.
     private static func dueIntents(_ includesResets: Bool) -> String {
@@ -113,12 +114,13 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     /// Claims one email. Calls alternate between due emails (retries and emails to accounts) and new requests of clients without an
     /// account.
     ///
-    /// Among the new requests, networks whose claimed emails were returned to the queue come first. Then comes the network that follows the
-    /// last claimed network in the index. After the last network in the index, the first one follows.
+    /// For a new request, the method first chooses the network. It prefers a network whose claimed email was returned to the queue.
+    /// Otherwise, it takes the network that follows the last claimed network in the index. After the last network in the index, the first
+    /// one follows.
     /// - Parameters:
-    ///   - turns: The turns. The method advances them.
-    ///   - includesResets: Whether emails that clients without an account requested are included.
-    ///   - time: The time of the queue, in seconds since 1970.
+    ///   - turns: Decides which email comes next. The method advances it.
+    ///   - includesResets: Whether the method can claim emails that clients without an account requested.
+    ///   - time: The present time by the clock of the queue, in seconds since 1970.
     ///   - leaseEnd: The end of the lease.
     ///   - holder: The name of the server's lock; `nil` if there is none.
     ///   - database: The writer's connection, within the transaction.
@@ -156,14 +158,12 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
         return turns.isDueFirst ? try takeDue() ?? takeNew() : try takeNew() ?? takeDue()
     }
 
-    /// Returns a claimed email to the queue, due now. It becomes the next email that is claimed of its network. If the lease has been lost,
-    /// the method does nothing.
-    ///
-    /// The method doesn't count a failure.
+    /// Returns a claimed email to the queue without counting a failure. The email is due immediately. When workers claim new requests, the
+    /// network of this email has the next turn. If the lease has been lost, the method does nothing.
     /// - Parameters:
     ///   - intent: The email, as it was claimed.
     ///   - leaseEnd: The end of the lease.
-    ///   - now: The time of the queue.
+    ///   - now: The present time, by the clock of the queue.
     public func release(_ intent: MailIntent, leaseEnd: Date, at now: Date) async throws {
         try await database.write { [self] database in
             let row = try database.firstRow(
@@ -228,23 +228,23 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     /// The lease is lost if its time has passed. Then another server may send the email, so this server must not change the row.
     /// - Parameters:
     ///   - intent: The email, as it was claimed.
-    ///   - leaseEnd: The end of the lease that ``claim(limit:at:leaseEnd:includesResets:)`` got.
+    ///   - leaseEnd: The end of the lease, as it was passed to ``claim(limit:at:leaseEnd:includesResets:)``.
     ///   - due: The time of the next attempt.
-    ///   - reason: The failure for operators, without addresses.
+    ///   - reason: A description of the failure for operators. It must not contain addresses.
     /// - Throws: `StoreFailure`.
     public func postpone(_ intent: MailIntent, leaseEnd: Date, until due: Date, reason: String) async throws {
         try await fail(intent, leaseEnd, as: .waiting, until: due, reason)
     }
 
-    /// Marks a claimed email as failed and counts a failure. The row stays until `end` for operators. Does nothing if the lease has been
-    /// lost.
+    /// Marks a claimed email as failed and counts a failure. The row stays until `end`, so that operators can inspect it. Does nothing if
+    /// the lease has been lost.
     ///
     /// The lease is lost if its time has passed. Then another server may send the email, so this server must not change the row.
     /// - Parameters:
     ///   - intent: The email, as it was claimed.
-    ///   - leaseEnd: The end of the lease that ``claim(limit:at:leaseEnd:includesResets:)`` got.
+    ///   - leaseEnd: The end of the lease, as it was passed to ``claim(limit:at:leaseEnd:includesResets:)``.
     ///   - end: The time from which ``sweep(at:)`` removes the row.
-    ///   - reason: The failure for operators, without addresses.
+    ///   - reason: A description of the failure for operators. It must not contain addresses.
     /// - Throws: `StoreFailure`.
     public func abandon(_ intent: MailIntent, leaseEnd: Date, until end: Date, reason: String) async throws {
         try await fail(intent, leaseEnd, as: .failed, until: end, reason)
@@ -257,7 +257,7 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     ///   - leaseEnd: The end of the lease that must still be in the row.
     ///   - state: The new state: waiting or failed.
     ///   - due: The time of the next attempt, or of the removal of a failed email.
-    ///   - reason: The failure, without addresses.
+    ///   - reason: A description of the failure. It must not contain addresses.
     private func fail(
         _ intent: MailIntent,
         _ leaseEnd: Date,
@@ -280,7 +280,7 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     }
 
     /// Removes all failed emails whose retention has ended.
-    /// - Parameter now: The time of the queue.
+    /// - Parameter now: The present time, by the clock of the queue.
     /// - Throws: `StoreFailure`.
     public func sweep(at now: Date) async throws {
         try await database.write { database in
@@ -313,7 +313,7 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     /// Returns the creation time of the oldest email that should have been sent by now; `nil` if there is none.
     ///
     /// If the age of this email grows, the email server fails or is too slow.
-    /// - Parameter now: The time of the queue.
+    /// - Parameter now: The present time, by the clock of the queue.
     /// - Throws: `StoreFailure`.
     public func oldest(at now: Date) async throws -> Date? {
         try await database.read {

@@ -6,8 +6,8 @@ import Idempotency
 
 /// A store of reset tokens in SQLite.
 ///
-/// Only the digests of tokens are stored. A token belongs to the address that it was sent to, so it becomes invalid if the account gets
-/// another address.
+/// The store contains only the digests of tokens. A token belongs to the address to which it was sent, so it becomes invalid if the account
+/// gets another address.
 ///
 /// ``SQLiteAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs no
 /// other store.
@@ -52,7 +52,7 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
 
     /// Removes unused tokens that are older than the given token. The newest `liveLimit` tokens stay, including the given token.
     /// - Parameters:
-    ///   - token: The token, whose account and creation time select the older tokens.
+    ///   - token: The token. Only older tokens of the same account are removed.
     ///   - liveLimit: The number of unused tokens that stay, including the given token; at least 1.
     /// - Throws: `StoreFailure`.
     public func prune(olderThan token: StoredResetToken, liveLimit: Int) async throws {
@@ -76,7 +76,7 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
     /// Returns a valid token and its account. Returns `nil` if the token is unknown, used or expired, or if the password of its account may
     /// not be reset.
     ///
-    /// It changes nothing, so an email scanner that opens a link doesn't consume it.
+    /// The method changes nothing. So the token stays valid if an email scanner opens the link.
     /// - Parameters:
     ///   - digest: The digest of the token that a client has sent.
     ///   - now: The present time. A token that expires at exactly this time is invalid.
@@ -106,8 +106,8 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
         }
     }
 
-    /// Returns the stored tokens of an account, used or not, newest first; at most 1,000. The addresses are those that the tokens were sent
-    /// to, in normalized form.
+    /// Returns up to 1,000 stored tokens of an account, newest first, including used tokens. Each token contains the address to which it
+    /// was sent, in normalized form.
     /// - Parameter account: The account.
     /// - Throws: `StoreFailure`; `CorruptRow` if a row can't be decoded.
     public func tokens(of account: Account.ID) async throws -> [StoredResetToken] {
@@ -156,17 +156,18 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
 
     /// Consumes a token and sets the password of its account, in one transaction.
     ///
-    /// It also marks the address as verified, ends all sessions, unlocks a locked account, consumes the account's other tokens and enqueues
-    /// the confirmation email. If the idempotency key of the current request is in the same database, the transaction also finishes this
-    /// key: it stores the response for repetitions of the request.
+    /// The transaction also marks the address as verified, ends all sessions, unlocks a locked account, consumes the account's other tokens
+    /// and enqueues the confirmation email. If the idempotency key of the current request is in the same database, the transaction stores
+    /// the response under this key, so that repetitions of the request receive it.
     ///
     /// - Parameters:
     ///   - digest: The digest of the token.
     ///   - passwordHash: The hash of the new password.
     ///   - confirmation: The email that reports the change to the owner.
     ///   - now: The time of the confirmation.
-    /// - Throws: `StoreFailure`, also if the confirmation is in the queue already; `LostIdempotencyKey`. Then nothing is changed.
-    /// - Returns: Whether the token was valid. If several calls use the token at the same time, one of them returns `true`.
+    /// - Throws: `StoreFailure`, also if the confirmation is in the queue already; `LostIdempotencyKey` if the key belongs to another
+    ///   request. If the method throws, nothing is changed.
+    /// - Returns: Whether the token was valid. If several calls use the token at the same time, only one of them returns `true`.
     public func confirm(
         _ digest: TokenDigest,
         passwordHash: String,
@@ -209,7 +210,7 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
 
     /// Removes up to 500 expired tokens, used or not.
     ///
-    /// Call it again while it returns `true`. The bound keeps each transaction short, so that other writes don't wait long.
+    /// Call it again while it returns `true`. The limit keeps each transaction short, so that other writes don't wait long.
     /// - Parameter now: The present time.
     /// - Returns: Whether there may be more expired tokens.
     /// - Throws: `StoreFailure`.
@@ -219,7 +220,7 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
     }
 }
 
-/// A store of the tokens of the links "this was not me" in SQLite. Only digests are stored.
+/// A SQLite store of the tokens in "this was not me" links, with which users lock their accounts. It stores only the digests of the tokens.
 ///
 /// Each email about a password change or a new device contains such a token. The token is valid until it expires or is used.
 ///
@@ -281,7 +282,7 @@ public struct SQLiteAccountLockTokenStore: AccountLockTokenStore {
     /// Consumes a token and locks its account, in one transaction. The transaction also ends all sessions and consumes the account's reset
     /// tokens, so that a password reset needs a new link.
     ///
-    /// If several calls use the token at the same time, one of them returns `true`.
+    /// If several calls use the token at the same time, only one of them returns `true`.
     /// - Parameters:
     ///   - digest: The digest of the token.
     ///   - now: The time of the lock.
@@ -318,7 +319,7 @@ public struct SQLiteAccountLockTokenStore: AccountLockTokenStore {
 
     /// Removes up to 500 expired tokens, used or not.
     ///
-    /// Call it again while it returns `true`. The bound keeps each transaction short, so that other writes don't wait long.
+    /// Call it again while it returns `true`. The limit keeps each transaction short, so that other writes don't wait long.
     /// - Parameter now: The present time.
     /// - Returns: Whether there may be more expired tokens.
     /// - Throws: `StoreFailure`.

@@ -3,8 +3,8 @@ public import Foundation
 import GRDB
 import RateLimiting
 
-/// A store of the emails that clients without an account have requested and that were sent recently, in SQLite. The records survive a
-/// restart of the process, and several processes share them.
+/// A SQLite store of recently sent emails that clients without an account requested, such as reset emails. The server limits the number of
+/// these emails. The stored rows survive a restart of the process, and several processes share them.
 ///
 /// ``SQLiteAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs no
 /// other store.
@@ -28,7 +28,7 @@ public struct SQLiteSentResetStore: SentResetStore {
     /// - Parameters:
     ///   - intent: The id of the email, which identifies its reservation.
     ///   - account: The account whose reset email it is; `nil` for any other email.
-    ///   - bounds: The bounds of the account and of all emails. A missing bound is not checked.
+    ///   - bounds: The bound for the emails of one account, and the overall bound. A bound that is `nil` is not checked.
     ///   - now: The time of the decision.
     /// - Throws: `StoreFailure`.
     /// - Returns: `.reserved`; `.accountExceeded` if the bound of the account is reached; `.later` with the time from which the overall
@@ -52,8 +52,8 @@ public struct SQLiteSentResetStore: SentResetStore {
                 if sent != nil { return .accountExceeded }
             }
             if let bound = bounds.overall {
-                // The burst is a part of the quota. For example, if the burst is a tenth of the quota, it is admitted within a tenth of the
-                // window.
+                // The burst is a part of the quota. For example, if the burst is a tenth of the quota, at most `burst` emails are admitted
+                // within each tenth of the window.
                 let span = bound.window / .seconds(1) * Double(bound.burst) / Double(bound.quota)
                 let sent = try database.firstRow(
                     sql: """
@@ -85,9 +85,9 @@ public struct SQLiteSentResetStore: SentResetStore {
         }
     }
 
-    /// Removes up to 500 expired reservations. A reservation of an email expires when the longest window that counts it has ended.
+    /// Removes up to 500 expired reservations. A reservation expires at the end of the longest window in which a bound counts its email.
     ///
-    /// Call it again while it returns `true`. The bound keeps each transaction short, so that other writes don't wait long.
+    /// Call it again while it returns `true`. The limit keeps each transaction short, so that other writes don't wait long.
     /// - Parameter now: The present time.
     /// - Returns: Whether there may be more expired reservations.
     /// - Throws: `StoreFailure`.

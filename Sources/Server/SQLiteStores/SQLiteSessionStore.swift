@@ -5,8 +5,9 @@ import Idempotency
 
 /// A store of sessions in SQLite.
 ///
-/// SQLite executes one write at a time. So a session that is opened during a password reset does not survive the reset. If two requests
-/// rotate one token at the same time, the second rotation sees the result of the first.
+/// SQLite executes one write at a time. If a sign-in and a password reset happen at the same time, either the sign-in comes first and the
+/// reset ends its session, or the reset comes first and the sign-in opens no session. If two requests rotate one token at the same time,
+/// the second rotation sees the result of the first.
 ///
 /// ``SQLiteAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs no
 /// other store.
@@ -19,8 +20,11 @@ public struct SQLiteSessionStore: SessionStore {
         self.database = database
     }
 
-    /// Opens a session with its first refresh token. The account must be active and not deleted, and its epoch must not have changed since
-    /// its password was checked.
+    /// Opens a session with its first refresh token. The session is opened only if the account is active and not deleted, and if its epoch
+    /// is unchanged.
+    ///
+    /// The epoch of an account is a number that increases when the password is reset or the state of the account changes. So no session
+    /// opens with a password that was checked before such a change.
     ///
     /// - Parameters:
     ///   - session: The session, with a new id.
@@ -46,19 +50,21 @@ public struct SQLiteSessionStore: SessionStore {
 
     /// Replaces a refresh token.
     ///
-    /// Each token stores its parent, which is the token that it replaced. If a client presents a used token again, the earlier response was
-    /// probably lost. So within the repeat window, the store accepts the token again, unless a token that replaced it was used. In all
-    /// other cases, the token counts as stolen, and the session ends. If several tokens replaced one token, the first use of one of them
-    /// makes the others unusable.
+    /// If a client presents a used token again, the response to its earlier request was probably lost. So within the repeat window, a short
+    /// time after the first use, the store accepts the token again and adds another token that replaces it. When the client uses one of
+    /// these new tokens, the others become unusable.
+    ///
+    /// If a client presents a used token after the repeat window, or after one of the new tokens was used, the store treats the token as
+    /// stolen and ends the session.
     ///
     /// - Parameters:
     ///   - presented: The digest of the token that the client has sent.
     ///   - next: The digest of the token that replaces it. The caller created this token.
     ///   - now: The time of the refresh.
-    ///   - rules: The limits of age and the repeat window.
+    ///   - rules: The idle limit, the absolute limit and the repeat window.
     /// - Throws: `StoreFailure`.
-    /// - Returns: `.rotated` with the session; `.expired` beyond the idle or absolute limit; `.reused` if the session was ended because of
-    ///   a reused token; `.refused` for an unknown token.
+    /// - Returns: `.rotated` with the session; `.expired` if the session has passed its idle or absolute limit; `.reused` if the store
+    ///   ended the session because the token was stolen; `.refused` if the token is unknown.
     public func rotate(
         _ presented: TokenDigest,
         to next: TokenDigest,
@@ -101,10 +107,10 @@ public struct SQLiteSessionStore: SessionStore {
         }
     }
 
-    /// Ends the session of a refresh token. The same transaction finishes the idempotency key of the current request: it stores the
-    /// response for repetitions of the request.
+    /// Ends the session of a refresh token. The same transaction stores the response under the idempotency key of the current request, so
+    /// that repetitions of the request receive this response.
     ///
-    /// A used token of the session ends the session, too. With an unknown token, no session ends, but the key is finished.
+    /// A token that was used already also ends its session. If the token is unknown, no session ends, but the response is still stored.
     /// - Parameter refresh: The digest of the token.
     /// - Throws: `StoreFailure`; `LostIdempotencyKey` if the key belongs to another request.
     public func end(refresh: TokenDigest) async throws {
@@ -137,14 +143,14 @@ public struct SQLiteSessionStore: SessionStore {
         }
     }
 
-    /// Ends a session of an account. The same transaction finishes the idempotency key of the current request: it stores the response for
-    /// repetitions of the request. The key is not finished if the account has no such session.
+    /// Ends a session of an account. The same transaction stores the response under the idempotency key of the current request, so that
+    /// repetitions of the request receive this response. If the account has no such session, the method stores no response.
     ///
     /// - Parameters:
     ///   - id: The session.
-    ///   - account: The account that must have the session. A user can therefore not end the session of another account.
+    ///   - account: The account to which the session must belong. So a user can't end the session of another account.
     /// - Throws: `StoreFailure`; `LostIdempotencyKey` if the key belongs to another request.
-    /// - Returns: Whether the account has had such a session.
+    /// - Returns: Whether the account had such a session.
     public func end(_ id: StoredSession.ID, of account: Account.ID) async throws -> Bool {
         let effect = IdempotentEffect.current(in: database)
         return try await database.write { database in
@@ -183,11 +189,11 @@ public struct SQLiteSessionStore: SessionStore {
         }
     }
 
-    /// Removes up to 500 sessions that expired more than a week ago, and up to 500 used tokens that are older than the idle limit. After
-    /// that, the store can't detect the reuse of a removed token. It refuses the token like an unknown token.
+    /// Removes up to 500 sessions that expired more than a week ago, and up to 500 tokens that were used longer ago than the idle limit. If
+    /// a client presents a removed token, the store refuses it like an unknown token and doesn't report a reuse.
     /// - Parameters:
     ///   - now: The present time.
-    ///   - rules: The rules. The method uses only their idle limit.
+    ///   - rules: The rules of sessions, of which the method uses only the idle limit.
     /// - Returns: Whether there may be more sessions or tokens to remove.
     /// - Throws: `StoreFailure`.
     @discardableResult
@@ -218,14 +224,14 @@ extension SQLiteSessionStore {
         )
     }
 
-    /// Marks a token and its siblings as used. Siblings are tokens that replaced the same parent. The client uses only one of them, so the
-    /// others must become unusable.
+    /// Marks a token and its siblings as used. Siblings are the tokens that replaced the same token, which is their parent. The client uses
+    /// only one of them, so the others must become unusable.
     ///
     /// - Parameters:
     ///   - digest: The token.
     ///   - parent: The token that it replaced; `nil` for the first one of a session.
     ///   - time: The time of the use, in seconds since 1970.
-    ///   - rules: The rules, for the repeat window.
+    ///   - rules: The rules of sessions, of which the method uses only the repeat window.
     ///   - database: The writer's connection, within the transaction.
     private static func use(
         _ digest: TokenDigest,
@@ -239,8 +245,8 @@ extension SQLiteSessionStore {
             arguments: [time, digest.bytes]
         )
         guard let parent else { return }
-        // A used token is accepted again within the repeat window after its use. The siblings get a time of use before this window, so none
-        // of them is accepted again.
+        // A used token is accepted again within the repeat window after its use. For the siblings, the statement stores a time of use that
+        // lies before this window, so the store accepts none of them.
         try database.executeCached(
             sql: "UPDATE refresh_token SET used_at = ? WHERE parent = ? AND digest <> ?",
             arguments: [time - rules.repeatWindow / .seconds(1) - 1, parent, digest.bytes]

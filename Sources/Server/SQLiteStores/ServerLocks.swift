@@ -41,21 +41,21 @@ public struct ServerLocks: Sendable {
             }
             let reason = errno
             close(descriptor)
-            // Another server that starts may have removed the unlocked file as abandoned.
+            // A server that starts at the same time may have removed this file, because it was not locked yet.
             guard [ENOENT, EWOULDBLOCK].contains(reason) else { throw POSIXError(.init(rawValue: reason) ?? .EIO) }
         }
     }
 
-    /// Returns whether a server runs, and removes the file of a stopped server. If the state can't be determined, the server counts as
-    /// running.
-    /// - Parameter name: The name of a lock, as a lease stores it. A name that is not a UUID counts as held, so that the method never
-    ///   removes another file.
+    /// Returns whether the server that took a lock is still running. If the server has stopped, the method removes the lock file. If the
+    /// state can't be determined, the method returns `true`.
+    /// - Parameter name: The name of the lock, which the leases of the server contain. If the name is not a UUID, the method returns
+    ///   `true`, so that it never removes another file.
     func isHeld(_ name: String) -> Bool {
         guard UUID(uuidString: name) != nil else { return true }
         return isLocked(path(name))
     }
 
-    /// Removes the files of stopped servers. Can be called while servers start and stop.
+    /// Removes the lock files of stopped servers. It is safe to call while servers start and stop.
     public func removeAbandoned() {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         for name in names { _ = isLocked(folder.appending(path: name).path) }

@@ -17,13 +17,13 @@ public struct SteadyTime: Sendable {
     private let database: SQLiteDatabase
     /// The steady time at which the boot clock was zero, in nanoseconds.
     private let origin: Int64
-    /// Reads the clocks that outlive the process.
+    /// Reads the machine's boot clock and wall clock.
     private let snapshot: @Sendable () -> SnapshotTime
 
-    /// Continues the time of a database.
+    /// Creates the clock of a database. Its time continues from the state that the database contains.
     /// - Parameters:
     ///   - database: The open database.
-    ///   - snapshot: The clocks that outlive the process.
+    ///   - snapshot: Reads the machine's boot clock and wall clock.
     /// - Throws: `StoreFailure`.
     public init(_ database: SQLiteDatabase, snapshot: @escaping @Sendable () -> SnapshotTime = { .now() }) async throws {
         (self.database, self.snapshot) = (database, snapshot)
@@ -36,8 +36,10 @@ public struct SteadyTime: Sendable {
         { [origin, snapshot] in Date(timeIntervalSince1970: Double(origin + snapshot().bootNanoseconds) / 1e9) }
     }
 
-    /// Records the current time. After a reboot, the clock continues from the recorded time. Call it periodically. If the wall clock was
-    /// set back before the start after a reboot, the clock loses the time since the last call.
+    /// Records the current time, from which the clock continues after a reboot. Call it periodically.
+    ///
+    /// If the wall clock shows an earlier time after a reboot than at the last call, the time since that call is lost: the clock continues
+    /// a minute after the recorded time.
     /// - Throws: `StoreFailure`.
     public func keep() async throws {
         let now = snapshot()
@@ -50,11 +52,12 @@ public struct SteadyTime: Sendable {
         }
     }
 
-    /// The assumed minimum duration of a reboot, in nanoseconds. It is longer than any grace window, such as that for a repeated refresh.
-    /// So all grace windows have ended after a reboot.
+    /// The assumed minimum duration of a reboot, in nanoseconds. It is longer than any grace window, such as the window in which a client
+    /// can repeat a refresh. So all grace windows have ended after a reboot.
     private static let shortestBoot: Int64 = 60_000_000_000
 
-    /// Returns the origin of this boot: the stored one, or a new one that is stored.
+    /// Returns the steady time at which the boot clock of this boot was zero (the origin). If the database contains no origin of this boot,
+    /// the method computes and stores it.
     ///
     /// - Parameters:
     ///   - now: The present reading of the clocks.
@@ -79,7 +82,8 @@ public struct SteadyTime: Sendable {
         return steady - now.bootNanoseconds
     }
 
-    /// Returns the newest time in the tables, with two lookups in indexes. The current time can't be earlier than this time.
+    /// Returns the latest creation time of an email or use of a refresh token, with two lookups in indexes. The clock must not continue
+    /// from an earlier time.
     private static func newestStamp(in database: Database) throws -> Int64 {
         let intent = try Double.fetchOne(database, sql: "SELECT MAX(created_at) FROM mail_intent") ?? 0
         let use = try Double.fetchOne(database, sql: "SELECT MAX(used_at) FROM refresh_token WHERE used_at IS NOT NULL") ?? 0

@@ -1,8 +1,8 @@
 /// A queue that serves its keys in turn: one element of each key, and then again one element of each key. The queue returns the elements of
 /// one key in the order of their arrival. The queue is a value.
 ///
-/// So a key with many elements delays the first element of another key by only one element. For clients that don't keep a connection open
-/// while they wait, use ``VirtualLine``.
+/// If one key has many elements, the first element of another key therefore waits for only one of them. For clients that don't keep a
+/// connection open while they wait, use ``VirtualLine``.
 ///
 /// Invariants: `turns` contains each key with elements exactly once, and no array in `elements` is empty.
 package struct FairQueue<Key: Hashable & Sendable, Element> {
@@ -53,7 +53,7 @@ package struct FairQueue<Key: Hashable & Sendable, Element> {
     /// Returns the key with the most elements, if it has at least two elements more than the given key; otherwise `nil`. O(number of keys).
     ///
     /// If the queue is full, the caller removes the last element of this key to make room for a new element of the given key. The
-    /// difference must be at least two, because only then the queue would have served the removed element later than the new one.
+    /// difference must be at least two. Otherwise, the queue would have served the removed element before the new element.
     package func longest(beside key: Key) -> Key? {
         var (longest, most) = (key, count(of: key) + 1)
         for turn in turns {

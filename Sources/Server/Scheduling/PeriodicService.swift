@@ -9,8 +9,8 @@ public import ServiceLifecycle
 ///     logger.error("Sweep failed", metadata: .failure(error))
 /// }
 /// ```
-/// The interval is the pause between the end of one execution of the work and the begin of the next, so two executions never overlap. After
-/// an error, the service repeats the work after the interval. A shutdown ends a pause early, but it never ends the work.
+/// The interval is the pause between the end of one execution of the work and the start of the next, so two executions never overlap. After
+/// an error, the service repeats the work after the interval. A shutdown ends a pause early, but it never interrupts the work.
 public struct PeriodicService: Service {
     /// The order of work and pause within an interval.
     public enum Order: Hashable, Sendable {

@@ -3,7 +3,8 @@ import Foundation
 /// A measurement of the number of requests that a service serves per second while it is busy. Recent seconds have more weight. The type is
 /// a value, and the caller passes the time.
 ///
-/// Times in which the service isn't busy don't count, because in such times, the rate would show the demand and not the capacity.
+/// Times in which the service isn't busy don't count. In such times, the rate would depend on the number of incoming requests and not on
+/// the capacity of the service.
 package struct ServiceRate: Sendable {
     /// The time constant in seconds. A measurement of this age has 1/e (37 %) of its original weight.
     private static let memory = 3.0

@@ -1,13 +1,14 @@
 /// A virtual queue of refused clients, which gives each client a time to return. The type is a value, and the caller passes the time and
 /// random numbers.
 ///
-/// A refused client gets a place in the queue. The client should return at the time at which the service reaches this place at its measured
-/// rate. So clients that return on time arrive at the rate that the service can handle. When a client returns, the caller claims its place
-/// with ``claim(by:at:)`` and gives precedence to this client. The caller also reserves capacity for due places that no client has claimed
-/// yet; see ``due(at:)``.
+/// A refused client gets a place in the queue. The client should return when the service reaches this place at its measured rate. So the
+/// clients that return on time arrive at a rate that the service can handle. When a client returns, the caller claims the client's place
+/// with ``claim(by:at:)`` and gives precedence to this client. The caller also reserves capacity for clients whose places are due, but who
+/// have not returned yet; see ``due(at:)``.
 ///
 /// The queue serves its keys in turn, like ``FairQueue``: before the nth place of a key, there are at most n places of each other key. So a
-/// key that is refused a thousand times gets long delays, and other keys get short delays. A place that no client claims expires.
+/// key that is refused a thousand times gets long delays, while other keys still get short delays. If no client claims a place, the place
+/// expires.
 ///
 /// Delays are whole seconds, as in Retry-After, from 1 s to ``longest``.
 package struct VirtualLine<Key: Hashable & Sendable>: Sendable {
@@ -19,13 +20,13 @@ package struct VirtualLine<Key: Hashable & Sendable>: Sendable {
     /// For each key, the seconds at which its places are due, in order.
     private var places: [Key: [Int]] = [:]
     private var count = 0
-    /// The element at index n is the number of keys that have more than n places whose time has not come yet.
+    /// The element at index n is the number of keys that have more than n places that are not due yet.
     private var keys: [Int] = []
     private var second = 0
     private var dueCount = 0
 
-    /// The time in seconds for which a client can claim a place after it is due. Clients add random times to delays. Holdfast's own clients
-    /// add at most 10 s (`GateRules`).
+    /// The time in seconds for which a client can claim a place after it is due. The time is necessary, because clients extend a delay by a
+    /// random time. Holdfast's own clients add at most 10 s (`GateRules`).
     private static var grace: Int { 15 }
 
     /// Creates an empty line.
@@ -38,8 +39,8 @@ package struct VirtualLine<Key: Hashable & Sendable>: Sendable {
     /// Gives a place to a refused client. O(n) for n places of the key; once a second, O(m) for m places of all keys.
     /// - Parameters:
     ///   - rate: The number of clients that the service serves per second.
-    ///   - chance: A random number from 0 up to 1. The method extends the delay by up to a tenth with it, so that clients that were refused
-    ///     together don't return together.
+    ///   - chance: A random number from 0 up to 1. With this number, the method extends the delay by up to a tenth, so that clients that
+    ///     were refused together don't return together.
     /// - Returns: The delay after which the client should return.
     package mutating func place(for key: Key, rate: Double, at now: Duration, chance: Double) -> Duration {
         advance(to: now)

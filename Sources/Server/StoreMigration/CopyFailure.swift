@@ -2,18 +2,19 @@ import Foundation
 
 /// The reason why a copy failed. The operator can start the copy again.
 ///
-/// The text is for operators and includes the fix. Failures of the databases themselves are thrown as `StoreFailure` instead.
+/// The text is for operators. If a database itself fails, the copy throws `StoreFailure` instead.
 public struct CopyFailure: Error, Hashable, CustomStringConvertible, Sendable {
-    /// The reason, with its fix.
+    /// The reason of the failure, and what the operator can do about it.
     public let description: String
 
     /// Creates a failure.
-    /// - Parameter description: The reason, with its fix.
+    /// - Parameter description: The reason of the failure, and what the operator can do about it.
     init(_ description: String) {
         self.description = description
     }
 
-    /// The failure if another process has changed the progress in PostgreSQL. This copy ends, and the copy of the other process continues.
+    /// The failure if another process has changed the progress that PostgreSQL stores. This copy ends, and the copy of the other process
+    /// continues.
     static let concurrent = CopyFailure("another copy writes to the PostgreSQL database; wait for its end")
     /// The failure if an earlier copy to another PostgreSQL database has already sealed the SQLite database.
     static let movedElsewhere = CopyFailure(

@@ -6,8 +6,10 @@ import SQLiteStores
 /// The SQLite database from which a copy reads, while servers use the same database.
 ///
 /// Triggers log the keys of changed rows in the transactions of the server. So the server needs no code for the copy, and the log contains
-/// exactly the committed changes. The log contains only keys, and the copy reads the rows from a snapshot. If a row has changed several
-/// times, a pass over the log copies the row only once for each 500 changes.
+/// exactly the committed changes. The log contains only keys. The copy reads the rows from a snapshot.
+///
+/// The copy reads the log in groups of at most 500 changes. If a row has changed several times within a group, the copy writes it only
+/// once.
 struct CopySource: Sendable {
     /// The connection that reads snapshots.
     let reader: DatabaseQueue
@@ -32,8 +34,8 @@ struct CopySource: Sendable {
         writer = try DatabaseQueue(path: file.path, configuration: configuration)
     }
 
-    /// The key of a row that was added, changed or removed. The log doesn't distinguish the three cases: the copy reads from its snapshot
-    /// whether the row exists.
+    /// The key of a row that was added, changed or removed. The log doesn't distinguish these three cases, because the copy looks up in its
+    /// snapshot whether the row exists.
     struct Change: Hashable, Sendable {
         /// The index of the table in ``SourceTable/all``.
         let table: Int
@@ -44,8 +46,8 @@ struct CopySource: Sendable {
     // MARK: - The log
 
     /// Starts the log of changes if there is none. After the method has returned, triggers log each change of a copied table.
-    /// - Returns: The random name of the log. If the stored progress has another name, the log was removed and created again. The new log
-    ///   doesn't contain the changes between these two events, so the copy must begin again.
+    /// - Returns: The random name of the log. If the stored progress of a copy contains another name, the log was removed and created again
+    ///   since then. The new log doesn't contain the changes in between, so the copy must begin again.
     /// - Throws: GRDB's `DatabaseError`.
     func startLog() async throws -> String {
         try await writer.writeWithoutTransaction { database in
@@ -128,7 +130,7 @@ struct CopySource: Sendable {
     /// - Throws: The error of the closure, or GRDB's `DatabaseError`.
     func withSnapshot<Result>(_ body: (SourceSnapshot) async throws -> Result) async throws -> Result {
         try await Self.execute("BEGIN DEFERRED", reader)
-        // The first read fixes the snapshot.
+        // The first read determines which state the snapshot contains.
         let outcome: Swift.Result<Result, any Error>
         do { outcome = .success(try await body(SourceSnapshot(queue: reader))) } catch { outcome = .failure(error) }
         await Self.rollBack(reader)
@@ -162,7 +164,7 @@ struct CopySource: Sendable {
         try await queue.writeWithoutTransaction { try $0.execute(sql: sql) }
     }
 
-    /// Rolls back a transaction. A detached task does it, because GRDB refuses statements in a canceled task.
+    /// Rolls back a transaction in a detached task, because GRDB refuses statements in a canceled task.
     private static func rollBack(_ queue: DatabaseQueue) async {
         await Task.detached {
             try? await queue.writeWithoutTransaction { database in
@@ -206,7 +208,7 @@ struct SourceSnapshot: Sendable {
         }
     }
 
-    /// Returns the current rows of changes from the snapshot, in the order of `changes`. An element is `nil` if the row was removed.
+    /// Reads the rows of changes from the snapshot, in the order of `changes`. An element of the result is `nil` if the row was removed.
     func rows(of changes: [CopySource.Change]) async throws -> [SourceRow?] {
         try await queue.writeWithoutTransaction { database in
             try changes.map { change in

@@ -103,7 +103,7 @@ struct CopyTarget: Sendable {
         }
     }
 
-    /// Empties all copied tables in one statement. An earlier copy that was interrupted may have left rows.
+    /// Empties all copied tables in one statement, because an interrupted copy may have left rows.
     private static let emptying: PostgresStatement = """
         TRUNCATE account, account_email, session, refresh_token, reset_token, freeze_token, mail_intent, sent_reset, audit_event,
             idempotency_key, idempotency_usage, account_link, former_address, account_device, purged_account, purge_event
@@ -127,8 +127,8 @@ struct CopyTarget: Sendable {
     /// Replaces rows and stores the progress, in one transaction. Before the commit, the method reads the rows again and compares them with
     /// the expected rows.
     ///
-    /// If the response to the commit is lost, the driver repeats the transaction. The repetition changes nothing, because it also accepts
-    /// the new progress as the stored one, and replaces rows by equal rows.
+    /// If the response to the commit is lost, the driver repeats the transaction. The repetition accepts the new progress as the stored
+    /// progress, and replaces rows by equal rows. So it changes nothing.
     /// - Parameters:
     ///   - removed: The keys of the rows that the method removes first.
     ///   - rows: The rows that the method adds.
@@ -163,8 +163,9 @@ struct CopyTarget: Sendable {
         }
     }
 
-    /// Writes the small tables, which have no log of changes: the decoys, the time of the last retry and the signing keys of access tokens,
-    /// which stay encrypted. The method also computes the sums of the sizes of the idempotency keys. A repeated call replaces the data.
+    /// Writes the small tables, whose changes no trigger logs: the decoys, the time of the last requested retry of emails, and the signing
+    /// keys of access tokens, which stay encrypted. The method also computes the sums of bytes that the idempotency keys use. A repeated
+    /// call replaces the data.
     /// - Parameter snapshot: The snapshot of SQLite.
     func writeSmallTables(_ snapshot: SourceSnapshot) async throws {
         let small = try await snapshot.smallTables()

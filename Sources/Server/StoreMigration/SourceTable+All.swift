@@ -11,7 +11,7 @@ extension SourceTable {
     ]
 
     /// Accounts. Each account also becomes a row of `account_email`, whose key is an HMAC of the address under the secret of the servers on
-    /// PostgreSQL. While operators replace this secret, the copy writes only the key under the current secret.
+    /// PostgreSQL. While an operator replaces this secret, the copy writes only the key under the new secret.
     private static let accounts = SourceTable(
         name: "account",
         key: ["id"],
@@ -237,8 +237,8 @@ extension SourceTable {
         ]
     )
 
-    /// The reset emails that servers sent recently. Servers count these rows to limit the reset emails to an account, and to all accounts
-    /// together.
+    /// The recently sent emails that clients without an account requested, such as reset emails. Servers count these rows to limit the
+    /// emails to one account, and to all recipients together.
     private static let sentResets = SourceTable(
         name: "sent_reset",
         key: ["intent_id"],
@@ -265,7 +265,7 @@ extension SourceTable {
         ]
     )
 
-    /// Audit events. SQLite numbers them. PostgreSQL orders them by account, time and id.
+    /// Audit events. Their key is a number in SQLite, and the account, the time and an id in PostgreSQL.
     private static let auditEvents = SourceTable(
         name: "audit_event",
         key: ["id"],
@@ -312,7 +312,7 @@ extension SourceTable {
         return [try row.uuid(1), .double(time), .uuid(id)]
     }
 
-    /// Idempotency keys with their responses. ``CopyTarget/writeSmallTables(_:)`` computes the sums of their sizes.
+    /// Idempotency keys with their responses. ``CopyTarget/writeSmallTables(_:)`` computes the sums of bytes that they use.
     private static let idempotencyKeys = SourceTable(
         name: "idempotency_key",
         key: ["digest"],
@@ -353,7 +353,7 @@ extension SourceTable {
 }
 
 extension SourceTable {
-    /// The links of emails. Both databases store normalized addresses as their keys, which need no secret.
+    /// The links that emails contain. In both databases, the normalized address is the key of an address, so the copy needs no secret here.
     fileprivate static let accountLinks = SourceTable(
         name: "account_link",
         key: ["digest"],
@@ -425,7 +425,7 @@ extension SourceTable {
         ]
     )
 
-    /// The families of the devices that have signed in.
+    /// The families of the devices that have signed in to an account, such as `iPhone`.
     fileprivate static let accountDevices = SourceTable(
         name: "account_device",
         key: ["account_id", "family"],
@@ -475,7 +475,7 @@ extension SourceTable {
         ]
     )
 
-    /// The events of removals, under random ids.
+    /// The events that record removals of accounts. Each has a random id, and not the id of the account.
     fileprivate static let purgeEvents = SourceTable(
         name: "purge_event",
         key: ["id"],

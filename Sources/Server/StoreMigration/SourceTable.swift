@@ -4,8 +4,8 @@ import PostgresDriver
 import PostgresStores
 import SQLiteStores
 
-/// The description of a SQLite table that a copy reads row by row, and of its target tables in PostgreSQL. ``all`` lists these tables. The
-/// rest of the copy has no code for single tables.
+/// A SQLite table that a copy reads row by row, with its target tables in PostgreSQL. ``all`` lists these tables. The rest of the copy has
+/// no code for single tables.
 ///
 /// If you add a table to SQLite, add an entry to ``all``, add its target tables to the statement that empties PostgreSQL before a copy, and
 /// add the table to `SQLiteSeal.tables`. A test fails for each table or column of SQLite that the copy doesn't read, except for those that
@@ -45,7 +45,7 @@ struct SourceTable: Sendable {
         return selection(where: isFirst ? "true" : "(\(columns)) > (\(marks))") + " ORDER BY \(columns) LIMIT ?"
     }
 
-    /// The query for the row of a key.
+    /// The query for the row with a given key.
     var row: String { selection(where: key.map { "\(name).\($0) = ?" }.joined(separator: " AND ")) }
 }
 
@@ -59,9 +59,9 @@ struct TargetTable: Sendable {
     /// Adds a row with ``values`` as its parameters. If a row with the same key exists, it stays unchanged, so a repeated batch doesn't
     /// fail.
     let insertion: PostgresStatement
-    /// Removes the row of ``key``.
+    /// Removes the row that ``key`` identifies.
     let removal: PostgresStatement
-    /// Selects the row of ``key``, for the comparison after a write.
+    /// Selects the row that ``key`` identifies, for the comparison after a write.
     let row: PostgresStatement
     /// Selects the rows after a key, up to a number of rows. The key consists of the first columns of a row. The parameters are the values
     /// of these columns and the number of rows.
@@ -70,8 +70,8 @@ struct TargetTable: Sendable {
     let start: [PostgresValue]
     /// Counts the rows.
     let count: PostgresStatement
-    /// Returns the values of a row, in the order in which ``row`` and ``page`` read them. Throws ``CopyFailure`` if a column has an
-    /// unexpected type.
+    /// Converts a row of SQLite to the values of this table, in the order in which ``row`` and ``page`` select them. Throws ``CopyFailure``
+    /// if a column has an unexpected type.
     let values: @Sendable (SourceRow, EmailKeys) throws -> [PostgresValue]
     /// Converts a logged key to the parameters with which ``row`` and ``removal`` find a row.
     var key: @Sendable (SourceRow) throws -> [PostgresValue] = { [try $0.uuid(0)] }

@@ -9,17 +9,17 @@ import SQLiteStores
 ///
 /// 1. Triggers begin to log the keys of changed rows.
 /// 2. The copy writes all rows to PostgreSQL, in batches of 500. The transaction of each batch also stores the position of the copy.
-/// 3. The copy writes the logged rows again, in passes, until at most 1,000 changes are left. After another pass, PostgreSQL has the state
-///    of one snapshot of SQLite, and the copy compares the checksums of all tables with this snapshot.
-/// 4. The final pass holds SQLite's write lock. It copies the rest of the log, compares each copied row, counts the rows of all tables, and
-///    seals SQLite: from then on, servers on SQLite refuse writes.
+/// 3. The copy writes the rows with logged changes again, in passes, until at most 1,000 changes are left. After another pass, PostgreSQL
+///    has the state of one snapshot of SQLite, and the copy compares the checksums of all tables with this snapshot.
+/// 4. The final pass holds SQLite's write lock. It copies the rows of the remaining changes, compares each copied row, counts the rows of
+///    all tables, and seals SQLite: from then on, servers on SQLite refuse writes.
 ///
 /// ```swift
 /// let copy = StoreCopy(from: file, to: database, emailKeys: emailKeys)
 /// let report = try await copy.run { event in print(event) }
 /// ```
 ///
-/// Servers on SQLite serve requests that only read during the whole copy. Writes wait for the final pass, for at most four seconds at a
+/// During the whole copy, servers on SQLite serve requests that only read. Writes wait for the final pass, for at most four seconds at a
 /// time. After the final pass, servers on SQLite refuse writes as busy. The operator then starts servers on PostgreSQL.
 ///
 /// The memory that a copy needs doesn't depend on the size of the data. A copy can be killed or canceled at any time; the next copy
@@ -36,8 +36,8 @@ import SQLiteStores
 public struct StoreCopy: Sendable {
     /// The progress of a copy.
     public enum Event: Sendable {
-        /// The number of rows that were copied so far, and the number of rows when the copy began, without rows that servers added after
-        /// that.
+        /// The number of rows that were copied so far, and the number of rows when the copy began. The second number doesn't include rows
+        /// that servers added later.
         case copied(Int, of: Int)
         /// The number of changed rows that were copied again so far.
         case replayed(Int)
@@ -125,7 +125,7 @@ public struct StoreCopy: Sendable {
     }
 
     /// Checks that the SQLite database is undamaged and has the tables of this version.
-    /// - Throws: ``CopyFailure`` with the fix.
+    /// - Throws: ``CopyFailure`` if the database is damaged or has other tables.
     private func requirePresentTables() async throws {
         let inspection = try await SQLiteInspection(path: file.path)
         guard inspection.damage.isEmpty else { throw CopyFailure("the SQLite database is damaged; see 'holdfast doctor'") }
@@ -140,7 +140,7 @@ public struct StoreCopy: Sendable {
     /// Checks that no server uses the PostgreSQL database, and that the database has no other data.
     /// - Parameter installation: The random name of the SQLite database.
     /// - Returns: The progress of the copy to continue; `nil` if none has begun.
-    /// - Throws: ``CopyFailure`` with the fix; `StoreFailure`.
+    /// - Throws: ``CopyFailure`` if the database is in use or has other data; `StoreFailure`.
     @discardableResult
     private func requireTarget(of installation: String) async throws -> CopyProgress? {
         guard try await PostgresPresence.servers(of: target.database).isEmpty else {
@@ -171,8 +171,8 @@ public struct StoreCopy: Sendable {
         return try await Self.reporting { try await copy(report) }
     }
 
-    /// Runs all steps under the lock. The seal, the progress in PostgreSQL, and the name of the log of changes show which steps an earlier
-    /// copy has already done.
+    /// Runs all steps of the copy. The caller must hold the ``CopyLock``. The method finds out which steps an earlier copy has already
+    /// done: from the seal, from the progress that PostgreSQL stores, and from the name of the log of changes.
     private func copy(_ report: @escaping @Sendable (Event) -> Void) async throws -> Report? {
         try await requirePresentTables()
         try await PostgresSchema.migrate(target.database)
@@ -228,8 +228,8 @@ public struct StoreCopy: Sendable {
     ///   - source: The SQLite database.
     ///   - pass: The state of the copy. After a canceled final pass, the method sets only the progress, to the value that PostgreSQL
     ///     stores.
-    ///   - tables: The compared tables, which get their final numbers of rows.
-    ///   - report: Called with the progress.
+    ///   - tables: The compared tables. The method sets their final numbers of rows.
+    ///   - report: A closure that the method calls with the progress.
     /// - Returns: The time for which writes waited in the successful final pass.
     /// - Throws: ``CopyFailure`` after 20 attempts, or if rows differ.
     private func seal(
@@ -264,10 +264,10 @@ public struct StoreCopy: Sendable {
         throw CopyFailure("the final pass takes longer than \(longestPause); start again when fewer requests write")
     }
 
-    /// Writes the small tables and checks that both sides have the same number of rows.
+    /// Writes the small tables, and checks that SQLite and PostgreSQL have the same number of rows in each table.
     /// - Parameters:
     ///   - snapshot: The last state of SQLite.
-    ///   - tables: The compared tables, which get their final numbers of rows.
+    ///   - tables: The compared tables. The method sets their final numbers of rows.
     /// - Throws: ``CopyFailure`` with the first table whose numbers differ; `StoreFailure`.
     private func finish(_ snapshot: SourceSnapshot, _ tables: inout [Table]) async throws {
         try await target.writeSmallTables(snapshot)
@@ -344,7 +344,7 @@ public struct StoreCopy: Sendable {
         }
     }
 
-    /// Runs a closure, and reports errors of SQLite as `StoreFailure`. The message contains only the error code, because SQLite's messages
+    /// Runs a closure, and converts errors of SQLite to `StoreFailure`. The message contains only the error code, because SQLite's messages
     /// can contain data.
     private static func reporting<Result>(_ body: () async throws -> Result) async throws -> Result {
         do { return try await body() } catch let error as DatabaseError {

@@ -10,7 +10,8 @@ import Synchronization
 /// - This process counts or refunds one of its keys.
 /// - A second has passed. The cache doesn't detect changes by other processes during this second.
 ///
-/// The table has two generations of 4,096 entries. When the newer generation is full, it replaces the older one.
+/// The cache has two generations of at most 4,096 refusals. When the newer generation is full, it replaces the older one, and a new
+/// generation begins empty.
 ///
 /// The cache has 1,024 counters for changes of keys. The digest of a key selects its counter. A refusal is valid while the sum of the
 /// counters of its keys is unchanged. If two keys share a counter, or if the cache removes a refusal early, the next request only needs
@@ -18,8 +19,8 @@ import Synchronization
 ///
 /// A mutex protects the state. The cache locks it only for a few dictionary lookups, and never during a round trip.
 final class KnownRefusals: Sendable {
-    /// One claim of a request: the key, and the units that the request claims. The parts of all claims of a request together are the key of
-    /// a refusal in the table.
+    /// One claim of a request: the key, and the units that the request claims. The cache finds a refusal by the parts of all claims of the
+    /// request.
     private struct Part: Hashable {
         var table: Int
         var digest: UInt64
@@ -57,7 +58,7 @@ final class KnownRefusals: Sendable {
         func place(of digest: UInt64) -> Int { Int(digest % UInt64(changes.count)) }
     }
 
-    /// The number of refusals in one generation. The table has two generations.
+    /// The number of refusals in one generation.
     private static let capacity = 4_096
     /// The longest time for which a refusal is valid, in nanoseconds: a second.
     private static let longest: Int64 = 1_000_000_000
@@ -68,8 +69,8 @@ final class KnownRefusals: Sendable {
     /// - Parameters:
     ///   - claims: The claims of the request.
     ///   - now: The time in nanoseconds of the process's clock.
-    /// - Returns: The refusal with its remaining delays, or `nil` if no valid refusal is cached, and the version of the keys, which the
-    ///   caller passes to ``note(_:_:to:version:sent:received:)``.
+    /// - Returns: The refusal with its remaining delays, or `nil` if no valid refusal is cached. Also the version of the keys, which is the
+    ///   sum of their change counters. The caller passes the version to ``note(_:_:to:version:sent:received:)``.
     func find(_ claims: [LimitTables.Claim], at now: Int64) -> (result: RateLimitResult?, version: UInt64) {
         let (refusal, version) = state.withLock { state -> (Refusal?, UInt64) in
             let version = state.version(of: claims)
@@ -119,7 +120,7 @@ final class KnownRefusals: Sendable {
         }
     }
 
-    /// Removes all refusals. Refusals of requests that are still in flight will also be invalid.
+    /// Removes all refusals. Refusals of requests that are still in flight are not cached when they arrive.
     func removeAll() {
         state.withLock { state in
             (state.newer, state.older) = ([:], [:])
@@ -127,14 +128,14 @@ final class KnownRefusals: Sendable {
         }
     }
 
-    /// Returns the key of a request in the table.
+    /// Returns the parts by which the cache finds the refusal of a request.
     private static func parts(of claims: [LimitTables.Claim]) -> [Part] {
         claims.map { Part(table: $0.table, digest: $0.digest, cost: $0.cost) }
     }
 }
 
 extension RateLimitResult {
-    /// Returns the refusal as the server would report it after a time without other changes: with shorter delays.
+    /// Returns the refusal with delays that are shorter by the given time, as the server would report them after this time.
     fileprivate func later(by time: Duration) -> RateLimitResult {
         func later(_ refusal: Refusal) -> Refusal {
             Refusal(policy: refusal.policy, retryAfter: refusal.retryAfter.map { $0 - time })

@@ -14,17 +14,17 @@ import ValkeyDriver
 /// - Strict GCRA: `g`, the instant at which all units are available again, the emission (the time after which one more unit is available),
 ///   and the burst.
 ///
-/// So a value contains the numbers of the policy under which a script wrote it. If these numbers have changed, the next script converts the
-/// value, so a change of the policy doesn't give a client a new burst.
+/// A value therefore contains the window, or the emission and the burst, that the policy had when a script wrote the value. If the policy
+/// has changed since then, the next script converts the value. So a change of a policy doesn't give clients a new burst.
 enum LimitScript {
     /// Decides about a request with several keys. The script charges all keys, or none.
     ///
     /// - `KEYS`: the canary (the key that shows whether the server has lost its data), and then the key of each claim.
     /// - `ARGV`, in this order: the canary value that the client knows; the value to write if the server has none; whether to charge, and
     ///   the time (0 uses the server's clock); the numbers of each claim, such as its cost and window.
-    /// - Result: the time. Then, for each claim, the delay, the remaining units, the time until more units remain, and the mark by which a
-    ///   refund finds the charge. If the client doesn't know the server's canary value, this value follows at the end. ``LimitReply``
-    ///   decodes the result.
+    /// - Result: the time. Then, for each claim, the delay, the remaining units, the time until more units remain, and the mark, which is a
+    ///   number by which a refund finds the charge. If the client doesn't know the server's canary value, this value follows at the end.
+    ///   ``LimitReply`` decodes the result.
     ///
     /// Complexity: O(number of claims · log(units in a window)), plus copying the values of sliding windows.
     static let decide = ValkeyScript(
@@ -73,8 +73,8 @@ enum LimitScript {
     /// Refunds a charge if the keys still contain the charge. After the window has passed, a refund changes nothing.
     ///
     /// - `KEYS`: the keys.
-    /// - `ARGV`: the time (0 uses the server's clock), then for each key the units, the instant of the charge, its mark, the burst and the
-    ///   emission.
+    /// - `ARGV`: the time (0 uses the server's clock), then for each key the units, the instant of the charge, the mark of the charge, the
+    ///   burst and the emission.
     static let refund = ValkeyScript(
         state + """
             local now = clock(unpack('>I8', ARGV[1]))
@@ -284,7 +284,7 @@ struct LimitTerms: Hashable, Sendable {
             }
     }
 
-    /// The time after the last admission of a key at which all of its units are available again, in microseconds. The key then expires.
+    /// The longest time from the last admission of a key until all of its units are available again, in microseconds. The key then expires.
     var longestUsage: Int64 { emission == 0 ? window : Int64(burst) * emission }
 }
 
@@ -303,7 +303,7 @@ extension Int64 {
 
 /// Encodes and decodes numbers in the format of the scripts.
 enum ScriptNumbers {
-    /// Returns numbers of 8 bytes each, big-endian.
+    /// Encodes each number as 8 bytes, big-endian.
     static func pack(_ numbers: Int64...) -> [UInt8] {
         numbers.flatMap { number in withUnsafeBytes(of: number.bigEndian, Array.init) }
     }

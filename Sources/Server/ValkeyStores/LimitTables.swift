@@ -1,7 +1,7 @@
 import RateLimiting
 import Synchronization
 
-/// The rate limit rules, and the prefixes of the names of each rule's keys in Valkey.
+/// The rate limit rules, each with one or three tables (``Table``). A table contains a rule and the prefix of the rule's keys in Valkey.
 ///
 /// An operator can replace a rule while the store decides about requests. Each decision takes one copy of all tables under a mutex, so a
 /// decision never mixes two versions of a rule.
@@ -9,12 +9,12 @@ import Synchronization
 /// The name of a key is `{NAMESPACE}POLICY:DIGEST`. The digest has 16 hexadecimal digits. A cluster stores all keys with the same text in
 /// braces in one slot, so one script can use all these keys.
 final class LimitTables: Sendable {
-    /// A rule and the prefix of its keys. A rule that also limits networks has two more tables: one for the client's near network (such as
-    /// a /24), and one for its far, larger network.
+    /// A rule and the prefix of its keys. A rule that limits clients and their networks has three tables: one for clients, one for their
+    /// near networks (such as a /24), and one for their far networks, which are larger.
     struct Table: Sendable {
         /// The current rule.
         var rule: RateLimitRule
-        /// The numbers of the rule for the scripts.
+        /// The numbers of the rule's policy that the scripts use.
         var terms: LimitTerms
         /// The prefix of the names of the table's keys.
         let keyPrefix: [UInt8]
@@ -30,7 +30,7 @@ final class LimitTables: Sendable {
         var hasNetworks: Bool
     }
 
-    /// A claim of a request under one table, with all values that the script needs.
+    /// A key that a request claims in one table, with all values that the script needs.
     struct Claim: Sendable {
         var table: Int
         /// The digest of the key under the secret.
@@ -82,7 +82,7 @@ final class LimitTables: Sendable {
     /// The current tables.
     var current: [Table] { tables.withLock { $0 } }
 
-    /// Determines the keys of claims. The method skips rules whose mode is `off`.
+    /// Finds the tables and the names of the keys for the claims of a request. The method skips rules whose mode is `off`.
     /// - Parameter claims: The claims of a request.
     /// - Returns: For each claim, the claim of the client, followed by the claims of its networks if the rule counts networks.
     /// - Precondition: Each claim names a different rule, and all rules exist.

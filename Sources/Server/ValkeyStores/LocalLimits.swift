@@ -11,9 +11,10 @@ import ValkeyDriver
 final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
     /// The result of counting a request that the server admitted.
     enum Counted {
-        /// All claims were counted in one decision.
+        /// The process counted all claims in one decision.
         case jointly(RateLimitCharge?)
-        /// Each claim was counted separately, but only if this process's share of the policy admitted the claim.
+        /// The process counted each claim separately, except claims of policies whose local share is used up. The keys are the names of the
+        /// policies.
         case each([String: RateLimitCharge])
 
         /// Returns the charge of a policy; `nil` if the policy did not count the request.
@@ -31,11 +32,11 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
         var rule: RateLimitRule
         /// The behavior while Valkey is unavailable.
         let fallback: ValkeyFallback
-        /// The longest time for which a key of the rule can have usage, in nanoseconds.
+        /// The longest time for which units of a key can stay used, in nanoseconds.
         var longestUsage: Int64
     }
 
-    /// The counts in memory. The quota of each rule is the share of this process.
+    /// Counts in memory. Each rule of the limiter has only this process's share of the quota.
     private let limiter: JointRateLimiter<C>
     /// The rules. The keys are the names of their policies.
     private let rules: Mutex<[String: Rule]>
@@ -123,13 +124,13 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
     func refund(_ charge: RateLimitCharge, under policies: Set<String>? = nil) { limiter.refund(charge, under: policies) }
 
     /// Records that the server has lost its data.
-    /// - Parameter now: Nanoseconds of the process's clock.
+    /// - Parameter now: The present time, in nanoseconds of the process's clock.
     func noteLoss(at now: Int64) { lostAt.store(now, ordering: .relaxed) }
 
     /// Decides by this process's own counts, if the Valkey server has lost usage that could still refuse the request.
     /// - Parameters:
     ///   - claims: The claims of the request.
-    ///   - now: Nanoseconds of the process's clock.
+    ///   - now: The present time, in nanoseconds of the process's clock.
     /// - Returns: The decision, with a charge that contains all claims; `nil` if all lost usage would have ended by now.
     func admitAfterLoss(_ claims: [RateLimitClaim], at now: Int64) -> RateLimitResult? {
         decideAfterLoss(claims, at: now) { claims in
@@ -188,14 +189,14 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
 }
 
 extension RateLimitRule {
-    /// The longest time for which a key of the rule or of its networks can have usage, in nanoseconds. When this time has passed after a
-    /// loss of data, the server's counts are complete again.
+    /// The longest time for which units of a key of the rule or of its networks can stay used, in nanoseconds. When this time has passed
+    /// after a loss of data, the server's counts are complete again.
     fileprivate var longestUsage: Int64 {
         ([self] + networkRules).map { LimitTerms($0.policy).longestUsage }.reduce(0, max) * 1_000
     }
 
-    /// Returns the rule with this process's share of the quota and the burst. Both are multiplied by the share and rounded down. Both are
-    /// at least 1.
+    /// Returns the rule with this process's share of the quota and of the burst. The method multiplies both numbers by the share and rounds
+    /// them down, but not below 1.
     fileprivate func shared(_ fallback: ValkeyFallback) -> RateLimitRule {
         guard fallback.share < 1 else { return self }
         func part(of units: Int) -> Int { max(1, Int(Double(units) * fallback.share)) }

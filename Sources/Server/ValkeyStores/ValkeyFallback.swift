@@ -6,8 +6,8 @@
 /// - ``open`` if the policy only protects against load.
 /// - ``local(share:)`` for all other policies.
 public enum ValkeyFallback: Hashable, Sendable {
-    /// The store throws the error of the server for requests that claim the policy. If the policy is in shadow mode, the store counts the
-    /// requests in the memory of this process instead.
+    /// The store throws the error of the server for all requests to which the policy applies. If the policy is in shadow mode, the store
+    /// counts these requests in the memory of this process instead.
     case closed
     /// The policy admits all requests, and the store doesn't count them under the policy.
     case open

@@ -20,8 +20,8 @@ public import ValkeyDriver
 ///
 /// For each decision, Valkey runs one script with its own clock, in one round trip. The script charges all policies of the request, or
 /// none. The decisions are the same as those of `JointRateLimiter`, but with times in microseconds. Concurrent decisions share a pipeline.
-/// After a refusal, the store refuses the same request for at most a second without a round trip. If this process counts or refunds one of
-/// the keys, this time ends earlier.
+/// After a refusal, the store refuses the same request without a round trip for at most a second. This time ends earlier if this process
+/// counts or refunds one of the keys of the request.
 ///
 /// No decision waits for Valkey longer than its deadline. If Valkey is slow or unavailable, the ``ValkeyFallback`` of each policy applies.
 ///
@@ -41,7 +41,7 @@ public final class ValkeyRateLimitStore<C: Clock>: Sendable where C.Duration == 
     let local: LocalLimits<C>
     /// The refusals of the last second.
     let refusals = KnownRefusals()
-    /// Detects that Valkey has lost its data.
+    /// Detects whether Valkey has lost its data.
     let canary = LimitCanary()
     let logger: Logger
     /// The prefix of the names of all keys.
@@ -57,7 +57,7 @@ public final class ValkeyRateLimitStore<C: Clock>: Sendable where C.Duration == 
     /// The scripts that the client must load when it connects.
     public static var scripts: [ValkeyScript] { LimitScript.all }
 
-    /// Creates a store. The client has its own connection, so the initializer doesn't wait for it.
+    /// Creates a store. The client connects in the background, so the initializer doesn't wait for a connection.
     /// - Parameters:
     ///   - rules: The rules. The names of their policies must be unique. All servers should have the same rules.
     ///   - client: The client of the server, with ``scripts``. The store closes the client.
@@ -66,7 +66,7 @@ public final class ValkeyRateLimitStore<C: Clock>: Sendable where C.Duration == 
     ///   - fallbacks: For each name of a policy, its behavior while Valkey is slow or unavailable.
     ///   - fallback: The behavior of the other policies.
     ///   - deadline: The longest time that a decision waits for the server.
-    ///   - memory: The largest size of the process's own counts, in bytes; 128 MiB by default.
+    ///   - memory: The most memory that the counts of this process may use, in bytes; 128 MiB by default.
     ///   - clock: A monotonic clock.
     ///   - logger: Reports lost data and failures.
     /// - Precondition: There is at least one rule, the names of the policies are unique, and the namespace is valid.
@@ -219,8 +219,8 @@ extension ValkeyRateLimitStore: RateLimitStore {
         _ = try await client.evaluate(LimitScript.refund, keys: keys, arguments: arguments, within: deadline)
     }
 
-    /// Replaces the policy, mode or visibility of the policy with the same name, in this process. Change the rule on the other servers,
-    /// too. The store preserves the usage, so clients don't get a new burst.
+    /// Replaces, in this process, the rule whose policy has the same name. Change the rule on the other servers, too. The store preserves
+    /// the usage, so clients don't get a new burst.
     ///
     /// The scripts convert a key at its next use. If keys can have usage for longer than before, the store also extends the expiry of
     /// existing keys, which takes a few milliseconds per 1,000 keys. If the server is unavailable, the store doesn't extend the expiry, and
@@ -264,7 +264,7 @@ extension ValkeyRateLimitStore {
     /// The current time of the process's clock.
     private var nanoseconds: Int64 { clock.now.wholeNanosecondsRoundedUp }
 
-    /// Runs the script, and detects whether the server has lost its data.
+    /// Decides about claims by running the script on the server, and detects whether the server has lost its data.
     /// - Parameters:
     ///   - claims: The resolved claims.
     ///   - charges: Whether an admission is counted.
@@ -304,7 +304,7 @@ extension ValkeyRateLimitStore {
         return reply
     }
 
-    /// Converts a reply. If several policies refuse, the result reports the policy with the longest delay.
+    /// Converts a reply of the script to a result. If several policies refuse, the result reports the policy with the longest delay.
     private func result(of reply: LimitReply, to claims: [LimitTables.Claim]) -> RateLimitResult {
         var result = RateLimitResult(limits: [])
         var longest: (enforced: Int64, shadow: Int64) = (0, 0)
@@ -406,9 +406,9 @@ package struct LimitCharge: Sendable {
         var digest: UInt64
         /// The units that were charged.
         package var units: Int
-        /// The server's time of the charge, in microseconds.
+        /// The time of the charge by the server's clock, in microseconds.
         package var instant: Int64
-        /// The mark of the charge in the key's value.
+        /// The mark of the charge; see ``LimitReply/Standing/mark``.
         var mark: Int64
         /// The numbers of the policy at the time of the charge. If a strict GCRA has counted the key with other numbers since then, the
         /// script refunds nothing.
@@ -417,7 +417,7 @@ package struct LimitCharge: Sendable {
 
     /// The keys that the server counted. The array is empty if the process decided without the server.
     package var keys: [Key]
-    /// The charge in the count of the process.
+    /// The same charge in the counts of this process.
     var own: RateLimitCharge?
 }
 

@@ -48,11 +48,12 @@ public struct Account: Hashable, Sendable, Identifiable {
     public var state: State
     /// The language of the account's emails.
     public var language: Language
-    /// A number that a store increases to make all earlier access tokens invalid. It increases with each password reset and each change of
-    /// the state. An access token contains the epoch that the account had when the token was issued.
+    /// A number that a store increases to make all earlier access tokens invalid. It increases with each new password, each change of the
+    /// state, a deletion, and the restoration of a former address. An access token contains the epoch that the account had when the token
+    /// was issued.
     ///
-    /// A store increases the epoch in the transaction of the change. At a sign-in, the store opens a session only if the epoch is still the
-    /// same as when the server checked the password.
+    /// The store increases the epoch in the transaction that makes the change. At a sign-in, the store opens a session only if the epoch is
+    /// still the same as when the server checked the password.
     public var epoch: Int
     /// The time of the registration or import.
     public var createdAt: Date

@@ -1,8 +1,8 @@
 import AccountContract
 public import ErrorContract
 
-/// An error with which a domain service refuses a request. Unlike a ``StoreFailure``, it occurs in normal operation, so the server reports
-/// it to the client and doesn't log it.
+/// An error with which a service of this module, such as ``Authentication``, refuses a request. Unlike a ``StoreFailure``, it occurs in
+/// normal operation, so the server reports it to the client and doesn't log it.
 public struct AccountError: Error, Hashable, Sendable {
     /// The code of the refusal in responses.
     public let code: ErrorCode
@@ -40,7 +40,7 @@ public struct AccountError: Error, Hashable, Sendable {
     public static let registrationClosed = AccountError(code: .authRegistrationClosed)
     /// The user deleted the account, and its data is not removed yet.
     public static let deleted = AccountError(code: .authAccountDeleted)
-    /// Returns the refusal for an account that can't be used.
+    /// Returns the error for a sign-in to an account that is deleted, inactive, suspended or locked.
     static func outOfUse(_ account: Account) -> AccountError {
         switch account.state {
         case .active: account.purgeAt == nil ? inactive : deleted
@@ -61,13 +61,13 @@ public struct AccountError: Error, Hashable, Sendable {
     /// The reset token is unknown, expired or used.
     public static let resetTokenInvalid = AccountError(code: .authResetTokenInvalid)
 
-    /// Returns the refusal of a password that is too weak.
+    /// Returns the error for a password that is too weak.
     /// - Parameter weaknesses: The reasons, in the order of the policy. The text for the user describes the first reason.
     static func weakPassword(_ weaknesses: [PasswordPolicy.Weakness]) -> AccountError {
         AccountError(code: .authWeakPassword, weaknesses: weaknesses)
     }
 
-    /// Returns the refusal of a request because too many passwords are being hashed.
+    /// Returns the error for a request that was refused because too many passwords are being hashed.
     /// - Parameter retryAfter: The delay after which there will be capacity for the caller.
     static func busy(retryAfter: Duration) -> AccountError {
         AccountError(code: .serverServiceUnavailable, retryAfter: retryAfter)

@@ -7,8 +7,8 @@ import Synchronization
 
 /// Records events of accounts in memory and stores them twice a second.
 ///
-/// Recording does no I/O. So a failed sign-in takes the same time for an existing account, for which an event is recorded, and for an
-/// unknown address. If the process is killed, up to half a second of events is lost.
+/// Recording does no I/O. A failed sign-in causes an event only if the account exists, so I/O would make the response slower and disclose
+/// that the account exists. If the process is killed, the events of up to half a second are lost.
 ///
 /// Services record events through ``AuditNoting``; run this service in the service group, so that the last events are stored when the
 /// server ends. To store events without a delay, for example in a command, call ``AuditStore/append(_:)`` instead.
@@ -65,7 +65,7 @@ public final class AuditTrail<C: Clock>: AuditNoting, Service where C.Duration =
         }
     }
 
-    /// Stores events until the service group shuts down, including those of the last requests.
+    /// Stores the pending events at each interval until the service group shuts down, and once more after that.
     public func run() async throws {
         await PeriodicService(every: interval, order: .pauseFirst, clock: clock) { [self] in await flush() }.run()
     }
@@ -89,8 +89,7 @@ public final class AuditTrail<C: Clock>: AuditNoting, Service where C.Duration =
                 "Audit events not stored",
                 metadata: .failure(error, ["count": "\(events.count)"])
             )
-            // The failed events come first. Then follow the events that were recorded during the write. Events above the capacity are
-            // discarded.
+            // The failed events come before the events that were recorded during the write. Events above the capacity are discarded.
             state.withLock { state in
                 let room = max(Self.capacity - state.events.count, 0)
                 state.events.insert(contentsOf: events.prefix(room), at: 0)

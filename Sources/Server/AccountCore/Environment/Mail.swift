@@ -138,7 +138,7 @@ public protocol MailDelivery: Sendable {
 
 /// An error of a delivery. Its kind decides whether the worker retries the email, and whether it tries other emails meanwhile.
 public struct MailDeliveryError: Error, Hashable, Sendable {
-    /// The scope and duration of a failure.
+    /// The scope and the duration of a failure: it affects one email or all emails, temporarily or permanently.
     public enum Kind: String, Hashable, Sendable {
         /// This email failed permanently. Retrying is pointless.
         case refused

@@ -27,9 +27,10 @@ public struct DecoyMix: Hashable, Sendable {
         self.spans = spans
     }
 
-    /// Adapts the spans to the share of the accounts that each cost has.
+    /// Changes the spans so that their widths match the accounts: the total width for each cost becomes the share of accounts with this
+    /// cost.
     /// - Parameters:
-    ///   - counts: The number of accounts whose hashes have a certain cost. The key is the decoy of this cost.
+    ///   - counts: The number of accounts by the cost of their hashes. The keys are the decoys of these costs.
     ///   - total: The number of all accounts.
     public mutating func follow(_ counts: [String: Int], of total: Int) {
         let total = Double(max(total, counts.values.reduce(0, +), 1))
@@ -57,13 +58,13 @@ public struct DecoyMix: Hashable, Sendable {
         spans.first { $0.start <= point && point < $0.start + $0.width }?.decoy
     }
 
-    /// The smallest width that counts. It is less than the share of one account, and absorbs rounding errors.
+    /// Smaller differences in width are ignored as rounding errors. The share of one account is larger than this value.
     private static let leastWidth = 1e-12
 
     /// Returns the width of all spans of a decoy.
     private func width(of decoy: String) -> Double { spans.reduce(0) { $0 + ($1.decoy == decoy ? $1.width : 0) } }
 
-    /// Shrinks the spans of a decoy, the newest first.
+    /// Shrinks the spans of a decoy by a total width, the newest span first.
     private mutating func abandon(_ width: Double, of decoy: String) {
         var rest = width
         for index in spans.indices.reversed() where spans[index].decoy == decoy {
@@ -73,8 +74,8 @@ public struct DecoyMix: Hashable, Sendable {
         }
     }
 
-    /// Adds spans for a decoy in parts of the range that no span has ever covered.
-    /// - Returns: The width that is still missing.
+    /// Adds spans with a total width for a decoy, in parts of the range that no span has ever covered.
+    /// - Returns: The width for which there was no space.
     private mutating func take(_ width: Double, for decoy: String) -> Double {
         var rest = width
         for gap in gaps where rest > Self.leastWidth {
@@ -99,7 +100,7 @@ public struct DecoyMix: Hashable, Sendable {
 }
 
 extension SymmetricKey {
-    /// Returns the point in `0..<1` of an address: always the same, and unpredictable without the key.
+    /// Returns the point of an address in `0..<1`. With the same key, the point is always the same. Without the key, it can't be predicted.
     func point(of text: String) -> Double {
         let code = HMAC<SHA256>.authenticationCode(for: Data(text.utf8), using: self)
         return Double(code.prefix(6).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }) / Double(1 << 48)

@@ -2,7 +2,7 @@ import Scheduling
 
 /// The reason for hashing a password. It decides the order of the callers.
 public enum HashingPurpose: Hashable, Sendable {
-    /// The client has not proven any right yet, as in a sign-in or a registration. The queue serves these clients in turn by network.
+    /// The client has not proven any right yet, as in a sign-in or a registration. The networks of these clients take turns in the queue.
     case attempt
     /// The client has proven a right with a reset token or the correct password. These callers are served before all attempts.
     case entitled
@@ -19,7 +19,7 @@ public enum HashingPurpose: Hashable, Sendable {
 /// A refused caller receives a delay, which a ``VirtualLine`` computes. Half of the queue is reserved for callers that return after their
 /// delay.
 struct HashQueue<Job> {
-    /// A job that is not computed, and the delay for its caller.
+    /// A refused job, and the delay after which its caller can try again.
     struct Refusal {
         var job: Job
         var delay: Duration
@@ -29,11 +29,11 @@ struct HashQueue<Job> {
     enum Admission {
         /// The caller computes the job now, and then calls ``finish(at:)``.
         case start(Job)
-        /// The job waits. It may have displaced another job.
+        /// The job waits. `displaced` is a waiting job that loses its place to this job; `nil` if there is none.
         case waiting(displaced: Refusal?)
-        /// There is no room; the caller gets a delay.
+        /// The queue has no place for the job, and returns the delay for its caller.
         case refused(Refusal)
-        /// The job's ticket was canceled before.
+        /// The caller canceled the job before ``HashQueue/enter(_:_:as:from:at:chance:)`` was called.
         case cancelled(Job)
     }
 
@@ -49,7 +49,7 @@ struct HashQueue<Job> {
     private var line = VirtualLine<String?>()
     private var rate: ServiceRate
     private var lastTicket: UInt64 = 0
-    /// The tickets whose jobs have not been entered yet.
+    /// The tickets from ``nextTicket()`` whose jobs have not been entered yet.
     private var pending: Set<UInt64> = []
     /// The tickets that were canceled before their jobs were entered.
     private var cancelledEarly: Set<UInt64> = []
@@ -70,7 +70,7 @@ struct HashQueue<Job> {
     /// Returns the number of jobs per second that are computed while all of ``width`` are busy.
     func rate(at now: Duration) -> Double { rate.perSecond(at: now) }
 
-    /// Returns a number with which a job can be canceled, even before it is entered.
+    /// Returns a ticket: a number that identifies a job, so that its caller can cancel it even before the job is entered.
     mutating func nextTicket() -> UInt64 {
         lastTicket += 1
         pending.insert(lastTicket)
@@ -85,7 +85,7 @@ struct HashQueue<Job> {
         return delay(for: network, at: now, chance: chance)
     }
 
-    /// Decides about a job.
+    /// Starts a job if fewer than ``width`` jobs are being computed. Otherwise, enqueues or refuses the job.
     /// - Parameter network: The network of the client; `nil` if it is unknown.
     mutating func enter(
         _ job: Job,
@@ -113,8 +113,8 @@ struct HashQueue<Job> {
         }
     }
 
-    /// Records that a job was computed.
-    /// - Returns: The job to compute next.
+    /// Records that a job was computed, and takes the next job from the queue.
+    /// - Returns: The job to compute next; `nil` if no job waits.
     mutating func finish(at now: Duration) -> Job? {
         let next = entitled.popFirst() ?? attempts.popFirst()
         if next == nil { running -= 1 }
@@ -132,7 +132,8 @@ struct HashQueue<Job> {
         return attempts.remove(ticket) ?? entitled.remove(ticket)
     }
 
-    /// Enqueues an attempt, if there is a place.
+    /// Enqueues an attempt, or refuses it if there is no place.
+    /// - Parameter isExpected: Whether the caller was refused before and returns after its delay.
     private mutating func wait(
         _ job: Job,
         _ ticket: UInt64,
@@ -160,7 +161,7 @@ struct HashQueue<Job> {
         case of(String?)
     }
 
-    /// Returns the place in which an attempt of a network would wait now.
+    /// Returns the place that an attempt of a network would get now: a free place, the place of another attempt, or none.
     private mutating func place(for network: String?, isExpected: Bool, at now: Duration) -> Place {
         let limit = limit(at: now)
         let room = isExpected ? limit : limit - min(limit / 2, line.due(at: now))
@@ -178,12 +179,12 @@ struct HashQueue<Job> {
         min(limit, max(width, Int((rate.perSecond(at: now) * (longestWait / .seconds(1))).rounded(.up))))
     }
 
-    /// Refuses a job, with the delay for its caller.
+    /// Returns the refusal of a job, with the delay for its caller.
     private mutating func refuse(_ job: Job, from network: String?, at now: Duration, chance: Double) -> Refusal {
         Refusal(job: job, delay: delay(for: network, at: now, chance: chance))
     }
 
-    /// Returns the delay after which there will be capacity for a caller.
+    /// Returns the delay after which there will be capacity for a refused caller.
     private mutating func delay(for network: String?, at now: Duration, chance: Double) -> Duration {
         line.place(for: network, rate: rate.perSecond(at: now), at: now, chance: chance)
     }

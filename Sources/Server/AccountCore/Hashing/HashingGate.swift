@@ -13,9 +13,9 @@ import Timekeeping
 /// ```
 ///
 /// A hash takes about 16 ms of a core. Without a gate, a burst of sign-ins would occupy all threads of the process. If the queue had no
-/// bound, all callers would wait too long. If the queue is full, the gate refuses a caller with the delay after which there will be
-/// capacity for it. The gate first serves callers that have proven a right, for example with a reset token. Then it serves the other
-/// callers in turn by network; see ``HashingPurpose``. The gate reads the network of the caller from ``AuditOrigin/current``.
+/// bound, all callers would wait too long. If the queue is full, the gate refuses a caller and returns the delay after which there will be
+/// capacity. The gate first serves callers that have proven a right, for example with a reset token. Among the other callers, the networks
+/// of the clients take turns; see ``HashingPurpose``. The gate reads the network of the caller from ``AuditOrigin/current``.
 ///
 /// Create one gate per process, with one thread per processor. If a caller is canceled, its job is removed from the queue. If the hash is
 /// already being computed, it is finished and discarded.
@@ -35,8 +35,8 @@ public final class HashingGate: Sendable {
     ///   - width: The number of hashes that are computed at the same time.
     ///   - queueLimit: The largest number of waiting callers of each purpose.
     ///   - longestWait: The longest time that an attempt may wait. The gate estimates the wait by the measured rate of hashes.
-    ///   - decoyKey: Maps addresses to decoys. The key must be the same after a restart.
-    ///   - clock: Measures the rate.
+    ///   - decoyKey: The key of the hash that selects the decoy of an address. The key must be the same after a restart.
+    ///   - clock: Measures the rate of hashes.
     ///   - chance: Returns an evenly distributed random number from 0 up to, but not including, 1. It spreads the times at which refused
     ///     callers return.
     /// - Throws: Errors of `hashing` while it creates the decoy for sign-ins without an account.
@@ -115,10 +115,10 @@ public final class HashingGate: Sendable {
     /// The number of hashes per second that are computed while all threads are busy, measured recently.
     public var rate: Double { queue.state.withLock { $0.rate(at: clock.now) } }
 
-    /// Runs work on a hashing thread when the queue selects the work.
+    /// Enqueues work, and runs it on a hashing thread when its turn comes.
     ///
-    /// The ticket is created before the continuation, so that a caller that is canceled between the two steps can identify its job. The
-    /// continuation is resumed exactly once: by the computed job, a refusal, a displacement, or the cancellation.
+    /// The ticket is created before the continuation. If the caller is canceled between the two steps, the queue knows the job by its
+    /// ticket. The continuation is resumed exactly once: by the computed job, a refusal, a displacement, or the cancellation.
     private func run<Value: Sendable>(_ purpose: HashingPurpose, _ work: @escaping @Sendable () throws -> Value) async throws
         -> Value
     {

@@ -8,9 +8,9 @@ import Synchronization
 /// many passwords arrive, hashes occupy all cores. With normal priority, each step of all other requests would then wait for some
 /// milliseconds.
 ///
-/// A hashing thread shares locks only with the dispatching thread. If the system pauses a thread of low priority while it holds a lock, all
-/// threads that need the lock wait. Hashing threads also don't resume callers: resuming a task can create a thread in the system's pool,
-/// and this thread would inherit the low priority.
+/// A hashing thread shares locks only with the dispatching thread. The system can pause a thread of low priority while the thread holds a
+/// lock, and all other threads that need this lock must then wait. Hashing threads also don't resume callers, because resuming a task can
+/// create a thread in the system's pool. This thread would inherit the low priority.
 final class HashingThreads: Sendable {
     /// Computes a result, and returns a closure that reports it.
     typealias Job = @Sendable () -> Report

@@ -1,7 +1,7 @@
 import AccountContract
 import Foundation
 
-/// The links, former addresses and devices of accounts in memory.
+/// A store, in memory, of the links, former addresses and devices of accounts.
 struct InMemoryAccountRecords: AccountRecordStore {
     let stores: InMemoryAccountStores
 
@@ -45,7 +45,7 @@ struct InMemoryAccountRecords: AccountRecordStore {
             if record.account.email != old.account.email {
                 guard !state.isTaken(record.account.email, except: id, at: now) else { throw AccountError.emailExists }
             }
-            // The only step that can fail comes before all other changes.
+            // This step can throw, so it comes before all other changes. If it throws, nothing is changed.
             try state.enqueue(record.effects.intents)
             state.addresses[old.account.email.normalized] = nil
             state.addresses[record.account.email.normalized] = id
@@ -161,7 +161,7 @@ struct InMemoryAccountRecords: AccountRecordStore {
 }
 
 extension InMemoryState {
-    /// Returns the record of an account, with the links and former addresses that have not expired.
+    /// Returns an account with its former addresses and links. Expired addresses and links are omitted.
     fileprivate func record(of id: Account.ID, at now: Date) -> AccountRecord? {
         accounts[id].map { account in
             AccountRecord(
@@ -182,6 +182,7 @@ extension InMemoryState {
 
     /// Adds an account.
     /// - Returns: `false` if its address is taken.
+    /// - Throws: ``StoreFailure`` if its id is taken.
     mutating func insert(_ account: Account, at now: Date) throws -> Bool {
         guard !isTaken(account.email, except: nil, at: now) else { return false }
         guard accounts[account.id] == nil else { throw StoreFailure(isBusy: false, message: "the id of an account is taken") }
@@ -190,7 +191,8 @@ extension InMemoryState {
         return true
     }
 
-    /// Returns whether an account must be removed now.
+    /// Returns whether an account must be removed now. This is the case in two situations: the user deleted the account, and its grace time
+    /// has ended. Or the account is unverified and has not been used since `unverifiedSince`.
     fileprivate func isDue(_ account: Account, at now: Date, _ unverifiedSince: Date?) -> Bool {
         if let purgeAt = account.purgeAt { return purgeAt <= now }
         guard let cutoff = unverifiedSince, !account.isEmailVerified, account.createdAt < cutoff else { return false }
@@ -201,8 +203,9 @@ extension InMemoryState {
     /// Removes an account with everything that is stored about it.
     fileprivate mutating func remove(_ id: Account.ID, at now: Date) {
         guard let account = accounts.removeValue(forKey: id) else { return }
-        // Clients without an account may have requested links and emails for an address. The method removes those for the present address
-        // and for unexpired former addresses. Expired former addresses and unconfirmed new addresses may belong to other users.
+        // Some links and emails belong to an address and not to an account, because clients without an account requested them. The method
+        // removes those for the present address and for unexpired former addresses. Expired former addresses and unconfirmed new addresses
+        // may belong to other users.
         let former = (formerAddresses[id] ?? []).filter { $0.expiresAt > now }.map(\.email)
         let emails = Set([account.email] + former)
         addresses[account.email.normalized] = nil

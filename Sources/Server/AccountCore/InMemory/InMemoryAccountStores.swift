@@ -27,9 +27,10 @@ public final class InMemoryAccountStores: AccountStores {
     private let before: (@Sendable (_ operation: String) async throws -> Void)?
 
     /// Creates empty stores.
-    /// - Parameter before: Called before each operation with its name. The name consists of the property of this class, a dot and the name
-    ///   of the method, such as `sessions.rotate`. The name of `abandon` is `intents.giveUp`. If the closure throws, the operation throws
-    ///   the error and changes nothing.
+    /// - Parameter before: A closure that the stores call before each operation, with the name of the operation. If the closure throws, the
+    ///   operation throws the same error and changes nothing. A name such as `sessions.rotate` consists of the property of this class and
+    ///   the name of the method. A few names differ: `intents.giveUp` for `abandon`, `sessions.endSession` for `end(_:of:)`, `freezeTokens`
+    ///   for `accountLockTokens`, and `freezeTokens.freeze` for `lock`.
     public init(before: (@Sendable (_ operation: String) async throws -> Void)? = nil) {
         self.before = before
     }
@@ -45,7 +46,8 @@ public final class InMemoryAccountStores: AccountStores {
     public var decoys: any DecoyStore { InMemoryDecoys(stores: self) }
     public var signingKeys: any SigningKeyStore { InMemorySigningKeys(stores: self) }
 
-    /// Performs one operation of a store. If it throws, the state is as before.
+    /// Performs one operation of a store under the lock. The method doesn't undo changes, so `body` must not change the state before it
+    /// throws.
     func perform<Value: Sendable>(
         _ operation: String,
         _ body: @Sendable (inout InMemoryState) throws -> Value
@@ -54,13 +56,13 @@ public final class InMemoryAccountStores: AccountStores {
         return try read(body)
     }
 
-    /// Reads or changes the state immediately.
+    /// Reads or changes the state under the lock, without a call of `before`.
     func read<Value: Sendable>(_ body: @Sendable (inout InMemoryState) throws -> Value) rethrows -> Value {
         try state.withLock { try body(&$0) }
     }
 }
 
-/// The state of all stores. The type is a structure, so that a failed operation can restore the state from before.
+/// The data of all stores, which one lock protects.
 struct InMemoryState: Sendable {
     var accounts: [Account.ID: Account] = [:]
     /// The ids of accounts by their normalized addresses.
@@ -68,15 +70,15 @@ struct InMemoryState: Sendable {
     var decoys: [DecoySpan] = []
     var signingKeys = SigningKeySet()
     var sessions: [StoredSession.ID: InMemorySession] = [:]
-    /// The sessions of refresh tokens.
+    /// The id of the session to which each refresh token belongs.
     var refreshTokens: [TokenDigest: StoredSession.ID] = [:]
     var resetTokens: [TokenDigest: InMemoryResetToken] = [:]
     var accountLockTokens: [TokenDigest: InMemoryAccountLockToken] = [:]
     var links: [TokenDigest: StoredLink] = [:]
     var formerAddresses: [Account.ID: [FormerAddress]] = [:]
-    /// The families of the devices of each account, with the time of the first sign-in.
+    /// The families of devices that have signed in to each account, with the time of the first sign-in.
     var devices: [Account.ID: [String: Date]] = [:]
-    /// The time of the last use of unverified accounts.
+    /// The time at which each unverified account was last used.
     var activity: [Account.ID: Date] = [:]
     var unlistedPurges: [ListedPurge] = []
     var intents: [MailIntent.ID: InMemoryIntent] = [:]

@@ -1,6 +1,6 @@
 import AccountContract
 
-/// The accounts in memory.
+/// A store of accounts in memory.
 struct InMemoryAccounts: AccountRepository {
     let stores: InMemoryAccountStores
 
@@ -66,7 +66,7 @@ struct InMemoryAccounts: AccountRepository {
     }
 }
 
-/// The decoys in memory.
+/// A store of decoys in memory.
 struct InMemoryDecoys: DecoyStore {
     let stores: InMemoryAccountStores
 
@@ -78,7 +78,7 @@ struct InMemoryDecoys: DecoyStore {
     }
 }
 
-/// The keys of access tokens in memory.
+/// A store, in memory, of the keys that sign access tokens.
 struct InMemorySigningKeys: SigningKeyStore {
     let stores: InMemoryAccountStores
 

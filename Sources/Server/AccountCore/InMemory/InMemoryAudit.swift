@@ -1,6 +1,6 @@
 import Foundation
 
-/// Events of accounts in memory.
+/// A store of audit events in memory.
 struct InMemoryAudit: AuditStore {
     let stores: InMemoryAccountStores
 

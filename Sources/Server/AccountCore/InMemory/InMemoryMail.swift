@@ -2,20 +2,20 @@ import AccountContract
 import Foundation
 import RateLimiting
 
-/// An intent and its state.
+/// An entry of the email queue: the email to send, its state, and the time at which it is due.
 struct InMemoryIntent: Sendable {
     var intent: MailIntent
     var state = QueuedMail.State.waiting
     var dueAt: Date
     var reason: String?
 
-    /// Whether clients without an account can request the email, and no worker has tried it yet. The queue takes these emails in turn by
-    /// network, and all other emails by their due time.
+    /// Whether the email is a new request: a client without an account requested it, and no worker has tried to send it yet. The queue
+    /// serves the networks of these clients in turn. It takes all other emails in the order of their due times.
     fileprivate var isFresh: Bool { intent.subject.isAnonymous && state == .waiting && intent.failures == 0 }
     fileprivate var network: String { intent.origin.client ?? "" }
 }
 
-/// The email queue in memory. Its workers live in this process, so no lease is ever abandoned.
+/// The email queue in memory. All workers of the queue are in this process, so none of them stops and leaves claimed emails behind.
 struct InMemoryMailIntents: MailIntentQueue, MailQueueInspection {
     let stores: InMemoryAccountStores
 
@@ -106,13 +106,14 @@ struct InMemoryMailIntents: MailIntentQueue, MailQueueInspection {
 }
 
 extension InMemoryState {
-    /// Adds an intent, due immediately.
+    /// Adds an intent, which is due immediately.
+    /// - Throws: ``StoreFailure`` if the id of the intent is taken.
     mutating func enqueue(_ intent: MailIntent) throws {
         guard intents[intent.id] == nil else { throw StoreFailure(isBusy: false, message: "the id of an intent is taken") }
         intents[intent.id] = InMemoryIntent(intent: intent, dueAt: intent.createdAt)
     }
 
-    /// Adds intents, due immediately. If the id of one of them is taken, no intent is added.
+    /// Adds intents, which are due immediately. If the id of one of them is taken, the method throws and adds none of them.
     mutating func enqueue(_ intents: [MailIntent]) throws {
         let unchanged = self.intents
         do {
@@ -123,12 +124,12 @@ extension InMemoryState {
         }
     }
 
-    /// Returns an intent that is still claimed under the given lease.
+    /// Returns an intent if a worker still holds the lease that ends at `leaseEnd`; otherwise, returns `nil`.
     fileprivate func held(_ intent: MailIntent, until leaseEnd: Date) -> InMemoryIntent? {
         intents[intent.id].flatMap { $0.state == .taken && $0.dueAt == leaseEnd ? $0 : nil }
     }
 
-    /// Ends a lease with a failure, if the intent still has the same lease.
+    /// Counts a failed delivery of an intent, and ends its lease. If the worker no longer holds the lease, nothing happens.
     fileprivate mutating func fail(
         _ intent: MailIntent,
         _ leaseEnd: Date,
@@ -142,7 +143,7 @@ extension InMemoryState {
         intents[intent.id] = found
     }
 
-    /// Returns the intent to claim next. Due intents and new intents alternate.
+    /// Returns the intent to claim next. New requests and due intents alternate; see `isFresh` of ``InMemoryIntent``.
     fileprivate mutating func next(includesResets: Bool, at now: Date) -> MailIntent? {
         defer { turns.isDueFirst.toggle() }
         let due = intents.values.filter { found in
@@ -153,7 +154,7 @@ extension InMemoryState {
         return (includesResets ? nextNew() : nil) ?? due?.intent
     }
 
-    /// Returns the oldest new intent of the network whose turn it is.
+    /// Returns the oldest new request of the network whose turn it is; see ``MailTurns``.
     private mutating func nextNew() -> MailIntent? {
         let fresh = Dictionary(grouping: intents.values.filter(\.isFresh), by: \.network)
         var network: String?
@@ -167,7 +168,7 @@ extension InMemoryState {
         }
     }
 
-    /// Returns the intent in the view of an operator.
+    /// Returns the description of an email for an operator.
     fileprivate func mail(_ found: InMemoryIntent) -> QueuedMail {
         let subject = found.intent.subject.columns
         let recipient = subject.email ?? subject.account.flatMap { accounts[$0]?.email }
@@ -184,14 +185,14 @@ extension InMemoryState {
     }
 }
 
-/// An email that was sent.
+/// An email that was sent, and that counts for the limits of ``ResetMailBounds`` until `endsAt`.
 struct InMemorySentReset: Sendable {
     let accountID: Account.ID?
     let sentAt: Date
     let endsAt: Date
 }
 
-/// The reset emails that were sent recently, in memory.
+/// A store, in memory, of the emails that clients without an account requested and that were sent recently.
 struct InMemorySentResets: SentResetStore {
     let stores: InMemoryAccountStores
 
@@ -209,8 +210,8 @@ struct InMemorySentResets: SentResetStore {
                 if sent >= bound.quota { return .accountExceeded }
             }
             if let bound = bounds.overall {
-                // The burst is a part of the quota. For example, if the burst is a tenth of the quota, it is admitted within a tenth of the
-                // window.
+                // The burst is a part of the quota, and is admitted in the same part of the window. For example, if the burst is a tenth of
+                // the quota, at most the burst is sent within a tenth of the window.
                 let span = bound.window / .seconds(1) * Double(bound.burst) / Double(bound.quota)
                 let sent = others.map(\.sentAt).filter { $0 > now.addingTimeInterval(-span) }.sorted(by: >)
                 if sent.count >= bound.burst { return .later(sent[bound.burst - 1].addingTimeInterval(span)) }

@@ -14,7 +14,7 @@ struct InMemoryAccountLockToken: Sendable {
     var isConsumed = false
 }
 
-/// Reset tokens in memory.
+/// A store of reset tokens in memory.
 struct InMemoryResetTokens: ResetTokenStore {
     let stores: InMemoryAccountStores
 
@@ -60,12 +60,12 @@ struct InMemoryResetTokens: ResetTokenStore {
     ) async throws -> Bool {
         try await stores.perform("resetTokens.confirm") { state in
             guard var account = state.liveResetToken(digest, at: now)?.account else { return false }
-            // The only step that can fail comes before all changes.
+            // This step can throw, so it comes before all changes. If it throws, nothing is changed.
             try state.enqueue(confirmation)
             account.passwordHash = passwordHash
             account.epoch += 1
             account.state = .active
-            // The link was sent to the address of the account, so its user has access to the mailbox.
+            // The user has received the link at this address, so the address is verified.
             account.isEmailVerified = true
             state.accounts[account.id] = account
             state.consumeResetTokens(of: account.id)
@@ -82,7 +82,7 @@ struct InMemoryResetTokens: ResetTokenStore {
     }
 }
 
-/// The tokens that lock accounts, in memory.
+/// A store, in memory, of the tokens that lock accounts.
 struct InMemoryAccountLockTokens: AccountLockTokenStore {
     let stores: InMemoryAccountStores
 
@@ -123,7 +123,7 @@ struct InMemoryAccountLockTokens: AccountLockTokenStore {
 }
 
 extension InMemoryState {
-    /// Returns a valid token and its account.
+    /// Returns a reset token and its account, if the token can still reset the password.
     fileprivate func liveResetToken(_ digest: TokenDigest, at now: Date) -> (token: StoredResetToken, account: Account)? {
         guard let stored = resetTokens[digest], !stored.isConsumed, stored.token.expiresAt > now,
             let account = accounts[stored.token.accountID], account.isRecoverable,
@@ -132,7 +132,7 @@ extension InMemoryState {
         return (stored.token, account)
     }
 
-    /// Returns the account of a valid token.
+    /// Returns the account that a token can lock; `nil` if the token is invalid.
     fileprivate func accountOfLiveLockToken(_ digest: TokenDigest, at now: Date) -> Account? {
         guard let stored = accountLockTokens[digest], !stored.isConsumed, stored.expiresAt > now,
             let account = accounts[stored.accountID], account.isRecoverable
@@ -140,12 +140,12 @@ extension InMemoryState {
         return account
     }
 
-    /// Removes unused tokens up to the given one, except the newest `liveLimit`.
+    /// Removes older unused tokens of an account. Of the tokens that are not newer than the given token, the newest `liveLimit` remain.
     fileprivate mutating func prune(olderThan token: StoredResetToken, liveLimit: Int) {
         let older = resetTokens.values.filter { stored in
             !stored.isConsumed && stored.token.accountID == token.accountID && stored.token.createdAt <= token.createdAt
         }
-        // Newest first; the given token precedes others of the same time.
+        // The newest token comes first. Of several tokens with the same time, the given token comes first.
         let sorted = older.map(\.token).sorted { first, second in
             first.createdAt == second.createdAt ? first.digest == token.digest : first.createdAt > second.createdAt
         }

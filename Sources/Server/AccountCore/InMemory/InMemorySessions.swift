@@ -2,7 +2,7 @@ import Foundation
 
 /// A session and its refresh tokens.
 struct InMemorySession: Sendable {
-    /// A refresh token: the token that it replaced, and the time of its use.
+    /// The state of a refresh token: the token that it replaced, and the time of its first use.
     struct Token: Sendable {
         var parent: TokenDigest?
         var usedAt: Date?
@@ -13,7 +13,7 @@ struct InMemorySession: Sendable {
     var tokens: [TokenDigest: Token]
 }
 
-/// Sessions in memory.
+/// A store of sessions in memory.
 struct InMemorySessions: SessionStore {
     let stores: InMemoryAccountStores
 
@@ -125,8 +125,8 @@ extension InMemorySession {
     fileprivate mutating func use(_ digest: TokenDigest, parent: TokenDigest?, at now: Date, _ rules: SessionRules) {
         tokens[digest]?.usedAt = now
         guard let parent else { return }
-        // A used token is accepted again within the repeat window after its use. The siblings get a time of use before this window, so none
-        // of them is accepted again.
+        // Within the repeat window after its use, a used token is accepted again. Each sibling gets a time of use before this window, so it
+        // is not accepted again.
         let killed = now.addingTimeInterval(-(rules.repeatWindow / .seconds(1)) - 1)
         for (sibling, token) in tokens where token.parent == parent && sibling != digest { tokens[sibling]?.usedAt = killed }
     }

@@ -30,10 +30,10 @@ struct MailDrafting: Sendable {
     /// The lifetimes of the links.
     let rules: RecoveryRules
     let now: @Sendable () -> Date
-    /// The clock of the queue. The age of an intent is measured with it.
+    /// The steady clock of the email queue, by which the age of an intent is measured.
     let steady: @Sendable () -> Date
 
-    /// Returns the draft for an intent.
+    /// Prepares the email of an intent, and stores nothing.
     func draft(for intent: MailIntent) async throws -> MailDraft {
         switch intent.subject {
         case .passwordReset(let address): try await reset(for: address, intent)
@@ -52,8 +52,8 @@ struct MailDrafting: Sendable {
     private func lock(_ kind: MailKind, of id: Account.ID, device: String? = nil, _ intent: MailIntent) async throws -> MailDraft
     {
         guard let account = try await accounts.account(id: id), account.purgeAt == nil else { return .nobody }
-        // A late notice is still useful, so it is sent even after the lifetime of its link. But if deliveries have failed for all this
-        // time, the email is abandoned.
+        // Before the first failed delivery, the notice is sent even if it is very late, because it is still useful. If deliveries have
+        // failed for the whole lifetime of the link, the email is abandoned.
         guard intent.failures == 0 || !isLate(intent, rules.accountLockLifetime) else { return .expired }
         let secret = SecretToken()
         let mail = try render(kind, to: account.email, account, secret, device: device, intent)
@@ -84,12 +84,12 @@ struct MailDrafting: Sendable {
         return .mail(mail, token: .reset(token))
     }
 
-    /// Prepares the response to a registration: the link that creates the account, or a reset link if the address has an account.
+    /// Prepares the email that follows a registration: the link that creates the account, or a reset link if the address has an account.
     private func registration(for address: EmailAddress, _ name: FirstName, _ intent: MailIntent) async throws -> MailDraft {
         if let account = try await accounts.account(email: address) {
             return try reset(.accountExists, for: account.isRecoverable ? account : nil, address, intent)
         }
-        // If the address is a former address that another account can still restore, a link couldn't create an account with it.
+        // If another account can still restore this address, a link couldn't create an account with it.
         let isAvailable = try await records.isAvailable(address, to: nil, at: now())
         let draft = try link(.activate, to: address, account: nil, firstName: name, intent)
         return isAvailable ? draft : .nobody
@@ -128,8 +128,8 @@ struct MailDrafting: Sendable {
         return try link(.accountDeleted, to: account.email, account: account, expiresAt: purgeAt, intent)
     }
 
-    /// Renders an email with a link. The link expires at the given time or, without one, after the lifetime of links that confirm
-    /// something.
+    /// Prepares an email with a link that is stored as a ``StoredLink``. The link expires at `expiresAt` or, if that is `nil`, after
+    /// ``RecoveryRules/confirmationLifetime``. If the link would have expired already, the result is ``MailDraft/expired``.
     private func link(
         _ kind: MailKind,
         to recipient: EmailAddress,

@@ -31,8 +31,8 @@ final class MailOutage: Sendable {
     /// Returns whether deliveries are paused now. The method changes nothing.
     func isPaused(at now: Date) -> Bool { width(1, at: now) == 0 }
 
-    /// Ends the pause if an operator requested a retry after it began.
-    /// - Parameter askedAt: The time of the latest request, in the time of the queue.
+    /// Ends the pause if an operator has requested a retry since the pause began.
+    /// - Parameter askedAt: The time of the latest request, by the steady clock of the queue.
     func wake(askedAt: Date) {
         state.withLock { state in
             if let begin = state.restBegin, askedAt > begin { state.restEnd = nil }
@@ -52,15 +52,15 @@ final class MailOutage: Sendable {
             state.failures += 1
             state.begin = state.begin ?? now
             state.restBegin = now
-            // The delay of the failed email is random. The pause is as long as its shortest value, so that this email is due when the pause
-            // ends.
+            // The failed email is due again after a random delay. The pause is as long as the shortest of these delays, so it never makes
+            // the email wait longer.
             state.restEnd = now.addingTimeInterval(backoff.delay(afterFailures: state.failures, chance: 0) / .seconds(1))
             return true
         }
     }
 
-    /// Records that the server has replied.
-    /// - Returns: The beginning of the outage, if this ends one.
+    /// Records that the email server has replied, which ends an outage.
+    /// - Returns: The beginning of the outage; `nil` if there was none.
     func ended() -> Date? {
         state.withLock { state in
             defer { state = State() }
@@ -84,7 +84,7 @@ public struct MailBackoff: Hashable, Sendable {
     /// Returns the delay after a number of failures.
     /// - Parameters:
     ///   - failures: The number of failed deliveries, from 1.
-    ///   - chance: A number in `0..<1`.
+    ///   - chance: A random number in `0..<1`. It spreads the delay by ±20 %.
     public func delay(afterFailures failures: Int, chance: Double) -> Duration {
         // The exponent is capped before the shift, because a large exponent would overflow.
         let doubled = base * Int(1 << min(max(failures - 1, 0), 16))

@@ -5,9 +5,9 @@
 /// Each process has its own turns in memory. So with several servers, a network with many requests delays another network by at most one
 /// email per turn and server.
 package struct MailTurns: Sendable {
-    /// The network of the last claimed request. The next request is from the network that follows it in the order of the database index.
+    /// The network of the last claimed request. The next request is from the network that follows it in sorted order.
     package var last = ""
-    /// The networks whose intents were returned, in the order in which they were returned.
+    /// The networks whose intents were claimed and then returned to the queue without being sent. These networks have the next turns.
     package var returned: ArraySlice<String> = []
     /// Whether the next email is a due email, if there is one. Otherwise, a new request comes next.
     package var isDueFirst = false
@@ -15,12 +15,12 @@ package struct MailTurns: Sendable {
     /// Creates turns that begin with the first network.
     package init() {}
 
-    /// Returns how many of the next `limit` intents are new requests, if `due` intents are due.
+    /// Returns how many of the next `limit` intents are new requests, if `due` due intents and enough new requests are available.
     package func newIntents(of limit: Int, besides due: Int) -> Int {
         limit - min(due, isDueFirst ? (limit + 1) / 2 : limit / 2)
     }
 
-    /// Takes elements of two lists alternately, as long as both have elements.
+    /// Returns up to `limit` elements of two lists, alternately. When one list ends, the rest comes from the other list.
     package mutating func alternate<Element>(_ due: [Element], _ new: [Element], limit: Int) -> [Element] {
         var (due, new) = (due[...], new[...])
         var chosen: [Element] = []

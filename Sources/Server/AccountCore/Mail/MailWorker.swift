@@ -8,10 +8,11 @@ import Synchronization
 
 /// Sends the emails of a queue. For each email, the worker reads the account, creates the token, renders the email and delivers it.
 ///
-/// For an unknown address, the worker does the same work except for the delivery. The worker takes the entries of the queue, the intents,
-/// in batches at random intervals. So the time of an email doesn't disclose which request caused it. Each email in flight has its own
-/// lease, and is delivered at most once during this lease. If the worker is killed, no email is lost, but the emails in flight may be sent
-/// twice.
+/// For an unknown address, the worker does the same work except for the delivery. It takes the entries of the queue, the intents, in
+/// batches at random intervals. So the time of an email doesn't disclose which request caused it.
+///
+/// The worker claims each email for a limited time, the lease. During the lease, the email is delivered at most once, and no other worker
+/// takes it. If the worker is killed, no email is lost, but the emails in flight may be sent twice.
 ///
 /// If a delivery fails, the worker retries the email with a backoff (``MailBackoff``). It retries until the link of the email would have
 /// expired. Then it abandons the email, and the queue stores the email for an operator. While the email server is unreachable, the worker
@@ -68,15 +69,15 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     ///   - records: The store of all other links.
     ///   - rendering: Renders emails.
     ///   - delivery: Delivers emails.
-    ///   - rules: Lifetimes and bounds.
+    ///   - rules: The lifetimes of links, and the number of valid reset links per account.
     ///   - schedule: The intervals and limits.
-    ///   - clock: The clock of all waits.
+    ///   - clock: Measures pauses and the remaining time of leases.
     ///   - now: The wall clock, by which links expire.
     ///   - steady: The clock of the queue, for due times, leases and the ages of intents. It doesn't jump when the wall clock is set; `nil`
     ///     uses `now`.
     ///   - quota: Limits the number of reset emails; `nil` for no limit.
     ///   - audit: Records the events of accounts; `nil` records none.
-    ///   - metrics: Counts outcomes.
+    ///   - metrics: Counts delivered, failed and abandoned emails.
     ///   - isServerBusy: Returns whether the server handles so many requests that emails must wait.
     ///   - logger: Reports failures.
     public init(
@@ -126,7 +127,8 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     public func run() async throws {
         var isBehind = false
         while true {
-            // There is no pause after a full batch, because an observer can't relate its many emails to single requests.
+            // After a full batch, the worker doesn't pause. The random pause hides which request caused an email, and among the many emails
+            // of a full batch this is hidden anyway.
             if !isBehind { await pause() }
             guard !Task.isShuttingDownGracefully, !Task.isCancelled else { return }
             do {
@@ -177,17 +179,17 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         }
     }
 
-    /// Claims one intent. While the limit for emails that clients without an account request is exhausted, the worker claims only emails to
-    /// accounts.
+    /// Claims one intent. If the limit for emails that clients without an account request is exhausted, the method claims only emails to
+    /// accounts; see ``ResetMailQuota``.
     private func claim(until leaseEnd: Date) async throws -> MailIntent? {
         let now = steady()
         let includesResets = quota?.isPaused(at: now) != true
         return try await intents.claim(limit: 1, at: now, leaseEnd: leaseEnd, includesResets: includesResets).first
     }
 
-    /// Sends the email of an intent and settles it, or records its failure.
+    /// Sends the email of an intent. Then the method removes the intent from the queue, or records the failure.
     ///
-    /// It never throws. If the result can't be recorded, the intent becomes due again when its lease ends.
+    /// The method handles all errors. If it can't write the result to the queue, the intent becomes due again when its lease ends.
     /// - Parameters:
     ///   - intent: The claimed intent.
     ///   - leaseEnd: The end of its lease.
@@ -234,10 +236,10 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         logger.warning("Email abandoned", metadata: intent.metadata(reason: reason, failures: intent.failures + 1))
     }
 
-    /// Delivers an email. The older links of the account are removed only after the delivery, because an email that can't be delivered must
-    /// not invalidate links that were delivered.
+    /// Stores the token of an email's link, delivers the email, and then removes older reset links of the account.
     ///
-    /// The token is stored before the delivery, so that a link works as soon as its email arrives.
+    /// The token is stored first, so that the link works as soon as the email arrives. The older links are removed last, because an email
+    /// that can't be delivered must not invalidate links that were delivered.
     private func deliver(_ mail: Mail, _ token: MailedToken, _ intent: MailIntent, _ leaseEnd: Date) async throws {
         try await keep(token)
         do {
@@ -266,8 +268,8 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         logger.info("Email delivered", metadata: ["mail.intent": "\(intent.name)"])
     }
 
-    /// Records that an email was not sent, because the account has received too many. The client has received the same response as for an
-    /// unknown address.
+    /// Records that a reset email was not sent, because its account had already received as many as its limit allows. The client can't
+    /// notice this, because its request had the same response as a request for an unknown address.
     private func noteLimited(_ intent: MailIntent, _ token: MailedToken) {
         guard case .reset(let token) = token else { return }
         metrics.limitedResetMail()
@@ -294,8 +296,8 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         }
     }
 
-    /// Removes an intent whose email may have been delivered. If the store fails, the method does not postpone the email, because it would
-    /// be sent again. Instead it retries the removal until the lease ends.
+    /// Removes a finished intent from the queue. If the store fails, the method retries every second until the lease ends. It doesn't
+    /// postpone the intent, because the email would then be sent a second time.
     /// - Throws: `CancellationError` if the intent was not removed before its lease ended.
     private func settle(_ intent: MailIntent, before leaseEnd: Date) async throws(CancellationError) {
         while true {
@@ -312,7 +314,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         }
     }
 
-    /// Delivers an email while its lease lasts, so that no other worker delivers the same email.
+    /// Delivers an email, and cancels the delivery when the lease ends. After that time, another worker can deliver the same email.
     private func deliver(_ mail: Mail, before leaseEnd: Date) async throws {
         let left = leaseEnd.timeIntervalSince(steady())
         // The lease can end before the delivery if the lookup and the rendering were slow, or if the machine was asleep.
@@ -328,7 +330,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         }
     }
 
-    /// Begins a pause if the failure affects all emails.
+    /// Begins a pause if the failure affects all emails. If it affects only this email, the email server has replied, which ends an outage.
     private func noteFailure(_ error: any Error) {
         guard let error = error as? MailDeliveryError else { return }
         switch error.kind {
@@ -363,7 +365,7 @@ extension MailIntent {
 final class MailBatch: Sendable {
     /// The largest number of intents.
     private let size: Int
-    /// The number of reserved intents.
+    /// The number of intents that tasks have reserved. A task reserves an intent before it claims the intent.
     private let count = Mutex(0)
 
     init(size: Int) {

@@ -1,14 +1,16 @@
 public import CoreMetrics
 import ErrorContract
 
-/// The metrics of the account domain, for swift-metrics. In this list, "by" names the label of a counter. No label identifies a user, an
-/// address or an account.
+/// The metrics of accounts, for swift-metrics. In the list, "by" precedes the label of a counter. No label identifies a user, an address or
+/// an account.
 ///
 /// - `password_resets`, by `step`: `requested`, `handed_over`, `validated`, `confirmed`.
 /// - `password_reset_failures`, by `step` (`validate`, `confirm`) and `reason`.
-/// - `reset_mails_limited`: reset emails that were not sent because their account had received too many.
+/// - `reset_mails_limited`: reset emails that were not sent, because their account had already received as many as its limit allows.
 /// - `logins`, by `outcome`.
-/// - `mails_handed_over` and `mails_given_up`, by `mail`: delivered and abandoned emails.
+/// - `mails_handed_over`, by `mail`: delivered emails.
+/// - `mails_given_up`, by `mail`: emails that the server has abandoned.
+/// - `mail_failures`, by `kind`: failed deliveries.
 /// - The timer `mail_intent_age`: the time from the request of an email to its delivery.
 ///
 /// Only operators may read these metrics: a client that can read them while it sends a request learns the request's outcome.
@@ -49,8 +51,8 @@ public struct AccountMetrics: Sendable {
     private let mailFailures: [MailFailure: Counter]
     private let mailAge: Timer
 
-    /// Creates the handles, so that each metric exists from the start.
-    /// - Parameter factory: The factory of the metrics.
+    /// Creates all counters and the timer, so that each metric exists before its first event.
+    /// - Parameter factory: Creates the counters and the timer.
     public init(factory: any MetricsFactory = MetricsSystem.factory) {
         func counters<Key: CaseIterable & RawRepresentable & Hashable>(
             _ label: String,
@@ -79,15 +81,16 @@ public struct AccountMetrics: Sendable {
         mailAge = Timer(label: "mail_intent_age", dimensions: [], preferredDisplayUnit: .seconds, factory: factory)
     }
 
-    /// Counts a step.
+    /// Counts a step that has succeeded.
     func count(_ step: Step) { resets[step]?.increment() }
     func count(_ failure: ResetFailure, at step: FailedStep) { resetFailures[step]?[failure]?.increment() }
     func count(_ login: Login) { logins[login]?.increment() }
 
-    /// Counts a reset email that was not sent because of the account's limit.
+    /// Counts a reset email that was not sent, because its account had already received as many as its limit allows.
     func limitedResetMail() { resetMailsLimited.increment() }
 
-    /// Counts a delivered email and records the age of its intent.
+    /// Counts a delivered email, and records its age.
+    /// - Parameter seconds: The time from the request of the email to its delivery.
     func delivered(_ intent: MailIntent, after seconds: Double) {
         mailsDelivered[intent.subject.kind]?.increment()
         mailAge.recordNanoseconds(Int64(max(0, min(seconds, 1e9)) * 1e9))
@@ -104,8 +107,8 @@ public struct AccountMetrics: Sendable {
 }
 
 extension AccountMetrics {
-    /// Runs a step of a reset and counts its failure, if it fails.
-    /// - Parameter isExpired: Called for an invalid token; returns whether it has expired.
+    /// Runs a step of a password reset. If the step fails, the method counts the reason of the failure.
+    /// - Parameter isExpired: Returns whether the token has expired. The method calls it only after a failure with an invalid token.
     func watching<Result>(
         _ step: FailedStep,
         isExpired: () async -> Bool,

@@ -29,13 +29,13 @@ enum CommonPasswords {
         }
     }
 
-    /// Returns the hash of a password in `0..<count << riceBits`.
+    /// Returns the hash of a password: a number from 0 up to but not including `count << riceBits`.
     private static func place(of password: String) -> UInt64 {
         let hash = SHA256.hash(data: Data(password.utf8)).prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         return hash.multipliedFullWidth(by: UInt64(count) << UInt64(riceBits)).high
     }
 
-    /// Returns whether a hash is in the sorted list, by binary search.
+    /// Returns whether ``places`` contains a hash. Uses binary search.
     private static func has(_ place: UInt64) -> Bool {
         var range = places[...]
         while let middle = range.indices.middle {
@@ -45,7 +45,7 @@ enum CommonPasswords {
         return false
     }
 
-    /// The sorted hashes: 8 bytes each, about 300 KB. Decoded at the first use.
+    /// The sorted hashes of all listed passwords: 8 bytes each, about 300 KB. The list is decoded at its first use.
     static let places: [UInt64] = {
         var places: [UInt64] = []
         places.reserveCapacity(count)

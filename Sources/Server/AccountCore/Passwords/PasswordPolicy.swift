@@ -70,7 +70,7 @@ public struct PasswordPolicy: Hashable, Sendable {
 
     /// Returns all reasons to refuse a password; empty if it is strong enough. O(n) for a password of n characters.
     /// - Parameters:
-    ///   - password: The password.
+    ///   - password: The new password.
     ///   - email: The account's address, if it is known.
     ///   - firstName: The account's name, if it is known.
     public func weaknesses(of password: Password, email: EmailAddress?, firstName: FirstName?) -> [Weakness] {

@@ -3,13 +3,13 @@ public import Foundation
 
 /// Locks an account with the link "this was not me" of a confirmation email. The account stays locked until its user resets the password.
 ///
-/// The service locks accounts only. ``PasswordRecovery`` unlocks an account.
+/// This service never unlocks an account. For that, use ``PasswordRecovery``.
 public struct AccountLock: Sendable {
     private let tokens: any AccountLockTokenStore
     private let audit: (any AuditNoting)?
     private let now: @Sendable () -> Date
 
-    /// Creates the domain service.
+    /// Creates the service.
     /// - Parameters:
     ///   - tokens: The store of tokens that lock an account.
     ///   - audit: Records the events of accounts; `nil` records none.

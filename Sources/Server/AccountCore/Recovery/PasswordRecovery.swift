@@ -17,7 +17,7 @@ public struct PasswordRecovery: Sendable {
     private let now: @Sendable () -> Date
     private let steady: @Sendable () -> Date
 
-    /// Creates the domain service.
+    /// Creates the service.
     /// - Parameters:
     ///   - intents: The queue of emails.
     ///   - tokens: The store of reset tokens.
@@ -62,10 +62,10 @@ public struct PasswordRecovery: Sendable {
         metrics.count(.requested)
     }
 
-    /// Validates a token. Changes nothing.
+    /// Returns the account whose password a token can reset. Changes nothing.
     /// - Parameters:
     ///   - token: The token of the link.
-    ///   - email: The address of the link; if it is given, the token must belong to it.
+    ///   - email: The address in the link. If it is not `nil`, it must be the address of the account.
     /// - Returns: The account, and the time at which the token expires.
     /// - Throws: ``AccountError`` with the code `AUTH_RESET_TOKEN_INVALID`; ``StoreFailure``.
     public func validate(_ token: ResetToken, email: EmailAddress?) async throws -> (account: Account, expiresAt: Date) {
@@ -78,14 +78,16 @@ public struct PasswordRecovery: Sendable {
         return (found.account, found.token.expiresAt)
     }
 
-    /// Sets a new password with a token. If several calls use one token at the same time, exactly one of them succeeds.
+    /// Sets a new password with the token of a reset link. All sessions of the account end, and a locked account is unlocked.
+    ///
+    /// If several calls use one token at the same time, exactly one of them succeeds.
     /// - Parameters:
     ///   - token: The token of the link.
-    ///   - email: The address of the link; if it is given, the token must belong to it.
+    ///   - email: The address in the link. If it is not `nil`, it must be the address of the account.
     ///   - newPassword: The new password, which the policy checks.
-    ///   - commit: A closure that must call its second argument and return the result. The second argument makes the only write of the
-    ///     confirmation. The first argument is the device token that this method returns. With it, a caller can create the response before
-    ///     the write, and store both in one transaction.
+    ///   - commit: A closure that must call its second argument and return the result. The second argument writes the new password to the
+    ///     store. The first argument is the device token that this method returns. With this token, the closure can create the response
+    ///     before the write, and store both in one transaction.
     /// - Returns: The device token of the caller. All earlier device tokens of the account are invalid.
     /// - Throws: ``AccountError`` with the code `AUTH_WEAK_PASSWORD`, `AUTH_RESET_TOKEN_INVALID` or `SERVER_SERVICE_UNAVAILABLE`;
     ///   ``StoreFailure``. After `AUTH_WEAK_PASSWORD`, the token can be used again.
@@ -135,7 +137,8 @@ public struct PasswordRecovery: Sendable {
         return device
     }
 
-    /// Returns a valid token and its account, if the address matches.
+    /// Returns the stored token with the account that it can reset. If the token is invalid, or if `email` is not the address of the
+    /// account, the method throws.
     private func find(
         _ token: ResetToken,
         email: EmailAddress?
@@ -146,17 +149,17 @@ public struct PasswordRecovery: Sendable {
         return found
     }
 
-    /// Returns whether an invalid token has expired, for metrics only. If the store fails, returns `false`.
+    /// Returns whether an invalid token was valid earlier and has expired, for metrics only. If the store fails, returns `false`.
     private func hasExpired(_ token: ResetToken) async -> Bool {
         (try? await tokens.hasExpired(TokenDigest(of: token.rawValue), at: now())) ?? false
     }
 }
 
-/// The lifetime and number of reset links.
+/// The lifetimes of emailed links, and the number of valid reset links per account.
 public struct RecoveryRules: Hashable, Sendable {
-    /// The lifetime of a link.
+    /// The lifetime of a reset link.
     public let linkLifetime: Duration
-    /// The largest number of valid links of one account; 1 means that only the newest link is valid.
+    /// The largest number of valid reset links of one account. With 1, only the newest link is valid.
     public let liveLinks: Int
 
     /// The lifetime of a link that verifies an address, creates an account or confirms a new address.
@@ -166,8 +169,8 @@ public struct RecoveryRules: Hashable, Sendable {
 
     /// Creates rules.
     /// - Parameters:
-    ///   - linkLifetime: The lifetime of a link.
-    ///   - liveLinks: The largest number of valid links of one account.
+    ///   - linkLifetime: The lifetime of a reset link.
+    ///   - liveLinks: The largest number of valid reset links of one account.
     /// - Precondition: Both values are positive.
     public init(linkLifetime: Duration = .seconds(3_600), liveLinks: Int = 3) {
         precondition(linkLifetime > .zero, "linkLifetime must be positive (is \(linkLifetime))")

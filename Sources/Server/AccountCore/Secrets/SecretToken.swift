@@ -2,10 +2,10 @@ import AccountContract
 import Crypto
 public import Foundation
 
-/// A token of 256 random bits: 43 characters of base64url.
+/// A random token with 256 bits, as 43 characters of base64url, for refresh tokens and emailed links.
 ///
-/// The clear text is only sent to its recipient. Stores contain only its ``TokenDigest``. The description doesn't contain the token, so it
-/// can't be logged by mistake.
+/// The server sends the clear text only to the recipient, and stores only the ``TokenDigest``. `description` doesn't contain the token,
+/// so a log line with the value doesn't disclose it.
 public struct SecretToken: Sendable, CustomStringConvertible {
     /// The clear text.
     public let text: String

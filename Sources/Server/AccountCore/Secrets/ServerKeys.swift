@@ -4,22 +4,22 @@ public import RateLimiting
 
 /// The server's keys, each derived for one purpose from one secret (HKDF-SHA256, RFC 5869).
 public struct ServerKeys: Sendable {
-    /// The key with which earlier versions signed access tokens. It only verifies tokens.
+    /// Verifies access tokens that earlier versions signed with HS256. No new token is signed with this key.
     public let accessTokens: SymmetricKey
     /// Encrypts the keys that sign access tokens.
     public let signingKeys: SymmetricKey
     /// Signs device tokens.
     public let deviceTokens: SymmetricKey
-    /// Hashes the keys of rate limits, so that they can't be read back.
+    /// Hashes the keys of rate limits, such as email addresses, so that the stored hashes don't disclose them.
     public let limitKeys: KeySecret
-    /// Hashes idempotency keys, and the requests that they were used for.
+    /// Hashes idempotency keys and the contents of requests that have such a key.
     public let idempotencyKeys: SymmetricKey
     /// Hashes the addresses of accounts, for stores that find accounts by the hash of their address, such as those of PostgreSQL.
     public let emailKeys: SymmetricKey
-    /// Decides which decoy is checked for an address without an account.
+    /// Selects the decoy for an address without an account. A decoy is a hash that no password matches; see ``DecoyMix``.
     public let decoys: SymmetricKey
 
-    /// Derives the keys.
+    /// Derives all keys from one secret. The same secret always gives the same keys.
     /// - Precondition: `secret` has at least 32 bytes.
     public init(secret: SymmetricKey) {
         precondition(secret.bitCount >= 256, "the secret must have at least 256 bits (has \(secret.bitCount))")

@@ -19,7 +19,7 @@ public struct AccessTokens: Sendable {
         public let epoch: Int
     }
 
-    /// The lifetime of tokens of earlier versions. The server accepts them for this time after its upgrade.
+    /// The lifetime of tokens of earlier versions. After an upgrade, the server accepts such tokens only for this time.
     static let legacyTime = Duration.seconds(15 * 60)
 
     private let keys: SigningKeys
@@ -34,7 +34,7 @@ public struct AccessTokens: Sendable {
     ///   - audience: The `aud` of tokens.
     ///   - secrets: The keys of the server's secret and, while it is being replaced, of the previous secret. Earlier versions signed tokens
     ///     with these keys.
-    ///   - issuer: The `iss` of tokens.
+    ///   - issuer: Returns the `iss` of new tokens.
     public init(
         keys: SigningKeys,
         audience: String,
@@ -52,7 +52,7 @@ public struct AccessTokens: Sendable {
     ///   - account: The account. The token contains its id, its epoch, and whether its address is verified.
     ///   - session: The session. A server that reads the store refuses the token when this session has ended.
     ///   - now: The time of issue, in seconds; fractions are dropped.
-    ///   - lifetime: The time until the token expires, in whole seconds. It can't be shortened later.
+    ///   - lifetime: The time until the token expires, in whole seconds. Services that don't read the store accept the token until then.
     /// - Throws: An error of the store of keys.
     public func issue(for account: Account, session: StoredSession.ID, at now: Date, lifetime: Duration) async throws -> String {
         let loaded = try await keys.current()
@@ -73,9 +73,9 @@ public struct AccessTokens: Sendable {
         return token
     }
 
-    /// Reads a token.
+    /// Verifies a token and returns its contents.
     ///
-    /// The issuer is not compared, because no other installation has the keys.
+    /// The method doesn't compare the issuer of the token, because no other installation has the keys.
     /// - Throws: ``AccountError`` with the code `AUTH_TOKEN_EXPIRED` if the token was issued by this server and has expired, otherwise
     ///   `AUTH_TOKEN_INVALID`; an error of the store of keys.
     public func read(_ text: String, at now: Date) async throws -> Claims {
@@ -98,7 +98,7 @@ public struct AccessTokens: Sendable {
         return entry.claims
     }
 
-    /// Returns the contents of a token whose signature is valid.
+    /// Verifies the signature and the audience of a token; returns `nil` if one of them is wrong.
     ///
     /// The method uses only keys of this server. It ignores a key in the header of the token.
     private func verify(_ token: SignedToken, _ loaded: LoadedKeys, at now: Date) -> VerifiedTokens.Entry? {
@@ -122,7 +122,8 @@ public struct AccessTokens: Sendable {
 }
 
 extension LoadedKeys {
-    /// Returns whether tokens of earlier versions can still be valid. The first key was created when the server was upgraded.
+    /// Returns whether tokens of earlier versions can still be valid. The server created its first key when it was upgraded, so the last of
+    /// these tokens expires ``AccessTokens/legacyTime`` later.
     fileprivate func acceptsLegacy(at time: Date) -> Bool {
         stored.begin.map { time.timeIntervalSince($0) < AccessTokens.legacyTime / .seconds(1) } ?? false
     }

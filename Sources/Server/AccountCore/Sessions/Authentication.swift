@@ -7,9 +7,9 @@ public import Foundation
 /// Signing in verifies a password hash, which takes tens of milliseconds on the threads of a ``HashingGate``. ``account(accessToken:)``
 /// only verifies a signature and reads the session and its account.
 ///
-/// Rate limits are not part of this service. A caller counts an attempt before it calls ``signIn(email:password:on:reportingCheck:)``.
-/// Depending on the reported result of the password check, it then refunds a part of the attempt. All methods can be called by several
-/// tasks at the same time.
+/// This service doesn't apply rate limits. The caller counts an attempt before it calls ``signIn(email:password:on:reportingCheck:)``.
+/// Afterwards, the caller refunds some of the limits, depending on the reported result of the password check. Several tasks can call all
+/// methods at the same time.
 public struct Authentication: Sendable {
     /// A signed-in account and the tokens for its client.
     public struct Opened: Sendable {
@@ -48,7 +48,7 @@ public struct Authentication: Sendable {
     private let now: @Sendable () -> Date
     private let steady: @Sendable () -> Date
 
-    /// Creates the domain service.
+    /// Creates the service.
     /// - Parameters:
     ///   - accounts: The store of accounts.
     ///   - sessions: The store of sessions.
@@ -58,9 +58,9 @@ public struct Authentication: Sendable {
     ///   - tokens: Signs access tokens.
     ///   - devices: Recognizes devices that signed in before.
     ///   - signInRules: The accounts that may sign in, and the emails about sign-ins.
-    ///   - rules: Lifetimes and bounds.
+    ///   - rules: The lifetimes of sessions.
     ///   - audit: Records the events of accounts; `nil` records none.
-    ///   - metrics: Counts outcomes.
+    ///   - metrics: Counts the outcomes of sign-ins.
     ///   - now: The wall clock.
     ///   - steady: The clock of sessions and their refresh tokens, which doesn't jump when the wall clock is set; `nil` uses `now`.
     public init(
@@ -93,7 +93,8 @@ public struct Authentication: Sendable {
         self.steady = steady ?? now
     }
 
-    /// Finds the device that one of several device tokens proves for an address.
+    /// Returns the id of the device that a client's device tokens prove for an address. A device token proves that a device has signed in
+    /// to an account before; see ``DeviceTokens``.
     ///
     /// The method ignores a token that belongs to another account, or that is expired, invalid or forged. It reads only accounts whose ids
     /// are in tokens of this server. It never reads the account of the address, so its time doesn't disclose whether the address has an
@@ -110,7 +111,8 @@ public struct Authentication: Sendable {
         return nil
     }
 
-    /// Throws if there is no capacity for a sign-in. Call this method before other work is done for the sign-in.
+    /// Throws if the server is too busy to check the password of a sign-in. Call this method first, so that a refused sign-in causes no
+    /// other work.
     /// - Throws: ``AccountError`` with the code `SERVER_SERVICE_UNAVAILABLE`.
     public func requireRoom() throws(AccountError) {
         do {
@@ -129,7 +131,8 @@ public struct Authentication: Sendable {
     ///   - email: The address of the account.
     ///   - password: The password as the user typed it.
     ///   - device: The device, for the list of sessions and for the email about a new device.
-    ///   - report: Called exactly once, as soon as the result of the password check is known, even if the caller is canceled.
+    ///   - report: A closure that the method calls exactly once with the result of the password check. The method calls it as soon as the
+    ///     result is known, even if the caller is canceled.
     /// - Throws: ``AccountError`` with the code `AUTH_INVALID_CREDENTIALS`, `AUTH_USER_INACTIVE`, `AUTH_USER_SUSPENDED`,
     ///   `AUTH_ACCOUNT_DELETED`, `AUTH_EMAIL_NOT_VERIFIED` or `SERVER_SERVICE_UNAVAILABLE`.
     public func signIn(
@@ -150,7 +153,7 @@ public struct Authentication: Sendable {
         }
     }
 
-    /// Reads the account of an address and checks the password.
+    /// Reads the account of an address, checks the password, and reports the result of the check.
     private func check(
         _ password: Password,
         of email: EmailAddress,
@@ -159,7 +162,7 @@ public struct Authentication: Sendable {
         let result: (account: Account?, isRight: Bool)
         do {
             let account = try await accounts.account(email: email)
-            // This throws only if the password was not checked.
+            // If this line throws, the password was not checked.
             result = (account, try await gate.verify(password, against: account?.passwordHash, of: email.normalized))
         } catch {
             await report(.notMade)
@@ -169,7 +172,8 @@ public struct Authentication: Sendable {
         return result
     }
 
-    /// Signs in. If the stored hash has weaker parameters than new hashes, replaces it.
+    /// Checks the password and the state of the account, and opens a session. If the stored hash has weaker parameters than new hashes, the
+    /// method also replaces the hash.
     private func openSession(
         email: EmailAddress,
         password: Password,
@@ -252,8 +256,8 @@ public struct Authentication: Sendable {
         return SignedIn(account: account, session: claims.sessionID)
     }
 
-    /// Opens a session with the epoch of the checked account. If the epoch has changed meanwhile, the password was changed or the account
-    /// was locked, so no session is opened.
+    /// Opens a session for an account whose password was checked. If the epoch of the account has changed since the check, for example
+    /// because of a password reset, the method throws.
     func open(_ account: Account, on device: ClientDevice) async throws -> Opened {
         let refresh = SecretToken()
         let session = StoredSession(
@@ -275,7 +279,8 @@ public struct Authentication: Sendable {
         if !account.isEmailVerified { try await records.noteActivity(of: account.id, at: now()) }
     }
 
-    /// Records the family of a device. The user gets an email if the account has only signed in from other families before.
+    /// Records the family of a device. If the account has signed in before, but only from other families, the method queues an email to the
+    /// user.
     private func noteDevice(_ family: String, of account: Account) async throws {
         guard try await records.noteDevice(family: family, of: account.id, at: now()) else { return }
         audit?.note(.newDevice, of: account.id)
@@ -284,7 +289,7 @@ public struct Authentication: Sendable {
         try await intents.enqueue(MailIntent(subject: subject, language: account.language, createdAt: steady()))
     }
 
-    /// Issues the tokens of a session.
+    /// Creates the access token and the device token of a session.
     private func opened(_ account: Account, session: StoredSession.ID, refresh: SecretToken) async throws -> Opened {
         let access = try await tokens.issue(for: account, session: session, at: now(), lifetime: rules.accessTokenLifetime)
         // All device tokens of a session have the id of the session as the id of the device. So a device doesn't get a new quota of failed
@@ -294,7 +299,7 @@ public struct Authentication: Sendable {
     }
 }
 
-/// The accounts that may sign in, and the emails about sign-ins.
+/// The rules of sign-ins: the accounts that may sign in, and the email about a new device.
 public struct SignInRules: Hashable, Sendable {
     /// Whether an account must have a verified address to sign in.
     public var requiresVerifiedEmail: Bool

@@ -9,8 +9,8 @@ public import Foundation
 /// instead of `login-failures`. So failed attempts of other clients can't lock the owner out.
 ///
 /// A token is the base64url text of 72 bytes: the account's id (16), the device's id (16), the account's epoch (4), the expiry in seconds
-/// since 1970 (4), and the HMAC-SHA256 of these (32). The epoch increases when an account is locked and when its password is reset. All
-/// tokens that were issued before are then invalid.
+/// since 1970 (4), and the HMAC-SHA256 of these (32). A lock or a new password increases the epoch of the account; see ``Account/epoch``.
+/// All tokens with an earlier epoch are then invalid.
 public struct DeviceTokens: Sendable {
     /// The contents of a valid token.
     public struct Claims: Hashable, Sendable {

@@ -6,7 +6,7 @@ public struct SigningKeySecrets: Sendable {
     private let present: SymmetricKey
     private let previous: SymmetricKey?
 
-    /// Creates the secrets.
+    /// Creates the encryption of private keys.
     /// - Parameters:
     ///   - keys: The keys of the server's secret, under which new private keys are encrypted.
     ///   - previous: The keys of the earlier secret, while a new secret replaces it.
@@ -14,7 +14,7 @@ public struct SigningKeySecrets: Sendable {
         (present, self.previous) = (keys.signingKeys, previous?.signingKeys)
     }
 
-    /// Creates a key pair.
+    /// Creates a key pair, and encrypts its private key.
     /// - Throws: An error of the cryptographic library.
     public func newKey() throws -> SigningKey.Material {
         let key = P256.Signing.PrivateKey()
@@ -30,7 +30,7 @@ public struct SigningKeySecrets: Sendable {
         open(key, under: present) ?? previous.flatMap { open(key, under: $0) }
     }
 
-    /// Returns whether a key can be decrypted with the previous secret alone.
+    /// Returns whether a private key can be decrypted only with the previous secret.
     func needsPrevious(_ key: SigningKey) -> Bool { previous != nil && open(key, under: present) == nil && open(key) != nil }
 
     private func open(_ key: SigningKey, under secret: SymmetricKey) -> P256.Signing.PrivateKey? {

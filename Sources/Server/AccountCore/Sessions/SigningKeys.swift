@@ -20,7 +20,7 @@ public final class SigningKeys: Sendable {
     /// The age at which keys are too old to be used, and are read again.
     public static let maximumAge = Duration.seconds(1)
 
-    /// The keys of the last read, and its time.
+    /// The keys as they were last read from the store, and the time of that read.
     private struct Held {
         let keys: LoadedKeys
         let readAt: Duration
@@ -39,7 +39,7 @@ public final class SigningKeys: Sendable {
     ///   - store: The store of the keys.
     ///   - secrets: Encrypts and decrypts private keys.
     ///   - clock: The clock by which the age of keys that were read is measured.
-    ///   - now: The time by which keys sign and retire.
+    ///   - now: The wall clock. It decides which key signs and which keys are retired.
     ///   - logger: Logs changes of the keys, never the keys themselves.
     public init(
         store: any SigningKeyStore,
@@ -59,7 +59,7 @@ public final class SigningKeys: Sendable {
     /// - Throws: An error of the store.
     public func stored() async throws -> SigningKeySet { try await current().stored }
 
-    /// Returns the public keys as a JSON Web Key Set (RFC 7517), and a tag that changes with them.
+    /// Returns the public keys as a JSON Web Key Set (RFC 7517), and an entity tag (`ETag`) that changes with them.
     public func published() async throws -> (document: [UInt8], tag: String) {
         let keys = try await current()
         return (keys.document, keys.tag)
@@ -74,10 +74,11 @@ public final class SigningKeys: Sendable {
         return try await change { (keys, now) throws(SigningKeyRefusal) in try keys.rotate(to: material, at: now) }
     }
 
-    /// Retires a key.
+    /// Retires a key. If it is the key that signs, another key replaces it.
     /// - Parameters:
     ///   - id: The id of the key.
-    ///   - isLeaked: Whether its tokens are refused immediately. Otherwise, they are accepted until they expire.
+    ///   - isLeaked: Whether the private key has leaked. If so, all tokens of the key are refused immediately. Otherwise, they are accepted
+    ///     until they expire.
     /// - Returns: The new keys.
     /// - Throws: ``SigningKeyRefusal``, or an error of the store.
     @discardableResult
@@ -102,7 +103,7 @@ public final class SigningKeys: Sendable {
             try body(&keys, now())
             return keys
         }
-        // This process uses the change immediately, because it reads the keys again.
+        // The copy of this process is outdated now. The next use of the keys reads them again.
         held.withLock { $0 = nil }
         return new
     }
@@ -127,8 +128,8 @@ public final class SigningKeys: Sendable {
         held.withLock { held in held.flatMap { clock.now - $0.readAt < Self.maximumAge ? $0.keys : nil } }
     }
 
-    /// Reads the stored keys, and adds one if it is needed. Returns the same value if nothing has changed, so that no key is decrypted
-    /// twice.
+    /// Reads the stored keys. If no key can be decrypted, or if the signing key needs the previous secret, the method adds a new key. If
+    /// nothing has changed since the last read, it returns `last`, so that no key is decrypted twice.
     /// - Parameter last: The keys of the last read.
     private func load(_ last: LoadedKeys?) async throws -> LoadedKeys {
         var stored = try await store.signingKeys()
@@ -153,7 +154,7 @@ public final class SigningKeys: Sendable {
     }
 }
 
-/// The keys as one process uses them.
+/// The stored keys, decrypted and prepared for use in this process.
 struct LoadedKeys: Sendable {
     /// A private key with the header of its tokens.
     struct Signer: Sendable {
@@ -211,7 +212,8 @@ extension SigningKeySecrets {
         return (try? addKey(unused, to: &keys, at: time)) == nil || keys != stored
     }
 
-    /// Adds a key if one must be added.
+    /// Adds a key if ``needsKey(_:at:)`` returns `true`. If another key can sign, the new key is first published, and replaces the other
+    /// key later.
     fileprivate func addKey(
         _ material: SigningKey.Material,
         to keys: inout SigningKeySet,

@@ -2,8 +2,8 @@ import Crypto
 import Foundation
 import Synchronization
 
-/// A cache of the access tokens whose signature this process has verified or created. The keys are the SHA-256 of the tokens. With the
-/// cache, the signature of a token is verified only once.
+/// A cache of the access tokens whose signature this process has verified or created. With the cache, the process verifies the signature of
+/// a token only once. It finds a token by the SHA-256 of its text.
 ///
 /// The cache has two halves. When the newer half is full, it replaces the older half, so the number of tokens is bounded. Expired tokens
 /// and tokens of retired keys stay until their half is replaced. So a caller that finds a token must still check its expiry and its key.
@@ -18,7 +18,7 @@ final class VerifiedTokens: Sendable {
         let expiry: Int
     }
 
-    /// The two halves of the cache. With them, old tokens can be removed without recording when each token was last used.
+    /// The two halves of the cache. Because a whole half is discarded at once, the cache needn't record when each token was last used.
     private struct State {
         var newer: [TokenDigest: Entry] = [:]
         var older: [TokenDigest: Entry] = [:]

@@ -17,7 +17,7 @@ public struct AccountLinks: Sendable {
     private let now: @Sendable () -> Date
     private let steady: @Sendable () -> Date
 
-    /// Creates the domain service.
+    /// Creates the service.
     /// - Parameters:
     ///   - authentication: Checks sessions and passwords.
     ///   - records: The store of links.
@@ -96,8 +96,8 @@ public struct AccountLinks: Sendable {
         audit?.note(.emailVerified, of: account.id)
     }
 
-    /// Changes the address of an account to the address that a link was sent to. All other sessions end, and the former address gets a
-    /// notice with a link that restores the address.
+    /// Changes the address of an account to the address that a link was sent to. All sessions except that of the caller end. The former
+    /// address gets a notice with a link that restores it.
     /// - Parameters:
     ///   - token: The token of the link. It is consumed if the call succeeds.
     ///   - proof: The session or the password of the account. With a session, this session continues.

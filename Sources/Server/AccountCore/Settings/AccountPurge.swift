@@ -11,7 +11,7 @@ public import ServiceLifecycle
 /// The ids of removed accounts are added to a list outside the database, so that ``reapply(_:)`` can remove the accounts again after a
 /// backup was restored.
 public struct AccountPurge<C: Clock>: Service where C.Duration == Duration {
-    /// The largest number of accounts per step.
+    /// The largest number of accounts that one transaction removes.
     private static var batch: Int { 100 }
 
     private let records: any AccountRecordStore
@@ -27,7 +27,7 @@ public struct AccountPurge<C: Clock>: Service where C.Duration == Duration {
     /// - Parameters:
     ///   - records: The store of accounts with their links.
     ///   - list: The list of removed accounts outside the database.
-    ///   - emails: The delivered emails that the server has stored itself; `nil` if there are none.
+    ///   - emails: The emails that the server stores itself instead of sending them; `nil` if there is no such store.
     ///   - unverifiedDays: The number of days after which unverified and unused accounts are removed; 0 for never.
     ///   - interval: The time between two runs.
     ///   - clock: The clock of the interval.
@@ -80,7 +80,8 @@ public struct AccountPurge<C: Clock>: Service where C.Duration == Duration {
         return count
     }
 
-    /// Removes accounts again that a restored backup contains. Pass the ids from the list of earlier purges.
+    /// Removes accounts that were removed earlier and that a restored backup contains again.
+    /// - Parameter ids: The ids in the list of removed accounts.
     /// - Returns: The number of removed accounts.
     public func reapply(_ ids: [Account.ID]) async throws -> Int {
         var count = 0
@@ -102,8 +103,8 @@ public struct AccountPurge<C: Clock>: Service where C.Duration == Duration {
         return found
     }
 
-    /// Removes accounts. The method removes the stored emails first. If the process is then killed, the next run still finds the account
-    /// and repeats the removal.
+    /// Removes accounts, and the emails to their addresses that the server has stored itself. The method removes the emails first. If the
+    /// process is killed after that, the next run still finds the accounts and repeats the removal.
     private func remove(_ accounts: [PurgeCandidate], unverifiedSince: Date?, isForced: Bool) async throws -> Int {
         for address in Set(accounts.flatMap(\.addresses)) { try await emails?.removeMails(to: address) }
         let removed = try await records.purge(accounts.map(\.id), at: now(), unverifiedSince: unverifiedSince, isForced: isForced)
@@ -111,8 +112,8 @@ public struct AccountPurge<C: Clock>: Service where C.Duration == Duration {
         return removed.count
     }
 
-    /// Adds removed accounts to the list, and overwrites the bytes of their rows. After a failure, or if the process is killed between the
-    /// two steps, the next run does both again.
+    /// Adds the removed accounts to the list outside the database, overwrites the bytes of their rows, and then marks them as listed. If
+    /// the process is killed before the last step, the next run repeats all steps.
     private func complete() async throws {
         while true {
             let unlisted = try await records.unlistedPurges(limit: Self.batch)
@@ -130,7 +131,7 @@ public protocol PurgeList: Sendable {
     func append(_ purges: [ListedPurge]) async throws
 }
 
-/// Emails that the server has stored itself, such as the mailbox folder of development.
+/// A store of emails that the server writes instead of sending them, such as the local mailbox for development.
 public protocol SentMailStore: Sendable {
     /// Removes the emails that were sent to an address.
     func removeMails(to address: EmailAddress) async throws

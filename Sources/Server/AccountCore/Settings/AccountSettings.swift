@@ -4,7 +4,7 @@ public import Foundation
 
 /// Makes the changes that a signed-in user requests: password, address, name, sessions and deletion. It also exports the account's data.
 ///
-/// If an intruder could take over the account with a change, the change needs the password, because the access token may be stolen.
+/// The access token may be stolen. Therefore, a change with which an intruder could take over the account also needs the password.
 public struct AccountSettings: Sendable {
     private let authentication: Authentication
     private let stores: any AccountStores
@@ -16,7 +16,7 @@ public struct AccountSettings: Sendable {
     private let now: @Sendable () -> Date
     private let steady: @Sendable () -> Date
 
-    /// Creates the domain service.
+    /// Creates the service.
     /// - Parameters:
     ///   - authentication: Checks passwords and opens sessions.
     ///   - stores: The stores of accounts.
@@ -46,7 +46,7 @@ public struct AccountSettings: Sendable {
         self.steady = steady ?? now
     }
 
-    /// Sets a new password. All sessions end, and the caller gets a new one.
+    /// Sets a new password. All sessions end, and the caller gets a new session.
     /// - Parameters:
     ///   - caller: The signed-in account and its session.
     ///   - current: The current password, as the user typed it.
@@ -176,7 +176,8 @@ public struct AccountSettings: Sendable {
         return export
     }
 
-    /// Changes the record of the caller's account, unless the session has ended since the access token was checked.
+    /// Changes the caller's account, with its links and former addresses, in one transaction. If the session has ended since the check of
+    /// the access token, the method throws.
     private func change<Value: Sendable>(
         _ caller: SignedIn,
         _ body: @escaping @Sendable (inout AccountRecord) throws -> Value

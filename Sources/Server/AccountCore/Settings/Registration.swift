@@ -31,7 +31,7 @@ public struct Registration: Sendable {
     private let now: @Sendable () -> Date
     private let steady: @Sendable () -> Date
 
-    /// Creates the domain service.
+    /// Creates the service.
     /// - Parameters:
     ///   - authentication: Opens the session of a new account.
     ///   - accounts: The store of accounts.
@@ -125,7 +125,7 @@ public struct Registration: Sendable {
         try await intents.enqueue(MailIntent(subject: .registration(email, firstName), language: language, createdAt: steady()))
     }
 
-    /// Returns the link of a blind registration. Changes nothing.
+    /// Returns the stored link of a blind registration. Changes nothing.
     ///
     /// Use it to show the form for a password. Opening a link doesn't consume it, because email scanners open links.
     /// - Parameter token: The token of the link.
@@ -138,8 +138,9 @@ public struct Registration: Sendable {
         return link
     }
 
-    /// Creates the account of a link, with a verified address, and signs it in. Use ``create(by:password:)`` for a client that doesn't need
-    /// a session, such as a page.
+    /// Creates an account with the link of a blind registration, and signs it in. Its address is verified.
+    ///
+    /// For a client that doesn't need a session, such as a page, use ``create(by:password:)``.
     /// - Parameters:
     ///   - token: The token of the link. It is consumed if the call succeeds.
     ///   - password: The password, which the policy checks.
@@ -155,7 +156,7 @@ public struct Registration: Sendable {
         try await authentication.open(try await create(by: token, password: password), on: device)
     }
 
-    /// Creates the account of a link, with a verified address and without a session.
+    /// Creates an account with the link of a blind registration, without a session. Its address is verified.
     /// - Parameters:
     ///   - token: The token of the link. It is consumed if the call succeeds.
     ///   - password: The password, which the policy checks.
@@ -164,7 +165,7 @@ public struct Registration: Sendable {
         let link = try await find(token)
         guard let firstName = link.firstName else { throw AccountError.resetTokenInvalid }
         try policy.require(password, email: link.recipient, firstName: firstName)
-        // If the link can no longer create an account, the method throws before it hashes the password.
+        // If another account has taken the address, the method throws before it hashes the password.
         guard try await records.isAvailable(link.recipient, to: nil, at: now()) else { throw AccountError.resetTokenInvalid }
         let account = Account(
             id: Account.ID(rawValue: UUID()),

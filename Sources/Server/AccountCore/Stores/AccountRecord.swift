@@ -2,8 +2,7 @@ public import AccountContract
 public import ErrorContract
 public import Foundation
 
-/// The single-use token of an emailed link, as it is stored. The tokens of reset links and of the link "this was not me" are in other
-/// stores.
+/// An emailed link with a single-use token, as it is stored. Reset links and the links "this was not me" are in other stores.
 public struct StoredLink: Hashable, Sendable {
     /// The digest of the token. The token itself is only in its email.
     public let digest: TokenDigest
@@ -13,9 +12,9 @@ public struct StoredLink: Hashable, Sendable {
     public let accountID: Account.ID?
     /// The address that the link was sent to.
     public let recipient: EmailAddress
-    /// The epoch of the account when the link was created. It is 0 for a link that creates an account.
+    /// The ``Account/epoch`` of the account when the link was created. It is 0 for a link that creates an account.
     public let epoch: Int
-    /// The first name of the account to create.
+    /// The first name of the account to create; `nil` for links of other purposes.
     public let firstName: FirstName?
     /// The language of the account to create.
     public let language: Language
@@ -24,7 +23,7 @@ public struct StoredLink: Hashable, Sendable {
     /// The time from which the link is invalid.
     public let expiresAt: Date
 
-    /// Creates a record.
+    /// Creates a link from its values.
     public init(
         digest: TokenDigest,
         purpose: AccountLink.Purpose,
@@ -78,10 +77,10 @@ public struct AccountRecord: Hashable, Sendable {
     public package(set) var formerAddresses: [FormerAddress]
     /// The links that have not expired.
     public package(set) var links: [StoredLink]
-    /// The changes of other stores that belong to the change of the record.
+    /// The changes that the store makes in other stores when it writes this value.
     public package(set) var effects = Effects()
 
-    /// Changes of sessions, recovery tokens and the email queue that belong to the change of a record.
+    /// Changes of sessions, recovery tokens and the email queue. The store makes them in the transaction that writes the record.
     public struct Effects: Hashable, Sendable {
         /// The sessions that end.
         public enum SessionEnd: Hashable, Sendable {
@@ -95,7 +94,7 @@ public struct AccountRecord: Hashable, Sendable {
 
         /// The sessions that end.
         public package(set) var sessions = SessionEnd.none
-        /// Whether all reset links and all links "this was not me" of the account become invalid.
+        /// Whether the store removes all reset links and all links "this was not me" of the account.
         public package(set) var removesRecoveryTokens = false
         /// The emails to add to the queue.
         public package(set) var intents: [MailIntent] = []
@@ -117,7 +116,8 @@ extension AccountRecord {
     /// The time for which a former address can be restored: 7 days.
     public static let undoTime: Duration = .seconds(7 * 86_400)
 
-    /// Returns the link of a token, if the link can be used now for a purpose.
+    /// Returns the stored link of a token. The result is `nil` if the link has expired, has another purpose, or can't be used in the
+    /// present state of the account.
     func link(_ digest: TokenDigest, _ purpose: AccountLink.Purpose, at now: Date) -> StoredLink? {
         guard let link = links.first(where: { $0.digest == digest && $0.purpose == purpose && $0.expiresAt > now }) else {
             return nil
@@ -145,7 +145,7 @@ extension AccountRecord {
         return link
     }
 
-    /// Marks the address as verified. Sessions continue.
+    /// Consumes a link that verifies the address of the account, and marks the address as verified. Sessions continue.
     mutating func verify(by digest: TokenDigest, at now: Date) throws(AccountError) {
         _ = try consume(digest, .verifyEmail, at: now)
         account.isEmailVerified = true
@@ -161,8 +161,9 @@ extension AccountRecord {
         setPassword(hash, confirmation: confirmation)
     }
 
-    /// Sets the password. All sessions end, and the earlier links of the account become invalid. Reset links and links "this was not me"
-    /// stay valid. Only the owner of the mailbox can read them, and an attacker who knows the password must not be able to invalidate them.
+    /// Sets the password. All sessions end, and links that verify or confirm an address become invalid. Reset links and links "this was not
+    /// me" stay valid. Only the owner of the mailbox can read them, and an attacker who knows the password must not be able to invalidate
+    /// them.
     mutating func setPassword(_ hash: String, confirmation: MailIntent) {
         account.passwordHash = hash
         account.epoch += 1
@@ -171,7 +172,8 @@ extension AccountRecord {
         effects.intents.append(confirmation)
     }
 
-    /// Changes the address to the address that a link was sent to. All sessions except one end, and the former address gets a notice.
+    /// Changes the address to the address that a link was sent to. All sessions end, except `session`. Reset links and links "this was not
+    /// me" become invalid, and the former address gets a notice.
     /// - Parameter session: The session that confirms the change; `nil` if the password confirms it.
     mutating func changeEmail(by digest: TokenDigest, keeping session: StoredSession.ID?, at now: Date, queueTime: Date)
         throws(AccountError)
@@ -222,7 +224,7 @@ extension AccountRecord {
         return purge
     }
 
-    /// Restores a deleted account. The password is unchanged, and sessions stay ended.
+    /// Restores a deleted account by the link in the notice of the deletion. The password is unchanged, and the ended sessions stay ended.
     mutating func keep(by digest: TokenDigest, at now: Date) throws(AccountError) {
         _ = try consume(digest, .keepAccount, at: now)
         links.removeAll { $0.purpose == .keepAccount }

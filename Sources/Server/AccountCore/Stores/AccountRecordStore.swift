@@ -13,7 +13,7 @@ public protocol AccountRecordStore: Sendable {
     /// Removes a link that no user has received.
     /// The worker calls it if the email with the link could not be delivered. An unknown digest is ignored.
     func discard(_ digest: TokenDigest) async throws
-    /// Returns the link of a digest, and the record of its account, if the link has not expired. Changes nothing.
+    /// Returns the link with the given digest, and the record of the account that the link changes. Changes nothing.
     /// - Parameters:
     ///   - digest: The digest of the presented token.
     ///   - now: The present time. A link that has expired by then isn't returned.
@@ -23,13 +23,13 @@ public protocol AccountRecordStore: Sendable {
     /// - Parameters:
     ///   - email: The address.
     ///   - account: The account; `nil` for a new one.
-    ///   - now: The time.
+    ///   - now: The present time. A former address that has expired by then is available.
     func isAvailable(_ email: EmailAddress, to account: Account.ID?, at now: Date) async throws -> Bool
     /// Returns the record of an account, with the links and former addresses that have not expired.
     /// - Returns: The record; `nil` if there is no such account.
     func record(of id: Account.ID, at now: Date) async throws -> AccountRecord?
-    /// Changes an account with its links and former addresses, and applies the effects of the record, in one transaction. Concurrent
-    /// changes of one account are applied one after the other.
+    /// Changes an account with its links and former addresses, and makes the changes in ``AccountRecord/effects``, all in one transaction.
+    /// Concurrent changes of one account are applied one after the other.
     ///
     /// The store writes every value of the account except `id`, `state` and `createdAt`. It removes the links and former addresses that the
     /// closure removed, and adds the former addresses that the closure added.
@@ -69,7 +69,7 @@ public protocol AccountRecordStore: Sendable {
     /// Returns accounts to remove: deleted accounts whose grace time has ended, and unverified accounts that have not been used for a long
     /// time.
     /// - Parameters:
-    ///   - now: The time.
+    ///   - now: The present time.
     ///   - unverifiedSince: The method returns unverified accounts that were created before this time and have not been used since. If
     ///     `nil`, it returns no unverified accounts.
     ///   - limit: The largest number of accounts.
@@ -77,8 +77,8 @@ public protocol AccountRecordStore: Sendable {
     /// Removes those of the given accounts that are still candidates, with everything that is stored about them.
     ///
     /// The method also removes all emails and links for their present addresses and unexpired former addresses, even if clients without an
-    /// account requested them. The same transaction records the ids as unlisted purges. A database also stores an event for each removal,
-    /// with a random id that doesn't identify the account.
+    /// account requested them. The same transaction stores the ids of the removed accounts for ``unlistedPurges(limit:)``. A database also
+    /// stores an event for each removal, with a random id that doesn't identify the account.
     /// - Parameters:
     ///   - ids: The accounts.
     ///   - now: The time.
@@ -87,14 +87,14 @@ public protocol AccountRecordStore: Sendable {
     ///     purges after a backup was restored.
     /// - Returns: The ids of the removed accounts.
     func purge(_ ids: [Account.ID], at now: Date, unverifiedSince: Date?, isForced: Bool) async throws -> [Account.ID]
-    /// Returns the ids of removed accounts that are not in the list of purges yet, and the time of their removal.
+    /// Returns the ids of removed accounts that are not yet in the list of removed accounts, with the times of their removal.
     ///
     /// ``AccountPurge`` adds them to the list outside the database, and then calls ``markListed(_:)``. If the process is killed between the
     /// two steps, the next run adds the ids to the list a second time.
     /// - Parameter limit: The largest number of ids.
     func unlistedPurges(limit: Int) async throws -> [ListedPurge]
-    /// Marks removed accounts as listed.
-    /// Call it after the list has been written to the disk.
+    /// Records that removed accounts are in the list, so that ``unlistedPurges(limit:)`` no longer returns them. Call it after the list has
+    /// been written to the disk.
     func markListed(_ ids: [Account.ID]) async throws
     /// Overwrites the bytes of removed rows, as far as the database supports it. A store without files does nothing.
     func scrub() async throws
@@ -155,14 +155,14 @@ public struct PurgeCandidate: Hashable, Sendable {
     }
 }
 
-/// A removed account, as the list of purges contains it.
+/// An entry in the list of removed accounts; see ``PurgeList``.
 public struct ListedPurge: Hashable, Sendable {
     /// The account.
     public let id: Account.ID
     /// The time of the removal.
     public let purgedAt: Date
 
-    /// Creates a line of the list.
+    /// Creates an entry.
     public init(id: Account.ID, purgedAt: Date) {
         (self.id, self.purgedAt) = (id, purgedAt)
     }

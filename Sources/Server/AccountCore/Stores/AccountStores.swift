@@ -22,7 +22,7 @@ public protocol AccountStores: Sendable {
     var records: any AccountRecordStore { get }
     /// The emails to send.
     var intents: any MailIntentQueue & MailQueueInspection { get }
-    /// The reset emails that were sent recently.
+    /// The emails that clients without an account requested and that were sent recently.
     var sentResets: any SentResetStore { get }
     /// The events of accounts.
     var audit: any AuditStore { get }

@@ -12,7 +12,7 @@ public struct AuditEvent: Hashable, Sendable {
         case signedIn = "signed_in"
         /// A sign-in with a wrong password.
         case signInFailed = "sign_in_failed"
-        /// A sign-in with the right password to an account that is not active.
+        /// A sign-in with the right password that was refused, because the account is not active, is deleted, or has an unverified address.
         case signInRefused = "sign_in_refused"
         /// A hash of another system, or a hash with weaker parameters, was replaced by a hash with the server's parameters.
         case hashUpgraded = "hash_upgraded"
@@ -40,9 +40,9 @@ public struct AuditEvent: Hashable, Sendable {
         case emailRestored = "email_restored"
         /// The user changed the name or the language.
         case profileChanged = "profile_changed"
-        /// The user ended sessions of other devices.
+        /// The user ended one session, or all sessions except the current one.
         case sessionsEnded = "sessions_ended"
-        /// A device of a new family signed in.
+        /// A device of a new family signed in, and only devices of other families had signed in before.
         case newDevice = "new_device"
         /// The user exported the data of the account.
         case exported
@@ -115,7 +115,7 @@ public protocol AuditStore: Sendable {
     /// Removes events from before a time. Also removes, for each account and kind, all events except the newest `limit`. The limit applies
     /// to each kind separately, so that many failed sign-ins can't displace other events. The work per call is bounded.
     /// - Parameters:
-    ///   - before: The time from which events are kept; see ``AuditRetention/age``.
+    ///   - before: The method removes events before this time; see ``AuditRetention/age``.
     ///   - limit: The largest number of events of one kind per account; see ``AuditRetention/perKind``.
     /// - Returns: Whether there may be more events to remove.
     @discardableResult

@@ -48,7 +48,7 @@ public struct MailIntent: Hashable, Sendable, Identifiable {
             anonymousKinds + [
                 "password_changed", "email_change", "email_changed", "account_deleted", "former_account_deleted", "new_device",
             ]
-        /// The names of the kinds that clients without an account can request. Their emails are sent in turn by network.
+        /// The names of the kinds that clients without an account can request. The queue serves the networks of these clients in turn.
         public static let anonymousKinds = ["password_reset", "registration", "verification"]
 
         /// The columns of the subject.
@@ -87,9 +87,9 @@ public struct MailIntent: Hashable, Sendable, Identifiable {
 
         /// The name of the kind in stores and logs.
         public var kind: String { columns.kind }
-        /// Whether clients without an account can request the email. Such emails are sent in turn by network.
+        /// Whether clients without an account can request the email. The queue serves the networks of these clients in turn.
         public var isAnonymous: Bool { Self.anonymousKinds.contains(kind) }
-        /// The address that the email is sent to, if it doesn't depend on the account.
+        /// The address in the subject, to which the email is sent. If it is `nil`, the email is sent to the address of the account.
         public var recipient: EmailAddress? { columns.email }
     }
 
@@ -99,7 +99,7 @@ public struct MailIntent: Hashable, Sendable, Identifiable {
     public let subject: Subject
     /// The language of the email.
     public let language: Language
-    /// The time of the request. The lifetime of the link begins at this time.
+    /// The time of the request. The worker abandons most emails that it can't deliver within the lifetime of their links after this time.
     public let createdAt: Date
     /// The number of failed deliveries.
     public var failures: Int
@@ -111,7 +111,7 @@ public struct MailIntent: Hashable, Sendable, Identifiable {
     ///   - id: A new random id.
     ///   - subject: The subject and its recipient.
     ///   - language: The language of the email.
-    ///   - createdAt: The time of the request, in the time of the queue.
+    ///   - createdAt: The time of the request, by the steady clock of the queue.
     ///   - failures: The number of failed deliveries.
     ///   - origin: The origin of the request. By default, it is the origin that is set for the current task.
     public init(

@@ -18,13 +18,13 @@ public protocol MailIntentQueue: Sendable {
     /// Claims intents and hides them from other workers until `leaseEnd`. If the worker stops without finishing its intents, they become
     /// due at this time, or earlier if ``releaseAbandoned(at:)`` releases them.
     ///
-    /// The store alternates between two groups of intents. The first group has the new requests of clients without an account. The store
-    /// takes them in turn by network, and the oldest request of a network first. So a network with many requests delays another network by
-    /// only one email per turn. The second group has all other intents: retries, emails to accounts, and intents of stopped workers. The
-    /// store takes them when they are due, oldest first.
+    /// The store alternates between two groups of intents. The first group has the new requests of clients without an account. In this
+    /// group, the networks of the clients take turns, and the oldest request of a network comes first. So a network with many requests
+    /// delays another network by only one email per turn. The second group has all other intents: retries, emails to accounts, and intents
+    /// of stopped workers. In this group, the intents that have been due for the longest time come first.
     /// - Parameters:
     ///   - limit: The largest number of intents.
-    ///   - now: The time of the queue.
+    ///   - now: The present time, by the steady clock of the queue.
     ///   - leaseEnd: The time until which the intents are hidden.
     ///   - includesResets: Whether to claim emails that clients without an account requested, such as reset emails. If `false`, the store
     ///     claims only emails to accounts.
@@ -37,7 +37,7 @@ public protocol MailIntentQueue: Sendable {
     /// - Parameters:
     ///   - intent: The intent, as it was claimed.
     ///   - leaseEnd: The end of the lease.
-    ///   - now: The time of the queue, at which the intent becomes due.
+    ///   - now: The present time, by the steady clock of the queue. The intent becomes due at this time.
     func release(_ intent: MailIntent, leaseEnd: Date, at now: Date) async throws
     /// Makes the intents of stopped workers due.
     /// - Returns: The number of intents.
@@ -73,8 +73,7 @@ public protocol MailIntentQueue: Sendable {
     ///
     /// Use it for a metric or an alert: the time that has passed since then is the delay of emails.
     func oldest(at now: Date) async throws -> Date?
-    /// Returns if intents can be read; otherwise, throws.
-    /// Health checks call it.
+    /// Checks that intents can be read, for health checks. If they can't be read, the method throws.
     func ping() async throws
 }
 
@@ -116,7 +115,7 @@ public struct QueuedMail: Hashable, Sendable, Identifiable {
     /// The reason for its last failure.
     public let reason: String?
 
-    /// Creates a row.
+    /// Creates the description of an email.
     public init(
         id: MailIntent.ID,
         kind: String,
@@ -156,7 +155,7 @@ public protocol MailQueueInspection: Sendable {
     /// - Parameters:
     ///   - ids: The ids of the emails; all if `nil`.
     ///   - includingFailed: Whether abandoned emails become due, too.
-    ///   - now: The time of the queue.
+    ///   - now: The present time, by the steady clock of the queue.
     /// - Returns: The number of emails that became due.
     func retry(_ ids: Set<MailIntent.ID>?, includingFailed: Bool, at now: Date) async throws -> Int
 }

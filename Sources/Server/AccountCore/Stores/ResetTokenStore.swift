@@ -14,7 +14,8 @@ public protocol ResetTokenStore: Sendable {
     func insert(_ token: StoredResetToken, liveLimit: Int) async throws
     /// Removes a token that no user has received.
     func discard(_ digest: TokenDigest) async throws
-    /// Removes older valid tokens of the account of a token. The worker calls it after it has delivered the email with the token.
+    /// Removes valid tokens of an account that are older than a given token. The worker calls it after it has delivered the email with the
+    /// token.
     ///
     /// The method considers only valid tokens that are not newer than the given token. The newest `liveLimit` of them remain, including the
     /// given token. Newer tokens are not counted, because their emails may never arrive.
@@ -22,14 +23,14 @@ public protocol ResetTokenStore: Sendable {
     ///   - token: The token whose email was delivered.
     ///   - liveLimit: The number of valid tokens that remain, including the given token; at least 1.
     func prune(olderThan token: StoredResetToken, liveLimit: Int) async throws
-    /// Returns the valid token of a digest, and its account. Changes nothing.
+    /// Returns the token with the given digest if the token is valid, and its account. Changes nothing.
     /// - Returns: The token and its account. The result is `nil` if the token is unknown, expired or consumed. It is also `nil` if the
     ///   password of the account may not be reset, or if the account no longer has the address that the token was sent to.
     func find(_ digest: TokenDigest, at now: Date) async throws -> (token: StoredResetToken, account: Account)?
     /// Returns the stored tokens of an account, used or not, newest first. At most 1,000.
     ///
-    /// The export of an account uses it. A store may contain only the hashes of addresses. It can't return the address of a token that was
-    /// sent to an earlier address of the account, so it omits such tokens.
+    /// The export of an account uses it. If a store contains only the hashes of addresses, it can't return the address of a token that was
+    /// sent to an earlier address of the account. Such a store omits these tokens.
     func tokens(of account: Account.ID) async throws -> [StoredResetToken]
     /// Returns whether an unused token with this digest has expired and is still stored. Use it only for metrics.
     func hasExpired(_ digest: TokenDigest, at now: Date) async throws -> Bool
@@ -70,7 +71,7 @@ public struct StoredResetToken: Hashable, Sendable {
     /// The time from which it is invalid.
     public let expiresAt: Date
 
-    /// Creates a record.
+    /// Creates a stored token.
     public init(digest: TokenDigest, accountID: Account.ID, recipient: EmailAddress, createdAt: Date, expiresAt: Date) {
         self.digest = digest
         self.accountID = accountID
@@ -82,11 +83,11 @@ public struct StoredResetToken: Hashable, Sendable {
 
 /// A store of the single-use tokens of the link "this was not me", as digests.
 public protocol AccountLockTokenStore: Sendable {
-    /// Stores a token.
+    /// Stores the digest of a token that can lock an account until it expires.
     func insert(_ digest: TokenDigest, account: Account.ID, expiresAt: Date) async throws
     /// Removes a token that no user has received.
     func discard(_ digest: TokenDigest) async throws
-    /// Returns the account of a valid token. Changes nothing.
+    /// Returns the account that a token can lock. Changes nothing.
     /// - Returns: `nil` if the digest is unknown, expired or consumed, or its account is neither active nor locked.
     func find(_ digest: TokenDigest, at now: Date) async throws -> Account?
     /// Consumes a token and, in the same transaction, locks its account, ends all its sessions, consumes its valid reset tokens and

@@ -12,15 +12,15 @@ public protocol SentResetStore: Sendable {
     ///   - account: The account whose reset email it is; `nil` for any other email. Only ``ResetMailBounds/overall`` applies to such
     ///     emails.
     ///   - bounds: The current limits.
-    ///   - now: The steady time.
+    ///   - now: The present time, by a steady clock, which doesn't jump when the wall clock is set.
     func reserve(_ intent: MailIntent.ID, for account: Account.ID?, within bounds: ResetMailBounds, at now: Date) async throws
         -> ResetMailDecision
     /// Removes the record of an email that did not arrive.
     ///
     /// The email then no longer counts for the limits. If the record doesn't exist, nothing happens.
     func cancel(_ intent: MailIntent.ID) async throws
-    /// Removes records that are no longer needed. The work per call is bounded.
-    /// - Returns: Whether there may be more rows to remove.
+    /// Removes records that no longer count for any limit. The work per call is bounded.
+    /// - Returns: Whether there may be more records to remove.
     @discardableResult
     func sweep(at now: Date) async throws -> Bool
 }

@@ -23,7 +23,7 @@ public protocol SessionStore: Sendable {
     /// - Parameters:
     ///   - presented: The digest of the presented token.
     ///   - next: The digest of the token that replaces it.
-    ///   - now: The steady time.
+    ///   - now: The present time, by the steady clock.
     ///   - rules: The limits of the session, and the window of repetitions.
     /// - Returns: The outcome. After `rotated`, the session continues. `refused` means that the token is unknown; no session is changed.
     ///   After any other outcome, the session has ended.
@@ -33,7 +33,7 @@ public protocol SessionStore: Sendable {
         at now: Date,
         rules: SessionRules
     ) async throws -> RotationOutcome
-    /// Ends the session of a refresh token, used or not. Unknown tokens are ignored.
+    /// Ends the session to which a refresh token belongs, even if the token was used before. Unknown tokens are ignored.
     ///
     /// A client may sign out with an old token after a lost response, so tokens that were already replaced also end the session.
     /// - Parameter refresh: The digest of the token that the client sent.
@@ -57,7 +57,7 @@ public protocol SessionStore: Sendable {
     /// Removes expired sessions, and used tokens that would have expired by now. ``rotate(_:to:at:rules:)`` then refuses removed tokens as
     /// unknown. The work per call is bounded.
     /// - Parameters:
-    ///   - now: The steady time.
+    ///   - now: The present time, by the steady clock.
     ///   - rules: The limits of sessions. Pass the same rules as to ``rotate(_:to:at:rules:)``. With shorter limits, the sweep would remove
     ///     sessions that can still be refreshed.
     /// - Returns: Whether there may be more sessions or tokens to remove.
@@ -119,7 +119,7 @@ public struct SessionUse: Hashable, Sendable {
     /// The time of the last refresh, or of the sign-in.
     public let lastUsedAt: Date
 
-    /// Creates a value.
+    /// Creates a description of a session and its last use.
     public init(session: StoredSession, lastUsedAt: Date) {
         (self.session, self.lastUsedAt) = (session, lastUsedAt)
     }

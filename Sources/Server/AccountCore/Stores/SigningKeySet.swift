@@ -97,8 +97,8 @@ public struct SigningKeySet: Hashable, Sendable {
         add(material, createdAt: time, signsFrom: time)
     }
 
-    /// Replaces the key that signs. The new key is published immediately, and signs after ``publicationTime``. The old key is accepted
-    /// until its last token has expired.
+    /// Replaces the key that signs. The new key is published immediately, and signs after ``publicationTime``. Tokens of the old key are
+    /// accepted until the last of them has expired.
     /// - Throws: ``SigningKeyRefusal/pending(_:)`` if a new key is published and does not sign yet.
     public mutating func rotate(to material: SigningKey.Material, at time: Date) throws(SigningKeyRefusal) {
         if let pending = pending(at: time) { throw .pending(pending) }
@@ -109,9 +109,9 @@ public struct SigningKeySet: Hashable, Sendable {
         add(material, createdAt: time, signsFrom: change)
     }
 
-    /// Retires a key when the last token that it signed has expired. If the key signs new tokens, the method first replaces it by another
-    /// key.
-    /// - Parameter material: The new key, for the case that no other key can sign.
+    /// Replaces a key that signs by another key, and refuses its tokens when the last of them has expired. A key that doesn't sign yet is
+    /// retired immediately. A key that another key replaces already is not changed.
+    /// - Parameter material: The new key, for the case that it is needed.
     /// - Throws: ``SigningKeyRefusal`` if there is no such key, or if it is retired.
     public mutating func retire(_ id: String, replacedBy material: SigningKey.Material, at time: Date) throws(SigningKeyRefusal) {
         let key = try accepted(id, at: time)
@@ -156,7 +156,7 @@ public struct SigningKeySet: Hashable, Sendable {
         for index in keys.indices where keys[index].id == id { body(&keys[index]) }
     }
 
-    /// Adds a key, and removes those that were retired long ago.
+    /// Adds a key, and removes the keys that were retired more than ``listingTime`` ago.
     private mutating func add(_ material: SigningKey.Material, createdAt: Date, signsFrom: Date) {
         let listed = keys.filter { key in key.retiredAt.map { $0 + Self.listingTime > createdAt } ?? true }
         let key = SigningKey(id: material.id, sealed: material.sealed, createdAt: createdAt, signsFrom: signsFrom, retiredAt: nil)

@@ -9,14 +9,14 @@ public import AccountCore
 public struct AccountRules: Hashable, Sendable {
     /// The way in which clients can register: `open` by default. `REGISTRATION`.
     ///
-    /// With `blind`, no response reveals whether an address has an account, and only the owner of a mailbox can choose the password of its
-    /// account. With `open`, the response to a registration contains a session. With `blind`, it contains none, so apps that decode this
-    /// session need an update.
+    /// With `open`, the response to a registration contains a session. With `blind`, it contains none, so apps that decode this session
+    /// need an update. In return, no response reveals whether an address has an account, and only the owner of a mailbox can choose the
+    /// password of its account.
     public var registration = Registration.Mode.open
     /// Whether users can sign in only if the address of their account is verified: no by default. `REQUIRE_VERIFIED_EMAIL`.
     public var requiresVerifiedEmail = false
-    /// The number of days after which the server removes an account that was never used and whose address was never verified. The default,
-    /// 0, means never. `UNVERIFIED_DAYS`.
+    /// The number of days after which the server removes an unverified account that has not been used. The default, 0, means never.
+    /// `UNVERIFIED_DAYS`.
     public var unverifiedDays = 0
     /// The number of days between the deletion of an account and its removal: 7 by default; 0 removes it within seconds.
     /// `DELETION_GRACE_DAYS`.

@@ -59,7 +59,8 @@ public struct AccountServerConfiguration: Sendable {
     public var defaultLanguage: Language = .english
     /// The format of error responses. Clients can request problem details by `Accept`. `ERROR_FORMAT`.
     public var errorForm: ErrorForm = .standard
-    /// The address with which links in emails begin. `nil` means the address on which the server listens, which is only for development.
+    /// The address with which links in emails begin. If it is `nil`, links begin with the address on which the server listens. Use `nil`
+    /// only in development.
     public var resetBaseURL: URL?
     /// The part of a link that contains its token: the query by default. The fragment keeps tokens out of access logs of proxies, but needs
     /// JavaScript. `RESET_LINK_STYLE`.
@@ -92,7 +93,7 @@ public struct AccountServerConfiguration: Sendable {
     public var load = LoadSettings()
     /// The time between the signal to shut down and the end of listening. During this time, the server reports that it is not ready.
     package var shutdownDelay = Duration.zero
-    /// The number of open connections, and their times.
+    /// The largest number of open connections, and their timeouts.
     package var connections = ConnectionLimits(perClient: 128)
     /// The address that serves `/metrics` and `/health/ready`; `nil` if the public address serves them.
     package var ops: OpsAddress?
@@ -102,7 +103,7 @@ public struct AccountServerConfiguration: Sendable {
     package var tls: TLSSettings?
     /// The limits for request bodies: their size, and the time within which they must arrive.
     public var reader = RequestReader()
-    /// The name of the installation to which the database must belong; `nil` for any.
+    /// The name of the installation. If it is set, the server refuses a database with another name. Each database has a random name.
     package var installation: String?
     /// The secret that replaces the secret in the data folder. It must have at least 32 characters. A text with the prefix `base64:` is an
     /// encoded key of at least 32 bytes, such as the secret of a data folder.
@@ -144,7 +145,7 @@ public struct AccountServerConfiguration: Sendable {
         metricsToken.map { .bearer($0.text) } ?? (offersDevelopmentPages || ops != nil ? .loopback : nil)
     }
 
-    /// Whether `/dev` is served.
+    /// Whether the server serves the pages below `/dev`.
     package var offersDevelopmentPages: Bool { environment == .development && isLoopback }
 }
 
@@ -159,7 +160,7 @@ extension AccountServerConfiguration {
     }
 
     /// Reads the environment variables of the process and `.env`, which override the current values.
-    /// - Parameter isServing: Whether links will be sent, which require an address in production.
+    /// - Parameter isServing: Whether the server will send emails with links. In production, links need a configured address.
     /// - Throws: ``InvalidConfiguration`` with all problems.
     package mutating func readEnvironment(isServing: Bool = true) throws {
         let file = try EnvironmentFile(path: ".env").values
@@ -175,7 +176,7 @@ extension AccountServerConfiguration {
     /// - Parameters:
     ///   - reader: The source of the values.
     ///   - names: The names of all variables. The method refuses a variable for a limit that doesn't exist, such as a mistyped name.
-    ///   - isServing: Whether links will be sent, which require an address in production.
+    ///   - isServing: Whether the server will send emails with links. In production, links need a configured address.
     /// - Throws: ``InvalidConfiguration`` with all problems.
     public mutating func read(_ reader: ConfigReader, names: Set<String> = [], isServing: Bool = true) throws {
         var settings = SettingReader(reader: reader)
@@ -250,7 +251,7 @@ extension AccountServerConfiguration {
     /// Reads the settings of reset links and passwords.
     /// - Parameters:
     ///   - settings: The reader, which collects the problems.
-    ///   - isServing: Whether links will be sent, which require an address in production.
+    ///   - isServing: Whether the server will send emails with links. In production, links need a configured address.
     private mutating func readRecovery(_ settings: inout SettingReader, isServing: Bool) {
         resetBaseURL = settings.webAddress("PASSWORD_RESET_BASE_URL")
         if environment == .production, isServing {

@@ -13,7 +13,7 @@ public struct AssociatedApps: Sendable {
     public init() {}
 
     /// Reads the settings.
-    /// - Parameter basePath: The path that the configured address adds before the routes.
+    /// - Parameter basePath: The path of the configured address, which precedes the path of each page.
     init(_ settings: inout SettingReader, basePath: String) {
         if let ids = settings.list("APPLE_APP_IDS") {
             do throws(AppLinksError) {

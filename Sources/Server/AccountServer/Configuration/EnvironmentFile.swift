@@ -52,7 +52,7 @@ package struct EnvironmentFile: Hashable, Sendable {
         let text: String
     }
 
-    /// Returns the name and the value of a line; `nil` if it has none.
+    /// Returns the name and the value of a line; `nil` for an empty line or a comment.
     ///
     /// - Parameter bytes: The line, without its end.
     /// - Throws: ``Refusal`` if the line is not UTF-8, has no name, or has an unclosed quote.

@@ -63,7 +63,7 @@ public struct LimitSettings: Sendable {
         identity = ClientIdentity(trustedProxies: proxies, ipv6Prefix: prefix)
     }
 
-    /// The limits of the emails that reset requests cause.
+    /// The limits for emails that clients without an account can request: for the reset emails of each account, and for all such emails.
     package var resetMails: ResetMailBounds {
         ResetMailBounds(
             perAccount: policies[.resetEmail] ?? resetMailsPerAccount,
@@ -73,7 +73,7 @@ public struct LimitSettings: Sendable {
 
     /// The name of the setting for ``memory``.
     package static let memorySetting = "LIMIT_MEMORY_MB"
-    /// The valid values of that setting, in MiB.
+    /// The valid values of ``memorySetting``, in MiB.
     package static let megabytes = 1...65_536
 
     /// The rules of the limits, one for each limit with a policy.
@@ -94,7 +94,7 @@ extension AccountLimit {
 }
 
 extension SettingReader {
-    /// Reads two factors, such as `4,16`.
+    /// Reads the two network factors of a limit, such as `4,16`.
     /// - Parameters:
     ///   - name: The name of the setting.
     ///   - value: The default.
@@ -111,7 +111,7 @@ extension SettingReader {
         return value
     }
 
-    /// Reads a quota and seconds, such as `3/3600`; `off` is `nil`.
+    /// Reads a policy as a quota and a number of seconds, such as `3/3600`. The result is `nil` for `off`.
     /// - Parameters:
     ///   - name: The name of the setting.
     ///   - value: The default.

@@ -19,7 +19,7 @@ public struct LoadSettings: Sendable {
     }
 }
 
-/// The lifetime of idempotency keys, and their largest size.
+/// The lifetime of idempotency keys, and the largest size of their store.
 public struct IdempotencySettings: Sendable {
     /// The time for which a repeated request gets the stored response: a day by default. The environment variable accepts 0.05 to 168
     /// hours. `IDEMPOTENCY_KEY_HOURS`.
@@ -37,6 +37,6 @@ public struct IdempotencySettings: Sendable {
         megabytes = settings.integer("IDEMPOTENCY_MEGABYTES", in: 1...1_048_576, default: megabytes)
     }
 
-    /// The bounds of the store.
+    /// The bounds for the store of idempotency keys.
     var bounds: IdempotencyBounds { IdempotencyBounds(bytes: megabytes << 20) }
 }

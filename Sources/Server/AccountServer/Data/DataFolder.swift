@@ -95,7 +95,7 @@ package struct DataFolder: Sendable {
 }
 
 extension DataFolder {
-    /// Returns the file that names the installation whose database belongs in the folder.
+    /// Returns the file that contains the name of the installation to which this folder belongs.
     package static func installationFile(in folder: URL) -> URL { folder.appending(path: "installation-id") }
 
     /// Checks that the folder has a database. Call this method before anything is created in the folder.
@@ -116,8 +116,8 @@ extension DataFolder {
         if isKnown { try FileManager.default.removeItem(at: name) }
     }
 
-    /// Checks that a database belongs to the folder and to the configuration. Each database has the random name of its installation. If the
-    /// folder is new, the method records this name in it.
+    /// Checks that a database belongs to this folder and to the configuration. Each database has the random name of its installation. If
+    /// this folder has no name yet, the method writes the name of the database into it.
     /// - Parameters:
     ///   - installation: The name in the database.
     ///   - configured: The name that the configuration requires; `nil` for any.

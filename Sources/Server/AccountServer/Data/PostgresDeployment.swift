@@ -24,7 +24,7 @@ package struct PostgresDeployment: Sendable {
     /// The registration of this server; `nil` for a command.
     private let presence: PostgresPresence?
 
-    /// Connects, and registers the server.
+    /// Connects to the database and, for a server, registers this server.
     /// - Parameters:
     ///   - version: The version of the server, which migrates the tables and takes emails from the queue; `nil` for a command.
     ///   - isAlone: Whether this server must be the only server, because it doesn't share its rate limits. If so, the initializer fails if
@@ -120,7 +120,7 @@ package struct PostgresDeployment: Sendable {
     }
 
     /// Returns the services of the deployment. One service renews the registration and reads the database's clock every second. While a
-    /// secret is being replaced, another service adds keys with the new secret to all addresses.
+    /// secret is being replaced, another service also hashes the addresses of all accounts under the new secret.
     func services(logger: Logger) -> [any Service] {
         let presence = PresenceService(deployment: self, logger: logger)
         guard emailKeys.isRotating else { return [presence] }
@@ -148,7 +148,7 @@ package struct PostgresDeployment: Sendable {
 }
 
 extension PostgresSettings {
-    /// The connection settings with longer timeouts, for commands and migrations. No request waits for them.
+    /// The connection settings with longer timeouts, for commands and migrations. No client waits for these.
     fileprivate var forLongWork: PostgresSettings {
         var settings = self
         (settings.queryTimeout, settings.statementTimeout) = (.seconds(3_600), .seconds(3_600))
@@ -179,8 +179,8 @@ private struct PresenceService: Service, CustomStringConvertible {
     }
 }
 
-/// Adds keys with the new secret to all addresses while a secret is replaced. Repeats this every ten minutes, because servers without the
-/// new secret can still register users.
+/// Stores a hash of each address under the new secret, while a secret is being replaced. The service repeats this every ten minutes,
+/// because servers without the new secret can still register users.
 private struct RotationService: Service, CustomStringConvertible {
     let stores: PostgresAccountStores
     let logger: Logger

@@ -23,15 +23,15 @@ package struct Stores: AccountStores {
     private enum Place {
         /// The accounts and the limits, in the file of the data folder.
         case sqlite(SQLiteDatabase)
-        /// - Parameter limits: The file of the rate limits, if the server doesn't share them.
+        /// - Parameter limits: The file of the rate limits; `nil` for a command, or if several servers share the limits.
         case postgres(PostgresDeployment, limits: SQLiteDatabase?)
     }
 
     /// The data folder. With PostgreSQL, the folder still contains the secret and the limits.
     package let folder: DataFolder
-    /// The location of the data.
+    /// The location of the data of these stores.
     private let place: Place
-    /// The stores of the location.
+    /// The account stores in this location.
     private let accountStores: any AccountStores
 
     /// Opens a data folder with its SQLite database.
@@ -39,7 +39,8 @@ package struct Stores: AccountStores {
     /// The initializer doesn't lock the folder. To lock it, use ``DataFolderLock``.
     /// - Parameters:
     ///   - url: The folder; created if it is missing.
-    ///   - isServing: Whether a server opens the folder. If so, the stores hold a lock, and their queue can claim emails.
+    ///   - isServing: Whether a server opens the folder. If so, the stores hold a lock, which shows other processes that this server runs.
+    ///     Their queue can then claim emails.
     /// - Throws: ``MovedDatabase`` if the data was moved to PostgreSQL; an error of the file system or of the database.
     package init(_ url: URL, isServing: Bool = false) throws {
         folder = try DataFolder(url)
@@ -52,7 +53,7 @@ package struct Stores: AccountStores {
         accountStores = SQLiteAccountStores(database, locks: locks, holder: isServing ? try locks.take() : nil)
     }
 
-    /// Opens the data of a configuration.
+    /// Opens the database and the data folder of a configuration.
     ///
     /// - Parameters:
     ///   - configuration: The configuration. Only its database and its secrets are used.
@@ -186,15 +187,15 @@ package struct MovedDatabase: Error, CustomStringConvertible {
 package struct NoSQLiteDatabase: Error {}
 
 extension Stores {
-    /// Returns the rate limits. They continue with the usage that was saved or, with Valkey, with the usage that all servers share.
+    /// Returns the store of rate limits. It continues with the usage that was saved or, with Valkey, with the usage that all servers share.
     ///
     /// - Returns: The store, which must run as a service.
     /// - Parameters:
     ///   - settings: The policies.
-    ///   - shared: The Valkey server; `nil` for limits of this server.
-    ///   - secret: The secret for the digests of keys.
+    ///   - shared: The Valkey server; `nil` if this server counts by itself.
+    ///   - secret: The secret with which the store hashes the keys of limits.
     ///   - clock: The clock of decisions.
-    ///   - snapshot: The clocks that outlive the process.
+    ///   - snapshot: Reads the clocks that continue after a restart of the process.
     /// - Throws: ``NoSQLiteDatabase`` for a command with PostgreSQL, where the rate limits are not in the database; an error of the
     ///   database.
     package func limits<C: Clock>(

@@ -25,7 +25,7 @@ public enum LogFormat: String, Hashable, Sendable, CaseIterable {
 /// ```
 ///
 /// Times are in UTC, and metadata is sorted by key. The size of a line is limited: the message to 4,096 bytes, each value to 1,024 bytes,
-/// and the metadata to 64 values. A text that is cut ends in `…`. The handler escapes characters that could begin another line or control a
+/// and the metadata to 64 values. A cut text ends in `…`. The handler escapes characters that could begin another line or control a
 /// terminal, so a client can't forge log lines.
 ///
 /// The handler writes synchronously, so a slow reader of standard error delays the caller. If standard error is closed, the handler drops
@@ -35,8 +35,8 @@ public struct LineLogHandler: LogHandler {
     /// the same time.
     public typealias Sink = @Sendable (String) -> Void
 
-    /// The logger's metadata. Each change copies the values. The logger of a request has few values, and copying an array of few values is
-    /// faster than copying a dictionary.
+    /// The logger's metadata, as an array. A change of the metadata copies all values, and a few values are faster to copy in an array than
+    /// in a dictionary.
     private var values: [(key: String, value: Logger.MetadataValue)] = []
     /// The lowest level that the handler writes; `info` by default.
     public var logLevel: Logger.Level = .info
@@ -82,8 +82,8 @@ public struct LineLogHandler: LogHandler {
         set { values = newValue.map { ($0.key, $0.value) } }
     }
 
-    /// Writes an event. If several sources have the same key, the event takes precedence over the provider, and the provider over the
-    /// logger.
+    /// Writes an event. A key can occur in the event, the metadata provider and the logger. The event's value then takes precedence over
+    /// the provider's value, and the provider's value over the logger's value.
     /// - Parameter event: The event. The caller has already compared its level with ``logLevel``.
     public func log(event: LogEvent) {
         let line = LogLine(
@@ -97,8 +97,9 @@ public struct LineLogHandler: LogHandler {
         sink(format == .json ? line.json : line.text)
     }
 
-    /// Writes a line to standard error, with one system call if the call isn't interrupted. Linux writes up to 4,096 bytes to a pipe as a
-    /// whole, so such lines of several processes don't mix. If standard error is closed, the function drops the line.
+    /// Writes a line to standard error. The function uses one system call, unless the call is interrupted. Linux writes up to 4,096 bytes
+    /// to a pipe as a whole, so the lines of several processes don't mix up to this length. If standard error is closed, the function drops
+    /// the line.
     public static let standardError: Sink = { line in
         var bytes = Array(line.utf8)
         bytes.append(UInt8(ascii: "\n"))

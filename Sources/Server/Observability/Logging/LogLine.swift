@@ -21,7 +21,7 @@ struct LogLine {
     /// The metadata, sorted by key, without the request's id.
     private let pairs: [(key: String, value: Logger.MetadataValue)]
 
-    /// Creates a line from an event. The line contains only the first 64 pairs, in the order of their keys.
+    /// Creates a line from an event. The line contains only the first 64 metadata pairs, in the order of their keys.
     /// - Parameters:
     ///   - time: The time of the event.
     ///   - level: The level of the event.
@@ -126,12 +126,13 @@ struct LogLine {
         return [.control, .format, .lineSeparator, .paragraphSeparator].contains(scalar.properties.generalCategory)
     }
 
-    /// Masks secrets in a text and then cuts the text. Masking comes first, because the function wouldn't recognize a part of a secret.
+    /// Masks secrets in a text and then cuts the text. If the function cut the text first, it could not recognize a secret of which only a
+    /// part is left.
     /// - Parameters:
     ///   - text: The text. The function drops everything after four times the limit before it searches for secrets.
     ///   - limit: The largest length in bytes, without the `…` that marks a cut text.
     static func bounded(_ text: String, _ limit: Int) -> String {
-        // Cut a text that is much longer than the limit before masking, to save time.
+        // Cut a very long text before masking, to save time.
         let head = text.utf8.count > limit * 4 ? String(decoding: text.utf8.prefix(limit * 4), as: UTF8.self) : text
         let masked = LogRedaction.masked(head)
         guard masked.utf8.count > limit else { return masked }

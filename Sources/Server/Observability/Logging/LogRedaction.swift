@@ -62,7 +62,7 @@ public enum LogRedaction {
         return String(decoding: masked, as: UTF8.self)
     }
 
-    /// Returns whether the text may contain a secret, so that a search is necessary. The result is `false` for most texts.
+    /// Returns whether the text may contain a secret. If not, no search is necessary. The result is `false` for most texts.
     private static func mayHoldSecret(_ text: String) -> Bool {
         var text = text
         return text.withUTF8 { bytes in
@@ -101,7 +101,7 @@ public enum LogRedaction {
         bytes[start...].firstIndex { !$0.isWord } ?? bytes.count
     }
 
-    /// Returns the length of an at sign, plain or escaped.
+    /// Returns the length of the at sign at an index: 1 for `@`, or 3 for `%40`. Returns `nil` if there is no at sign.
     private static func signLength(_ bytes: [UInt8], _ index: Int) -> Int? {
         if bytes[index] == UInt8(ascii: "@") { return 1 }
         guard bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count else { return nil }
@@ -140,7 +140,7 @@ public enum LogRedaction {
         return name.withUTF8Buffer { zip(word, $0).allSatisfy { $0 | 0x20 == $1 } }
     }
 
-    /// Returns the range of the token that begins with a word; `nil` if the word doesn't begin a token.
+    /// Returns the range of the JSON Web Token or the base64url text that begins with a word; `nil` if there is none.
     private static func tokenRange(_ bytes: [UInt8], _ run: Range<Int>) -> Range<Int>? {
         if bytes[run].starts(with: "eyJ".utf8), run.upperBound < bytes.count, bytes[run.upperBound] == UInt8(ascii: ".") {
             var end = run.upperBound

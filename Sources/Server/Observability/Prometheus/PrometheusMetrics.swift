@@ -9,17 +9,17 @@ import Synchronization
 /// print(metrics.text())
 /// ```
 ///
-/// Names follow Prometheus' conventions: the names of counters end in `_total`. Timers measure seconds, and their names end in `_seconds`.
-/// The factory adds missing suffixes. If a program uses one name for two kinds of metrics, the text contains only the first kind.
+/// Names follow Prometheus' conventions: the names of counters end in `_total`, and the names of timers end in `_seconds`. The factory adds
+/// missing suffixes. Timers measure seconds. If a program uses one name for two kinds of metrics, the text contains only the first kind.
 ///
-/// The factory limits the number of series, so that labels with values from clients can't use up the memory. Above the limit, the factory
-/// doesn't store a new series, and counts it in `metrics_series_dropped_total`.
+/// The factory limits the number of series, because labels with values from clients could otherwise use up the memory. Above the limit, the
+/// factory doesn't store a new series, and counts it in `metrics_series_dropped_total`.
 ///
-/// All methods are thread-safe. Creating a metric takes the lock of the factory and a dictionary lookup, so create a frequently used metric
-/// only once. Recording a value takes only the lock of its series. The values are lost when the process ends. Prometheus detects a restart,
-/// because counters decrease.
+/// All methods are thread-safe. The creation of a metric needs the lock of the factory and a dictionary lookup. So create a frequently used
+/// metric once, and keep it. Recording a value needs only the lock of its series. The values are lost when the process ends. Prometheus
+/// detects a restart, because counters decrease.
 ///
-/// The text contains the series in a stable order, with their help and type:
+/// The text contains the series in a stable order, with the help text and the type of each name:
 ///
 /// ```
 /// # HELP app_calls_total Calls.
@@ -30,7 +30,7 @@ import Synchronization
 /// app_load 1.5
 /// ```
 public final class PrometheusMetrics: MetricsFactory {
-    /// The series of one name.
+    /// All series with one name.
     private struct Family {
         let kind: PrometheusKind
         let help: String?
@@ -96,7 +96,7 @@ public final class PrometheusMetrics: MetricsFactory {
     public func destroyRecorder(_ handler: any RecorderHandler) { forget(handler) }
     public func destroyTimer(_ handler: any TimerHandler) { forget(handler) }
 
-    /// Returns the text with all series and the readings, in a stable order.
+    /// Returns the text with all series and the given readings, in a stable order.
     /// - Parameter readings: Current values with their full names. The method omits a reading if a series has the same name.
     /// - Returns: The text for a response with the content type `text/plain; version=0.0.4`.
     /// - Complexity: O(n log n) for n series.
@@ -124,8 +124,8 @@ public final class PrometheusMetrics: MetricsFactory {
         return text.text
     }
 
-    /// Returns a series, and creates a missing series. If the factory can't store a new series, the caller can still use it, but the text
-    /// doesn't contain it.
+    /// Returns the series of a name with labels, and creates a missing series. If the factory can't store a new series, the caller gets a
+    /// series that the text doesn't contain.
     private func series<Series: PrometheusSeries>(
         _ kind: PrometheusKind,
         _ label: String,
@@ -141,7 +141,7 @@ public final class PrometheusMetrics: MetricsFactory {
             var family = state.families[name] ?? Family(kind: kind, help: descriptions[label]?.help)
             if let known = family.series[labels] as? Series { return known }
             let new = make()
-            // The caller can use the returned object, but the text doesn't contain its values.
+            // The caller can record values in the returned object, but the text doesn't contain them.
             guard family.kind == kind, family.series[labels] == nil, state.count < mostSeries else {
                 state.dropped += 1
                 return new
@@ -153,7 +153,7 @@ public final class PrometheusMetrics: MetricsFactory {
         }
     }
 
-    /// Removes a series. O(number of series).
+    /// Removes the series of a metric. O(number of series).
     private func forget(_ handler: AnyObject) {
         state.withLock { state in
             for (name, family) in state.families {

@@ -29,8 +29,8 @@ public struct PrometheusDescription: Hashable, Sendable {
     public static let sizes: [Double] = [1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576]
 }
 
-/// A value that the caller reads for each scrape, such as the size of a file. Use a reading instead of a gauge if the value is cheap to
-/// read, and if it changes without an event in your code.
+/// A current value that the caller passes at each scrape, such as the size of a file. Use a reading instead of a gauge if the value is
+/// cheap to read, and if it changes without an event in your code.
 public struct PrometheusReading: Sendable {
     /// The full name, such as `process_open_fds`.
     public let name: String
@@ -38,7 +38,7 @@ public struct PrometheusReading: Sendable {
     public let kind: PrometheusKind
     /// The help text, one line.
     public let help: String
-    /// The value.
+    /// The value at the time of the scrape.
     public let value: Double
     /// The names and values of the reading's labels.
     public let labels: [(String, String)]
@@ -49,7 +49,7 @@ public struct PrometheusReading: Sendable {
     ///     underscores.
     ///   - kind: The kind of the metric. A reading has one value, so it can't be a histogram.
     ///   - help: The help text, one line.
-    ///   - value: The current value.
+    ///   - value: The value at the time of the scrape.
     ///   - labels: The names and values of the reading's labels.
     public init(_ name: String, _ kind: PrometheusKind, _ help: String, _ value: Double, labels: [(String, String)] = []) {
         self.name = PrometheusText.name(name)

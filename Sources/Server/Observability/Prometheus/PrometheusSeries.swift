@@ -1,12 +1,12 @@
 import CoreMetrics
 import Synchronization
 
-/// The values of one name with one set of labels. A scrape holds the lock of a series only while it copies the values, so recording never
-/// waits for the rest of the scrape.
+/// The values of one name with one set of labels. A scrape holds the lock of a series only while it copies the values. A caller that
+/// records a value therefore never waits for the rest of the scrape.
 protocol PrometheusSeries: AnyObject, Sendable {
     /// Writes the samples of the series.
     /// - Parameters:
-    ///   - name: The name with its suffix.
+    ///   - name: The name of the metric with its suffix, such as `_total`.
     ///   - labels: The encoded labels, without braces.
     ///   - text: The text to which the samples are added.
     func write(_ name: String, _ labels: String, to text: inout PrometheusText)
@@ -48,7 +48,7 @@ final class GaugeSeries: PrometheusSeries, MeterHandler, RecorderHandler {
     }
 }
 
-/// A series of values, counted by size.
+/// A series that counts values in buckets by their size.
 final class HistogramSeries: PrometheusSeries, RecorderHandler, TimerHandler {
     private struct State {
         /// One count for each bound, and one count for values above all bounds.
@@ -63,7 +63,7 @@ final class HistogramSeries: PrometheusSeries, RecorderHandler, TimerHandler {
     /// Creates a histogram without values.
     /// - Parameters:
     ///   - bounds: The upper bounds of the buckets, in ascending order.
-    ///   - unit: The number of recorded units in one unit of the output: 10⁹ if a caller records nanoseconds and the text contains seconds.
+    ///   - unit: The number that each recorded value is divided by. It is 10⁹ if callers record nanoseconds and the text contains seconds.
     init(bounds: [Double], unit: Double) {
         (self.bounds, self.unit) = (bounds, unit)
         state = Mutex(State(counts: Array(repeating: 0, count: bounds.count + 1)))

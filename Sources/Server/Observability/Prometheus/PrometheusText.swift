@@ -2,7 +2,7 @@
 struct PrometheusText {
     private(set) var text = ""
 
-    /// Begins the samples of a name. All samples of the name must follow directly, without samples of other names between them.
+    /// Begins the samples of a name. The caller must add all samples of this name before it begins another name.
     /// - Parameters:
     ///   - name: The name, without the suffixes of a histogram.
     ///   - kind: The kind of the metric.

@@ -3,8 +3,8 @@ import Synchronization
 
 /// A thread for blocking calls. It runs them one after another. The number of pending calls is bounded.
 ///
-/// The driver's thread and the threads of tasks must never block. But the resolver of names and the cancellation of statements exist only
-/// as blocking functions. If a call hangs, it delays only the calls after it.
+/// The driver's thread and the threads of tasks must never block. But host names can be resolved, and statements can be canceled, only with
+/// blocking functions. If a call hangs, it delays only the calls after it.
 final class BlockingWork: Sendable {
     private let queue: DispatchQueue
     private let limit: Int

@@ -10,7 +10,7 @@ import Timekeeping
 /// `poll`. Tasks communicate with the thread through the ``Mailbox``. The only other shared state is ``DriverStatus``, which has locks. A
 /// task that waits for an outcome blocks no thread.
 final class Driver: Sendable {
-    /// A message to the thread.
+    /// A message to the driver's thread.
     enum Message: Sendable {
         /// Executes a job, or queues it until there is a connection.
         case run(DriverJob)
@@ -34,7 +34,7 @@ final class Driver: Sendable {
         self.settings = settings
         let (mailbox, clock, shared) = (mailbox, clock, shared)
         let thread = Thread {
-            // Other threads handle signals.
+            // This thread blocks all signals, so other threads handle them.
             var signals = sigset_t()
             sigfillset(&signals)
             pthread_sigmask(SIG_BLOCK, &signals, nil)
@@ -50,8 +50,8 @@ final class Driver: Sendable {
 
     /// Executes a segment: statements that are sent together.
     ///
-    /// The method always returns, at the latest `queryTimeout` after the deadline for a connection. If the task is canceled, the driver
-    /// removes the job from the queue or closes its connection. It also cancels the segment on the server, unless the segment commits.
+    /// The method returns at the latest `queryTimeout` after `acquireDeadline`. If the task is canceled, the driver removes the job from
+    /// the queue or closes its connection. It also cancels the segment on the server, unless the segment commits.
     /// - Parameters:
     ///   - segment: The statements.
     ///   - connection: A connection that an earlier job has kept; `nil` takes a connection from the pool.

@@ -2,19 +2,18 @@ import Foundation
 import Logging
 import Timekeeping
 
-/// The work of the driver's thread. All its state belongs to that thread.
+/// The loop that the driver's thread runs. Only this thread uses the state of the loop.
 ///
 /// Each iteration waits for a message, a ready socket or a deadline. It then handles messages, sockets, expired deadlines and the pool's
 /// timers, in this order. The pool (``ConnectionPool``) decides which connections to open, close and lease, and the loop executes these
 /// actions. When a job gets a connection, the loop removes the job from `waiting`. It resumes the continuation of each job exactly once: by
 /// a response, a lost connection, a deadline, a cancellation, or the refusal of the pool.
 final class DriverLoop {
-    /// The reason with which the loop refuses jobs after the client was closed.
+    /// The text of the error with which the loop refuses jobs after the client was closed.
     static let closed = "the client is closed"
-    /// The time for the rollback of an abandoned transaction. After this time, its connection is closed.
+    /// The longest time for the rollback of an abandoned transaction. After this time, the loop closes the connection.
     private static let rollbackTimeout = Duration.seconds(2)
-    /// The time within which a host must respond if it did not respond to the last attempt. The limit applies only if there are other
-    /// hosts.
+    /// The time within which a host must respond if it did not respond to the last attempt. It applies only if there are other hosts.
     private static let silentHostTimeout = Duration.seconds(1)
 
     private let settings: PostgresSettings
@@ -31,7 +30,7 @@ final class DriverLoop {
     private var pool: ConnectionPool
     /// The connections that exist in the pool, including connections that are being opened.
     private var connections: [ConnectionPool.ConnectionID: DriverConnection] = [:]
-    /// The jobs that wait for a connection, by their ids and by the ids of their waiters.
+    /// The jobs that wait for a connection, by their ids. In the pool, the same number is the id of the waiter.
     private var waiting: [UInt64: DriverJob] = [:]
     /// The events that the pool has not handled yet. Actions can cause further events. The loop handles them after the current events.
     private var events: [ConnectionPool.Event] = []
@@ -244,7 +243,7 @@ extension DriverLoop {
 // MARK: - Opening
 
 extension DriverLoop {
-    /// Tries the next host.
+    /// Begins to connect to the next host. If no host is left, the attempt to connect fails.
     /// - Parameter reason: The reason why the last host failed.
     private func tryNextHost(_ connection: DriverConnection, after reason: String) {
         guard !connection.hosts.isEmpty else { return fail(connection, reason) }
@@ -270,7 +269,7 @@ extension DriverLoop {
         return clock.now + (isSilent ? min(settings.connectTimeout, Self.silentHostTimeout) : settings.connectTimeout)
     }
 
-    /// Tries the next address, or the next host.
+    /// Begins to connect to the next address of the host. If no address is left, the connection tries the next host.
     /// - Parameter reason: The reason why the last address failed.
     private func tryNextAddress(_ connection: DriverConnection, after reason: String) {
         guard !connection.addresses.isEmpty else { return tryNextHost(connection, after: reason) }
@@ -319,7 +318,8 @@ extension DriverLoop {
 // MARK: - Executing
 
 extension DriverLoop {
-    /// Sends a job's segment on a leased connection. If the connection was lost since the last segment of the transaction, the job fails.
+    /// Sends the segment of a job on the connection that the pool leased to it. If the connection was lost since the last segment of the
+    /// transaction, the job fails.
     private func start(_ job: DriverJob, on connection: DriverConnection) {
         guard case .open(let pg) = connection.stage, connection.job == nil, !connection.isRollingBack else {
             job.continuation.resume(returning: .failed(.lost(sqlState: nil)))
@@ -334,7 +334,8 @@ extension DriverLoop {
         if !pg.send(job.segment) { finish(connection, .lost(sqlState: nil)) }
     }
 
-    /// Rolls back a transaction before its connection is reused. If the rollback takes more than two seconds, the connection is closed.
+    /// Rolls back the open transaction of a connection, so that the connection can be reused. If the rollback takes more than two seconds,
+    /// the loop closes the connection.
     private func rollBack(_ connection: DriverConnection) {
         guard case .open(let pg) = connection.stage else { return }
         connection.isRollingBack = true
@@ -342,7 +343,7 @@ extension DriverLoop {
         if !pg.send(.rollback) { discard(connection) }
     }
 
-    /// Continues with a connection whose socket is ready.
+    /// Reads and writes on an open connection whose socket is ready.
     private func advance(_ connection: DriverConnection) {
         switch connection.stage {
         case .resolving: break
@@ -354,7 +355,7 @@ extension DriverLoop {
         }
     }
 
-    /// Ends the segment of a connection, and resumes its job.
+    /// Handles the outcome of a connection's segment: resumes the job, and returns the connection to the pool unless the job keeps it.
     private func finish(_ connection: DriverConnection, _ outcome: PGConnection.Outcome) {
         let job = connection.job
         connection.job = nil
@@ -375,7 +376,7 @@ extension DriverLoop {
         }
     }
 
-    /// Returns a connection to the pool. If a transaction is open, rolls it back first.
+    /// Returns a connection to the pool, unless its job keeps it. If a transaction is open, the method first rolls it back.
     private func settle(_ connection: DriverConnection, isKept: Bool) {
         guard !isKept, connections[connection.id] != nil else { return }
         if connection.pg?.isIdle == true {
@@ -388,8 +389,8 @@ extension DriverLoop {
         }
     }
 
-    /// Reacts to errors that concern more than their segment. The error 0A000 means that prepared plans are invalid. The error 25006 means
-    /// that the server has become read-only. In this case, the connections to it are closed.
+    /// Reacts to errors that affect more than one segment. After 0A000 (prepared plans are invalid), all connections prepare their
+    /// statements again. After 25006 (the server is read-only), the pool closes the connections to this server.
     private func react(to state: String, of connection: DriverConnection) {
         switch state {
         case "0A000": plans += 1
@@ -401,8 +402,8 @@ extension DriverLoop {
         }
     }
 
-    /// Ends a connection whose job exceeded its deadline or was canceled. If the statement doesn't commit, the method also cancels it on
-    /// the server.
+    /// Closes the connection of a job that exceeded its deadline or was canceled, and resumes the job with the failure. If the segment
+    /// can't commit changes, the method also cancels it on the server.
     private func abandon(_ connection: DriverConnection, _ failure: DriverFailure) {
         guard let job = connection.job else { return }
         // The driver never cancels a commit, because PostgreSQL would report the commit as done although the standby does not have it.
@@ -415,7 +416,8 @@ extension DriverLoop {
         job.continuation.resume(returning: .failed(failure))
     }
 
-    /// Ends the step of a connection that exceeded its deadline.
+    /// Ends the current step of a connection because its deadline has passed. An attempt to connect continues with the next address. A job
+    /// fails.
     private func expire(_ connection: DriverConnection) {
         connection.deadline = nil
         if !connection.isOpen {

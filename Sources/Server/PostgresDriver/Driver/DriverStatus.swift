@@ -29,7 +29,7 @@ final class DriverStatus: Sendable {
         set { status.withLock { $0 = newValue } }
     }
 
-    /// The time at which a server last executed a statement, on the driver's clock.
+    /// The time at which a server last responded to a segment, on the driver's clock.
     var responded: Duration? {
         get { lastResponse.withLock { $0 } }
         set { lastResponse.withLock { $0 = newValue } }

@@ -19,11 +19,11 @@ enum RetryVerdict: Equatable {
 }
 
 extension DriverFailure {
-    /// Returns whether a transaction is repeated after the failure.
+    /// Decides whether the client repeats a transaction after this failure.
     ///
-    /// A transaction with an unknown outcome is repeated, too. The transactions of this client must be written so that a repetition finds
-    /// the changes of a committed attempt. If there was no connection, the transaction is not repeated, because the job has already waited
-    /// for a connection until its deadline.
+    /// A transaction with an unknown outcome is repeated, too. This is safe because callers must write transactions so that a repetition
+    /// finds the changes of a committed attempt. If there was no connection, the transaction is not repeated, because the job has already
+    /// waited for a connection until its deadline.
     /// - Parameter mayHaveCommitted: Whether the failed segment commits. If it does, a lost connection leaves the outcome unknown.
     func verdict(mayHaveCommitted: Bool) -> RetryVerdict {
         switch self {

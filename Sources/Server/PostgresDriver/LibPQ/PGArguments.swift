@@ -1,4 +1,5 @@
-/// Values in the memory layout of libpq: one buffer with all values, and an array of pointers into the buffer. Each value is copied once.
+/// The values of a statement in the memory layout of libpq: one buffer with all values, and an array of pointers into the buffer. Each
+/// value is copied once.
 struct PGArguments {
     private var bytes: [UInt8] = []
     /// The offset of each value; `nil` is `NULL`.

@@ -3,8 +3,9 @@ import Foundation
 
 /// One connection of libpq in pipeline mode and nonblocking mode. It belongs to one thread.
 ///
-/// In pipeline mode, all statements of a segment are sent before the first result is read. So a segment takes one round trip. Every segment
-/// ends with a synchronization point. After an error, the server skips all further statements up to this point.
+/// A segment (``PGSegment``) is a group of statements. In pipeline mode, the connection sends all statements of a segment before it reads
+/// the first result. So a segment takes one round trip. Every segment ends with a synchronization point. After an error, the server skips
+/// all further statements up to this point.
 ///
 /// First, call ``open()`` whenever the socket is ready, until the connection is open. Then call ``send(_:)`` for a segment. After that,
 /// call ``flush()`` and ``receive()`` whenever the socket is ready, until there is an outcome.
@@ -28,7 +29,7 @@ final class PGConnection {
     private enum Expected {
         /// The result of preparing a statement. The name is recorded only if the preparation succeeds.
         case preparation(PreparedStatements.Key, name: String)
-        /// The result of a statement. It is returned or ignored.
+        /// The result of a statement, which the segment returns or ignores.
         case result, ignoredResult
         /// The end of the segment.
         case synchronization
@@ -49,7 +50,8 @@ final class PGConnection {
     private var current: PostgresResult?
     /// The first error of the current segment.
     private var sqlState: String?
-    /// Whether the current segment is a `COMMIT`. The server's response to it shows whether it was a rollback.
+    /// Whether the current segment is a `COMMIT`. The response to a `COMMIT` shows whether the server has rolled back the transaction
+    /// instead.
     private var isCommit = false
     private let notices = Notices()
     /// Whether there are unsent bytes.
@@ -126,7 +128,7 @@ final class PGConnection {
         }
     }
 
-    /// The reason of a failed attempt. It contains no address.
+    /// The reason why the connection could not be opened. It contains no address.
     private var failureReason: String {
         let message = PQerrorMessage(handle).map { String(cString: $0) } ?? ""
         let last = message.split(whereSeparator: \.isWhitespace).last ?? ""
@@ -139,8 +141,8 @@ final class PGConnection {
         return "connecting failed"
     }
 
-    /// Discards prepared statements after a schema change has invalidated their plans. They stay on the server, but their names are not
-    /// used again.
+    /// Discards the prepared statements. Call it after a schema change has invalidated their plans. The statements stay on the server, but
+    /// the connection doesn't use their names again.
     func removePrepared() {
         prepared.removeAll()
     }
@@ -172,8 +174,8 @@ final class PGConnection {
     /// changes.
     private static let message: PostgresStatement = "SELECT pg_logical_emit_message(true, 'holdfast', '')"
 
-    /// Whether the server supports ``message``. CockroachDB doesn't support it, and doesn't need it: it has no commits that only one server
-    /// has.
+    /// Whether the server supports ``message``. CockroachDB doesn't support this statement. It doesn't need the statement, because it never
+    /// reports a commit that only one server has.
     private var writesMessages: Bool { PQparameterStatus(handle, "crdb_version") == nil }
 
     /// Adds a statement to the pipeline, prepared if possible. If the connection has not prepared the statement yet, the method adds its
@@ -205,7 +207,7 @@ final class PGConnection {
         return left >= 0
     }
 
-    /// Reads the available results. If all results have arrived, ends the segment.
+    /// Reads the available results. If all results have arrived, the method ends the segment.
     /// - Returns: The outcome; `nil` if results are missing, or if the connection is idle and still open.
     func receive() -> Outcome? {
         let isOpen = PQconsumeInput(handle) == 1
@@ -224,7 +226,7 @@ final class PGConnection {
         return nil
     }
 
-    /// Processes a result.
+    /// Processes the next result of the current segment.
     /// - Returns: The outcome of the segment, if it has ended.
     private func take(_ result: OpaquePointer) -> Outcome? {
         switch PQresultStatus(result) {

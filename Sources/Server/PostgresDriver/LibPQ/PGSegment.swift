@@ -11,9 +11,10 @@ struct PGSegment: Sendable {
     /// The statements with their values, in the order of their execution.
     var statements: [(statement: PostgresStatement, values: [PostgresValue])]
     let kind: Kind
-    /// Whether the segment's commit also waits until earlier commits are on the standby. This is needed after an attempt with an unknown
-    /// outcome, because this attempt may be committed on the primary only. The repetition finds the changes of the attempt and writes
-    /// nothing. So without this flag, its commit would not wait for the standby.
+    /// Whether the segment's commit also waits until earlier commits are on the standby.
+    ///
+    /// Set it to repeat an attempt whose outcome is unknown, because only the primary may have the changes of this attempt. The repetition
+    /// finds these changes and writes nothing. So without this flag, the commit of the repetition would not wait for the standby.
     var confirmsEarlierCommits = false
 
     /// Creates a segment.
@@ -32,8 +33,8 @@ struct PGSegment: Sendable {
     /// Rolls back the transaction of the connection.
     static let rollback = PGSegment([("ROLLBACK", [])], .rollback)
 
-    /// Whether the segment makes changes durable. The driver never cancels such a segment. A canceled commit may succeed on the primary,
-    /// and a failover could then lose it.
+    /// Whether the segment can commit changes. The driver never cancels such a segment: a canceled commit can succeed on the primary, and a
+    /// failover could then lose it.
     var commits: Bool {
         switch kind {
         case .single(let isReadOnly): !isReadOnly
@@ -44,8 +45,8 @@ struct PGSegment: Sendable {
 }
 
 extension PostgresStatement {
-    /// Whether the statement changes nothing, judged by its first word. `WITH` counts as a change, because it may contain a change. With
-    /// this driver, don't use a `SELECT` that calls a function with changes.
+    /// Whether the statement changes nothing, judged by its first word. `WITH` counts as a change, because it may contain a change. Don't
+    /// use a `SELECT` that calls a function with changes, because the driver would treat it as read-only.
     var isReadOnly: Bool {
         let word = text.drop { $0.isWhitespace || $0 == "(" }.prefix { $0.isLetter }.uppercased()
         return ["SELECT", "SHOW", "VALUES", "TABLE"].contains(word)

@@ -1,7 +1,7 @@
 /// The names of the statements that a connection has prepared.
 ///
-/// Statements consist of literals, so the code determines their number. But a caller can join literals to many different statements. The
-/// limit protects the server's memory in this case.
+/// Statements consist of literals, so their number is usually small. But a caller can join literals to many different statements. For this
+/// case, a limit protects the server's memory.
 struct PreparedStatements {
     /// A statement with the types of its arguments. The server prepares a plan for each combination.
     struct Key: Hashable {
@@ -18,7 +18,7 @@ struct PreparedStatements {
     /// would conflict.
     private var lastName = 0
 
-    /// Returns the name of a statement with arguments of the given types.
+    /// Returns the name under which a statement with arguments of the given types is or will be prepared.
     /// - Returns: The name, and the key to insert if the statement must be prepared first. The result is `nil` if there are too many
     ///   statements.
     mutating func name(of statement: PostgresStatement, _ types: [UInt32]) -> (name: String, key: Key?)? {

@@ -1,4 +1,4 @@
-/// Decides which connections are opened and closed, and which waiter gets a connection. A waiter is a job that waits for a connection. The
+/// Decides when connections are opened and closed, and which waiter gets a connection. A waiter is a job that waits for a connection. The
 /// pool has no sockets and no clock. The driver passes events with their times, and the pool returns actions for the driver.
 ///
 /// - At most `maximum` connections exist. The pool leases idle connections first. It opens one connection for each remaining waiter.
@@ -179,7 +179,8 @@ struct ConnectionPool {
         }
     }
 
-    /// Whether a waiter exists for which no connection is being opened, or the minimum is not reached.
+    /// Whether the pool must open another connection. Below the maximum, this is the case if there are more waiters than connections that
+    /// are being opened, or fewer connections than the minimum.
     private var needsConnection: Bool {
         !isShutDown && connections.count < limits.maximum
             && (waiters.count > opening || connections.count < limits.minimum)
@@ -196,7 +197,7 @@ struct ConnectionPool {
         }
     }
 
-    /// Makes a connection available, or closes it if it is retired or too old.
+    /// Adds a connection to the idle connections, or closes it if it is retired or too old.
     private mutating func makeIdle(_ id: ConnectionID, at now: Duration, _ actions: inout [Action]) {
         guard let connection = connections[id] else { return }
         guard !isShutDown, !connection.isRetired, connection.expires > now else { return close(id, &actions) }

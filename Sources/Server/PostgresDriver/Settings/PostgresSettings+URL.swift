@@ -1,7 +1,7 @@
 import Foundation
 public import Observability
 
-/// The reason why a URL of PostgreSQL is refused. The error contains at most the name of a parameter of the URL, so it can be logged.
+/// The error for an invalid PostgreSQL URL. Of the URL itself, the error contains at most the name of a parameter, so it can be logged.
 public struct PostgresURLError: LogSafeError, Hashable, Sendable {
     public let description: String
 
@@ -23,8 +23,8 @@ extension PostgresSettings {
     /// | `prepared_statements` | `true`, or `false` for PgBouncer in transaction mode |
     ///
     /// Reserved characters must be percent-encoded. For example, a Unix socket in `/tmp/x` is the host `%2Ftmp%2Fx`.
-    /// - Parameter requiresVerifiedTLS: Whether to verify the server's certificate if the URL has no `sslmode`. This doesn't apply if all
-    ///   hosts are on the same machine. If the URL has an `sslmode`, the client uses this mode.
+    /// - Parameter requiresVerifiedTLS: Whether to verify the server's certificate if the URL has no `sslmode` and at least one host is on
+    ///   another machine. If the URL has an `sslmode`, the client uses this mode.
     /// - Throws: ``PostgresURLError``.
     public init(url: String, requiresVerifiedTLS: Bool = false) throws {
         guard let scheme = ["postgres://", "postgresql://"].first(where: { url.hasPrefix($0) }) else {
@@ -69,7 +69,7 @@ extension PostgresSettings {
             .first { FileManager.default.fileExists(atPath: $0) }
     }
 
-    /// Sets the parameter of a URL.
+    /// Applies a parameter of a URL to the settings.
     private mutating func set(_ name: String, _ value: String) throws {
         switch name {
         case "sslmode":
@@ -94,7 +94,7 @@ extension PostgresSettings {
         }
     }
 
-    /// Reads a number within a range.
+    /// Parses the value of a parameter as a number within a range.
     private static func number(_ text: String, _ name: String, _ range: ClosedRange<Int>) throws -> Int {
         guard let number = Int(text), range.contains(number) else {
             throw PostgresURLError("the parameter \(name) must be from \(range.lowerBound) to \(range.upperBound)")
@@ -102,7 +102,7 @@ extension PostgresSettings {
         return number
     }
 
-    /// Reads a host and an optional port. An IPv6 address must be in brackets.
+    /// Parses a host and an optional port. An IPv6 address must be in brackets.
     private static func host(_ text: Substring) throws -> Host {
         var (name, port) = text.cut(at: text.lastIndex(of: ":"))
         if text.hasPrefix("[") {
@@ -121,7 +121,7 @@ extension PostgresSettings {
         return Host(name: decoded, port: number)
     }
 
-    /// Reads the query. Each name must be unique.
+    /// Parses the query of a URL into parameters. Each name must be unique.
     private static func parameters(_ query: Substring) throws -> [String: String] {
         var parameters: [String: String] = [:]
         for pair in query.split(separator: "&") {
@@ -138,7 +138,7 @@ extension PostgresSettings {
         return parameters
     }
 
-    /// Removes the percent-encoding of a part. NUL is refused, because it ends a text in libpq.
+    /// Decodes the percent-encoding of a part of a URL. The method refuses NUL, because NUL ends a text in libpq.
     private static func decoded(_ text: Substring, _ part: String) throws -> String {
         guard let decoded = text.removingPercentEncoding, !decoded.utf8.contains(0) else {
             throw PostgresURLError("the URL has an invalid percent-encoding (\(part))")
@@ -148,7 +148,7 @@ extension PostgresSettings {
 }
 
 extension Substring {
-    /// Returns the parts before and after a character. If the index is `nil`, the second part is `nil`, too.
+    /// Returns the parts before and after the character at an index. If the index is `nil`, returns the whole text and `nil`.
     fileprivate func cut(at index: Index?) -> (Substring, Substring?) {
         index.map { (self[..<$0], self[self.index(after: $0)...]) } ?? (self, nil)
     }

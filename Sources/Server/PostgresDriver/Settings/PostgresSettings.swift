@@ -9,8 +9,8 @@ import Timekeeping
 ///
 /// The password is neither in `description` nor in a dump.
 ///
-/// The timeouts have an order. The server ends a statement (`statementTimeout`, 8 s) before the client stops waiting (`queryTimeout`, 10
-/// s). So usually the server's error arrives, and the outcome is known. Keep this order when you change the timeouts.
+/// By default, the server ends a statement after 8 s (`statementTimeout`), before the client stops waiting after 10 s (`queryTimeout`). So
+/// the server's error usually arrives, and the client knows the outcome. Keep this order when you change the timeouts.
 public struct PostgresSettings: Sendable {
     /// A server: its name or address, or the folder of its Unix socket.
     public struct Host: Hashable, Sendable {
@@ -35,9 +35,9 @@ public struct PostgresSettings: Sendable {
         /// Modes without verification. `disable` never encrypts. `allow` encrypts only if the server requires it. `prefer` encrypts if the
         /// server offers it. `require` always encrypts.
         case disable, allow, prefer, require
-        /// Always encrypts, and the server needs a certificate of a trusted authority. The certificate may have any name.
+        /// Always encrypts, and verifies that a trusted authority has issued the server's certificate. The certificate may have any name.
         case verifyCA = "verify-ca"
-        /// Always encrypts, and the server needs a certificate of a trusted authority. The certificate must have the name of the host.
+        /// Always encrypts, and verifies that a trusted authority has issued the server's certificate for the name of the host.
         case verifyFull = "verify-full"
     }
 
@@ -57,7 +57,7 @@ public struct PostgresSettings: Sendable {
     public var rootCertificates: String?
     /// Whether the client uses only servers that accept writes. If a URL has more than one host, the default is `true`.
     public var requiresPrimary: Bool
-    /// The name of the connections on the server. `pg_stat_activity` shows this name.
+    /// The name under which `pg_stat_activity` on the server shows the connections.
     public var applicationName = "holdfast"
     /// The smallest number of open connections, at most ``maximum``. The client opens them before a statement needs them.
     public var minimum = 0
@@ -65,8 +65,7 @@ public struct PostgresSettings: Sendable {
     public var maximum = 16
     /// The longest time for a connection to one address, including TLS and authentication; 5 seconds by default.
     public var connectTimeout = Duration.seconds(5)
-    /// The longest time for one round trip. It is also the time after which the client no longer repeats a transaction. The default is 10
-    /// seconds.
+    /// The longest time for one round trip; 10 seconds by default. After this time, the client also stops repeating a failed transaction.
     public var queryTimeout = Duration.seconds(10)
     /// The longest time to wait for a free connection; 5 seconds by default.
     public var acquireTimeout = Duration.seconds(5)
@@ -97,7 +96,7 @@ extension PostgresSettings: CustomStringConvertible, CustomReflectable {
 }
 
 extension PostgresSettings {
-    /// Returns the parameters of libpq for one address of a host.
+    /// Returns the parameters with which libpq connects to one address of a host.
     /// - Parameter address: The address that the host's name was resolved to; `nil` for a Unix socket.
     func parameters(_ host: Host, address: String?) -> [(name: String, value: String)] {
         var parameters = [
@@ -118,7 +117,7 @@ extension PostgresSettings {
         return parameters.map { (name: $0.0, value: $0.1) }
     }
 
-    /// The settings of a session.
+    /// The timeouts that the server applies, with the names of the server's settings.
     var timeouts: [(name: String, milliseconds: Int64)] {
         [
             ("statement_timeout", statementTimeout.wholeMilliseconds),

@@ -70,8 +70,8 @@ public struct PostgresDatabase: Sendable {
     /// The largest number of rows that a sweep removes. It bounds the time for which a sweep holds locks, and the size of its transaction.
     static let sweepLimit = 500
 
-    /// Returns if the database responds.
-    /// - Throws: `StoreFailure` otherwise.
+    /// Checks that the database responds.
+    /// - Throws: `StoreFailure` if it doesn't respond.
     public func ping() async throws {
         try await reporting { try await client.ping() }
     }

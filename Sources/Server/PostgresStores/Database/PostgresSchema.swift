@@ -198,14 +198,15 @@ extension PostgresSchema {
         ),
     ]
 
-    /// The changes of accounts by emailed links, and the removal of accounts.
+    /// The statements that add the tables and columns for emailed links, former addresses, devices and removed accounts.
     ///
     /// Existing accounts count as verified. Accounts that servers of the earlier version add during the upgrade count as verified, too. The
     /// new columns have constant defaults, so the step doesn't rewrite the tables.
     ///
     /// `change_id` is the id of the last change by a link. If the response of a commit was lost, the repeated transaction recognizes its
-    /// change by this id. Former addresses are stored as normalized addresses and not as HMACs, so they stay reserved while a secret is
-    /// replaced.
+    /// change by this id.
+    ///
+    /// Former addresses are stored as normalized addresses and not as HMACs, so they stay reserved while a secret is replaced.
     private static let accountChanges: [PostgresStatement] = [
         "ALTER TABLE account ADD COLUMN IF NOT EXISTS is_verified boolean NOT NULL DEFAULT true",
         "ALTER TABLE account ADD COLUMN IF NOT EXISTS purge_at double precision",
@@ -270,11 +271,12 @@ extension PostgresSchema {
         """,
     ]
 
-    /// The email queue, extended for further kinds of emails. The stores check the columns that a kind needs, so a new kind requires no
-    /// step unless clients without an account can request it.
+    /// The statements that allow further kinds of emails in the queue. The stores, and not the table, check which columns a kind needs. So
+    /// a new kind requires a migration step only if clients without an account can request it, because the column `is_fresh` lists these
+    /// kinds.
     ///
-    /// `is_fresh` is true for an email that a client without an account requested and that no worker has tried yet. The queue takes these
-    /// emails in turn by network, and all other emails by their due time.
+    /// `is_fresh` is true for an email that a client without an account requested and that no worker has tried yet. Workers claim one of
+    /// these emails from each network in turn. They claim all other emails in the order of their due times.
     private static let mailKinds: [PostgresStatement] = [
         "ALTER TABLE mail_intent DROP CONSTRAINT IF EXISTS mail_intent_kind_check",
         "ALTER TABLE mail_intent DROP CONSTRAINT IF EXISTS mail_intent_check",
@@ -294,8 +296,8 @@ extension PostgresSchema {
         """,
     ]
 
-    /// The encrypted keys that sign access tokens, and a row in `shared_value`. This table contains values that all servers share. Each
-    /// change of the keys locks this row.
+    /// The statements that create the table of the encrypted keys that sign access tokens, and a row in `shared_value`, the table of values
+    /// that all servers share. Each change of the keys locks this row.
     private static let signingKeys: [PostgresStatement] = [
         """
         CREATE TABLE IF NOT EXISTS signing_key (
@@ -396,8 +398,8 @@ extension PostgresSchema {
         "CREATE INDEX IF NOT EXISTS audit_event_time ON audit_event (time)",
     ]
 
-    /// The queue of emails, and the reset emails that were sent recently. The thresholds of autovacuum are numbers of rows and not shares
-    /// of the table, because the queue is usually almost empty although its rows change all the time.
+    /// The queue of emails, and the reset emails that were sent recently. Autovacuum begins after a fixed number of changed rows and not
+    /// after a share of the table, because the queue is usually almost empty although its rows change all the time.
     private static let emails: [PostgresStatement] = [
         """
         CREATE TABLE IF NOT EXISTS mail_intent (
@@ -421,7 +423,7 @@ extension PostgresSchema {
             CHECK ((kind = 'password_changed') = (account_id IS NOT NULL))
         ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000)
         """,
-        // The queue takes reset emails that no worker has tried yet in turn by network. It takes all other emails by their due time.
+        // Workers claim one untried reset email from each network in turn. They claim all other emails in the order of their due times.
         """
         CREATE INDEX IF NOT EXISTS mail_intent_new ON mail_intent (network, created_at, id)
         WHERE kind = 'password_reset' AND state = 'waiting' AND failures = 0
@@ -445,7 +447,7 @@ extension PostgresSchema {
         "CREATE INDEX IF NOT EXISTS sent_reset_ends_at ON sent_reset (ends_at)",
     ]
 
-    /// Idempotency keys, the registered servers, and single values that all servers share.
+    /// The tables of idempotency keys, of registered servers, and of single values that all servers share.
     private static let shared: [PostgresStatement] = [
         """
         CREATE TABLE IF NOT EXISTS idempotency_key (
@@ -490,8 +492,8 @@ extension PostgresSchema {
         """,
     ]
 
-    /// The sums of the sizes of the idempotency keys: for each client, for each network, and for each half of the capacity. Half 0 is for
-    /// the keys of accounts, and half 1 is for the keys of network addresses.
+    /// The statements that create the sums of bytes that the idempotency keys use: a sum for each client, for each network, and for each
+    /// half of the capacity. Half 0 is for the keys of accounts, and half 1 is for the keys of network addresses.
     ///
     /// Keys that were stored before this step are not counted. Keys that servers of the earlier version store are not counted either. All
     /// these keys expire within days. Servers of the earlier version still use `idempotency_client` and `idempotency_total` while the

@@ -72,14 +72,14 @@ extension MailIntent {
         )
     }
 
-    /// Adds an intent, due immediately. If the intent exists already, the statement doesn't change it, and the number of changed rows is 0.
+    /// Adds an email to the queue. It is due immediately. If the queue contains an email with the same id, the statement changes no row.
     static let insertion: PostgresStatement = """
         INSERT INTO mail_intent
             (id, kind, email, account_id, text, language, created_at, due_at, failures, client, request_id, network, state)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9, $10, $11, 'waiting') ON CONFLICT (id) DO NOTHING
         """
 
-    /// The values of ``insertion``, in the order of its parameters. If the intent has no client, its network is the empty text.
+    /// The values of ``insertion``, in the order of its parameters. If the email has no client, its network is the empty text.
     var values: [PostgresValue] {
         let columns = subject.columns
         return [

@@ -2,8 +2,8 @@ import PostgresDriver
 
 /// The state and the settings of a PostgreSQL server that matter to an operator. Reading them changes nothing.
 ///
-/// `holdfast doctor` reports it. The values are read with several statements, in about ten round trips. So values of different statements
-/// can be from different moments.
+/// `holdfast doctor` reports these values. The initializer reads them with several statements, in about ten round trips. So values of
+/// different statements can be from different moments.
 public struct PostgresInspection: Sendable {
     /// The version, as in `15.4`.
     public let version: String
@@ -39,7 +39,7 @@ public struct PostgresInspection: Sendable {
     /// The registered servers; none if the tables don't exist yet.
     public let servers: [PostgresPresence.Server]
 
-    /// Reads all values.
+    /// Reads the state and the settings of the server.
     /// - Parameter database: The database. Its user needs no special rights; without the role `pg_monitor`, it sees only transactions and
     ///   standbys of this user.
     /// - Throws: `StoreFailure`.

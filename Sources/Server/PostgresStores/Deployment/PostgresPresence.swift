@@ -6,7 +6,8 @@ import PostgresDriver
 ///
 /// Each server adds a row when it starts, and renews it at least every two seconds. A row is valid for ten seconds by the database's clock,
 /// so a few failed renewals do no harm. Servers use the rows of the other servers for two decisions:
-/// - If the row of a server has expired, the server has stopped, so another server may send the emails that it had claimed.
+/// - If the row of a server has expired, this server has stopped. Another server can then send the emails that the stopped server had
+///   claimed.
 /// - A server that does not share its rate limits may start only if no other server is registered.
 ///
 /// ```swift

@@ -16,7 +16,7 @@ import Timekeeping
 /// The time never runs backwards within one process, even if the database moves to a machine whose clock is behind. In this case, the time
 /// doesn't advance until the new clock has caught up.
 public final class PostgresTime: Sendable {
-    /// The offset of the database's clock, and the last result.
+    /// The offset of the database's clock, and the latest returned time.
     private struct State {
         /// The time of the database at which the monotonic time was zero, in seconds since 1970.
         var origin: Double
@@ -51,7 +51,8 @@ public final class PostgresTime: Sendable {
 
     /// Reads the database's clock. Call it periodically, so that the two clocks don't drift apart.
     ///
-    /// The error is at most half of the round trip, because the clock is read at an unknown moment between the request and the response.
+    /// The result differs from the database's clock by at most half of the round trip, because the database reads its clock at an unknown
+    /// moment between the request and the response.
     /// - Throws: `StoreFailure`. The time then continues from the previous reading.
     public func synchronize() async throws {
         let before = elapsed

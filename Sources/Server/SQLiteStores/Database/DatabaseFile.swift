@@ -6,7 +6,7 @@ import Foundation
 /// processes migrated a new file at the same time, both would find it empty and create its tables.
 enum OpeningLock {
     /// Runs a closure under the lock of a file beside the database. The operating system releases the lock if the process dies.
-    /// - Parameter path: The path of the database; the lock has the suffix `-lock` and stays on the disk.
+    /// - Parameter path: The path of the database. The lock file has the same path with the suffix `-lock`, and stays on the disk.
     /// - Throws: The errors of the closure.
     /// - Note: The method blocks the thread until other processes have released the lock.
     static func hold<Result>(for path: String, _ body: () throws -> Result) rethrows -> Result {
@@ -19,8 +19,7 @@ enum OpeningLock {
     }
 }
 
-/// The identity of a file, independent of its path: the device and the inode. If two paths have equal identities, they lead to the same
-/// file.
+/// The identity of a file, independent of its path: the device and the inode. Two paths with equal identities lead to the same file.
 struct FileIdentity: Hashable, Sendable {
     private let device: UInt64
     private let number: UInt64

@@ -6,7 +6,8 @@ import Synchronization
 /// Commits concurrent writes in shared transactions. Writes that arrive during a commit form the next transaction.
 ///
 /// A single write begins immediately; it doesn't wait for further writes. Each write of a batch has its own savepoint, so a write that
-/// fails doesn't affect the others. The callers are resumed only after the commit. If the commit fails, all of them receive the error.
+/// fails doesn't affect the others. The service resumes the callers only after the commit. If the commit fails, all callers receive the
+/// error.
 ///
 /// A commit to disk takes milliseconds, but a write of a few rows takes only some microseconds. With shared transactions, the throughput
 /// grows with the number of concurrent writers, while a single writer still commits as fast as possible.
@@ -15,7 +16,7 @@ import Synchronization
 /// writer's connection. It commits one batch after another until the line is empty, and then ends. Writes that enter while the service runs
 /// only wait.
 final class GroupCommit: Sendable {
-    /// The connections. This type uses only the writer's connection.
+    /// The connections, of which this type uses only the writer's connection.
     private let pool: DatabasePool
     /// The pending writes.
     private let line = Mutex(WriteLine())
@@ -24,7 +25,7 @@ final class GroupCommit: Sendable {
     /// Returns whether the path of the database still leads to the open file.
     private let isPresent: @Sendable () -> Bool
 
-    /// Creates the service of a pool.
+    /// Creates a service that commits writes through a connection pool.
     /// - Parameters:
     ///   - pool: The connections. The service uses only the writer's connection.
     ///   - isPresent: Returns whether the path of the database still leads to the open file. If not, no write is committed.
@@ -45,7 +46,7 @@ final class GroupCommit: Sendable {
     /// Performs a write. When the method returns, the transaction is on disk.
     /// - Parameters:
     ///   - body: The write, which runs at most once, on the writer's thread.
-    ///   - consumedQuota: Returns usage of rate limits that the same transaction stores. The service calls it after the write.
+    ///   - consumedQuota: Returns the rate-limit usage that the same transaction stores. The service calls this closure after the write.
     /// - Throws: The error of the closure; an error of the commit; `StoreFailure` if 10,000 writes are pending or the database is closed;
     ///   `CancellationError` if the caller is canceled before the write has begun.
     func write<Value: Sendable>(
@@ -62,7 +63,7 @@ final class GroupCommit: Sendable {
         }
     }
 
-    /// Performs the pending writes and accepts no others. Blocks the thread until they are on disk.
+    /// Refuses new writes and performs the pending writes. Blocks the thread until the pending writes are on disk.
     func close() {
         line.withLock { $0.close() }
         pool.unsafeReentrantWrite { database in
@@ -91,7 +92,7 @@ final class GroupCommit: Sendable {
     }
 
     /// Commits the writes of one batch in one transaction, and resumes their callers.
-    /// - Returns: Whether there was a batch.
+    /// - Returns: `false` if no write was pending.
     private func commitBatch(in database: Database) -> Bool {
         let taken = line.withLock { $0.nextBatch() }
         guard !taken.isEmpty else { return false }
@@ -146,10 +147,11 @@ final class GroupCommit: Sendable {
         return true
     }
 
-    /// Stores the usage of limits. Requests of one client share a key, so only the last usage of each key is written.
+    /// Stores the rate-limit usage of the requests in a batch. Requests of one client have the same key, so the method writes only the last
+    /// usage of each key.
     ///
     /// - Parameters:
-    ///   - consumedQuota: The usage of the batch's requests, in the order of the writes.
+    ///   - consumedQuota: The usage of the requests, in the order of their writes.
     ///   - database: The writer's connection, within the transaction.
     private func keep(_ consumedQuota: [ConsumedQuota], in database: Database) throws {
         var last: [LimitRow.ID: (row: SavedRateLimit, covers: SnapshotTime)] = [:]

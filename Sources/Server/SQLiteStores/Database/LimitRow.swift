@@ -2,8 +2,8 @@ import Foundation
 import GRDB
 import RateLimiting
 
-/// A row with the usage of one key of a limit. The row includes all admissions up to the time ``covers``. Later admissions of the key are
-/// in the journal.
+/// A stored row: the usage of one rate-limit policy by one key, such as a client. The row includes all admitted requests up to the time
+/// ``covers``. The journal (``AdmissionJournal``) contains the later requests.
 struct LimitRow: Sendable {
     /// The primary key: a policy's name and the digest of a key.
     struct ID: Hashable {
@@ -13,7 +13,7 @@ struct LimitRow: Sendable {
         let key: KeyDigest
     }
 
-    /// The usage.
+    /// The usage that the rate limiter saved.
     let saved: SavedRateLimit
     /// The time up to which the row includes all admissions, in nanoseconds of the machine's boot clock.
     let covers: Int64
@@ -36,14 +36,14 @@ struct LimitRow: Sendable {
 }
 
 extension ConsumedQuota {
-    /// Writes the rows, and replaces older rows. Call it within a transaction.
+    /// Writes the usage as rows, which replace the older rows of the same keys. Call this method within a transaction.
     func keep(in database: Database) throws {
         for row in rows { try row.keep(covering: covers, in: database) }
     }
 }
 
 extension SavedRateLimit {
-    /// Writes the row, and replaces an older row with the same key.
+    /// Writes the usage as a row, which replaces the older row of the same key.
     /// - Parameter covers: The time up to which the row includes all admissions.
     func keep(covering covers: SnapshotTime, in database: Database) throws {
         let statement = try database.cachedStatement(

@@ -2,8 +2,8 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// Connections for lookups of a few rows on the calling thread. Such a lookup takes some microseconds, which is less than the time of a
-/// switch to another thread.
+/// A pool of connections that look up a few rows on the calling thread. Such a lookup takes some microseconds. A switch to another thread
+/// would take longer.
 ///
 /// If all connections are in use, the pool creates another one, so no caller waits. The number of connections is at most the number of
 /// threads that have read at the same time.
@@ -25,12 +25,12 @@ final class LookupConnections: Sendable {
         (self.path, self.configuration) = (path, configuration)
     }
 
-    /// Reads with one statement. The statement sees all changes that were committed before the call.
+    /// Runs a closure that reads with one statement. The statement sees all changes that were committed before the call.
     ///
     /// Blocks the calling thread, so it is only for lookups through an index. Longer reads use `SQLiteDatabase.read`.
     /// - Parameter body: The read. It must execute one statement, because there is no transaction around it.
     /// - Throws: GRDB's `DatabaseError`; errors of the closure are rethrown.
-    /// - Complexity: The lookup of an index. If all connections are in use, the method opens another one, which takes about a millisecond.
+    /// - Complexity: One lookup in an index. If all connections are in use, the method opens another one, which takes about a millisecond.
     func read<Value>(_ body: (Database) throws -> Value) throws -> Value {
         let taken = try idle.withLock { idle in
             guard idle != nil else { throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "the database is closed") }
@@ -54,19 +54,18 @@ extension Database {
         try cachedStatement(sql: sql).execute(arguments: arguments)
     }
 
-    /// Reads the first row of a statement's result. The row is only valid within the closure, because it is not copied.
-    ///
-    /// It avoids the copy that ``firstRow(sql:arguments:)`` makes.
+    /// Reads the first row of a statement's result without copying it. The row is valid only within the closure. If you need the row after
+    /// the call, use ``firstRow(sql:arguments:)``.
     func first<Value>(sql: String, arguments: StatementArguments, _ read: (Row) throws -> Value) throws -> Value? {
         // The row belongs to the cursor and becomes invalid when the cursor ends.
         let rows = try Row.fetchCursor(cachedStatement(sql: sql), arguments: arguments)
         return try withExtendedLifetime(rows) { try rows.next().map(read) }
     }
 
-    /// Deletes up to 500 rows of a table, so that other writes wait only briefly.
+    /// Deletes up to 500 rows of a table. The limit keeps the transaction short, so that other writes wait only briefly.
     /// - Parameters:
     ///   - key: The column that identifies a row.
-    ///   - condition: The condition for the rows, with one `?` for the argument.
+    ///   - condition: The SQL condition that selects the rows, with one `?` for the argument.
     /// - Returns: Whether the table may have more rows to delete.
     func sweep(_ table: String, by key: String, where condition: String, _ argument: Date) throws -> Bool {
         try execute(

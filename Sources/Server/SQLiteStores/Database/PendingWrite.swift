@@ -4,19 +4,20 @@ import Synchronization
 
 /// A write that waits for its transaction. Several writes share a transaction.
 protocol PendingWrite: Sendable {
-    /// Returns the usage that the rate limiter counted for the request. The transaction of the write also stores this usage.
+    /// A closure that returns the rate-limit usage of the caller's request; `nil` if there is no usage to store. The transaction of the
+    /// write also stores this usage.
     var consumedQuota: (@Sendable () -> ConsumedQuota?)? { get }
-    /// Begins the write. If the caller was canceled, returns `false`, and the write must not be performed.
+    /// Begins the write. Returns `false` if the caller was canceled; in this case, the write must not be performed.
     func begin() -> Bool
-    /// Performs the write, and stores its result until the commit.
+    /// Performs the write, and stores its result until the transaction is committed.
     /// - Throws: The error of the write. The caller gets it in ``end(_:)``.
     func perform(in database: Database) throws
     /// Resumes the caller with the result, or with the error of the failed commit.
     func end(_ failure: (any Error)?)
 }
 
-/// A write with its caller. The caller is resumed once: when the transaction is on disk or has failed, or immediately if it is canceled
-/// before the write has begun.
+/// A write, and the task that waits for it (the caller). The caller is resumed exactly once: after the transaction is on disk, after the
+/// transaction has failed, or immediately if the caller is canceled before the write has begun.
 ///
 /// The phases are `new` → `waiting` → `running` → `done` → `ended`. A cancellation in the phases `new` and `waiting` ends the write
 /// immediately. In later phases, a cancellation has no effect.
@@ -24,7 +25,7 @@ final class CallerWrite<Value: Sendable>: PendingWrite {
     /// The continuation of the task that waits for the commit.
     typealias Caller = CheckedContinuation<Value, any Error>
 
-    /// The progress of the write. In `done`, the result waits for the commit.
+    /// The progress of the write.
     private enum Phase {
         /// Created; no caller waits yet.
         case new
@@ -38,23 +39,23 @@ final class CallerWrite<Value: Sendable>: PendingWrite {
         case ended
     }
 
-    /// Returns the usage that the rate limiter counted for the request; `nil` if the transaction stores no usage.
+    /// A closure that returns the rate-limit usage of the caller's request; `nil` if there is no usage to store.
     let consumedQuota: (@Sendable () -> ConsumedQuota?)?
-    /// The write.
+    /// The closure that performs the write.
     private let body: @Sendable (Database) throws -> Value
-    /// The current phase. Its lock ensures that either a cancellation or the begin of the write takes effect.
+    /// The current phase, protected by a lock. If the caller is canceled while the write begins, only one of the two takes effect.
     private let phase = Mutex(Phase.new)
 
     /// Creates a write.
     /// - Parameters:
     ///   - body: The write, which runs at most once.
-    ///   - consumedQuota: Returns the usage that is stored with the write.
+    ///   - consumedQuota: Returns the rate-limit usage that the same transaction stores; `nil` to store none.
     init(_ body: @escaping @Sendable (Database) throws -> Value, keeping consumedQuota: (@Sendable () -> ConsumedQuota?)?) {
         self.body = body
         self.consumedQuota = consumedQuota
     }
 
-    /// Sets the caller that waits.
+    /// Stores the continuation of the caller.
     /// - Returns: Whether the write must be enqueued. It is `false` if the write was canceled before this call; the caller has then already
     ///   been resumed.
     func wait(_ caller: Caller) -> Bool {
@@ -101,14 +102,15 @@ final class CallerWrite<Value: Sendable>: PendingWrite {
         _ = try result.get()
     }
 
-    /// Resumes the caller. The error of the write takes precedence over that of the commit.
+    /// Resumes the caller with the result of the write, or with an error. The write's own error takes precedence over the error of the
+    /// commit.
     func end(_ failure: (any Error)?) {
         let ending: (caller: Caller, result: Result<Value, any Error>)? = phase.withLock { phase in
             defer { phase = .ended }
             switch phase {
             case .waiting(let caller), .running(let caller): return (caller, .failure(failure ?? CancellationError()))
             case .done(let caller, let result):
-                // The write's own error is more specific than that of the commit.
+                // The write's own error is more specific than the error of the commit.
                 if case .success = result, let failure { return (caller, .failure(failure)) }
                 return (caller, result)
             case .new, .ended: return nil
@@ -120,7 +122,7 @@ final class CallerWrite<Value: Sendable>: PendingWrite {
 
 /// The queue of pending writes, first in, first out. Not thread-safe: ``GroupCommit`` protects it with a lock.
 struct WriteLine {
-    /// The result of entering the queue.
+    /// The result of adding a write to the queue.
     enum Admission {
         /// The write is the first one in the queue, and no service runs. The caller must start the service, which commits batches until the
         /// queue is empty.
@@ -162,8 +164,8 @@ struct WriteLine {
         return isServed ? .waits : .first
     }
 
-    /// Removes and returns the writes of the next transaction. If there are none, the result is empty and the service ends; the next write
-    /// must start it again.
+    /// Removes and returns the writes of the next transaction. If the result is empty, the service must end, and the next write starts it
+    /// again.
     ///
     /// O(n) for n pending writes if there are more than ``batchLimit``.
     mutating func nextBatch() -> [any PendingWrite] {
@@ -176,6 +178,6 @@ struct WriteLine {
         return Array(waiting.prefix(Self.batchLimit))
     }
 
-    /// Accepts no further writes. Pending ones are still committed.
+    /// Refuses further writes. The service still commits the pending writes.
     mutating func close() { isClosed = true }
 }

@@ -13,7 +13,7 @@ struct CorruptRow: Error, Hashable {
 }
 
 extension Account {
-    /// The columns that ``init(row:)`` reads, in that order: access by index is faster than access by name.
+    /// The columns that ``init(row:)`` reads, in this order. The initializer reads them by index, which is faster than by name.
     static let columns = """
         account.id, account.email, account.first_name, account.password_hash, account.state, account.language, account.epoch,
         account.created_at, account.is_verified, account.purge_at
@@ -45,7 +45,7 @@ extension Account {
 
 extension StoredSession {
     /// Decodes a row with the columns of `session`.
-    /// - Throws: ``CorruptRow``.
+    /// - Throws: ``CorruptRow`` if a value is invalid.
     init(row: Row) throws {
         guard let id = UUID(text: row["id"]), let account = UUID(text: row["account_id"]) else {
             throw CorruptRow(table: "session")
@@ -80,8 +80,8 @@ extension MailIntent {
         )
     }
 
-    /// Adds the intent, due immediately.
-    /// - Throws: GRDB's `DatabaseError` if an intent with the same creation time and id exists.
+    /// Adds the email to the queue. It is due immediately.
+    /// - Throws: GRDB's `DatabaseError` if the queue contains an email with the same creation time and id.
     func insert(into database: Database) throws {
         let columns = subject.columns
         let created = createdAt.timeIntervalSince1970
@@ -101,7 +101,7 @@ extension MailIntent {
 }
 
 extension QueuedMail {
-    /// Decodes a row that was joined with the account's address.
+    /// Decodes a row of `mail_intent` that has a further column `recipient` with the recipient's address.
     init(row: Row) throws {
         guard let id = UUID(text: row["id"]), let state = State(rawValue: row["state"]) else {
             throw CorruptRow(table: "mail_intent")

@@ -4,7 +4,7 @@ public import GRDB
 import RateLimiting
 import Synchronization
 
-/// A SQLite database that all stores share. It uses WAL, and every commit is on disk before it is reported.
+/// A SQLite database that all stores share. It uses a write-ahead log (WAL). When a write returns, its commit is on disk.
 ///
 /// ```swift
 /// let database = try SQLiteDatabase(path: "/var/lib/notes/accounts.sqlite")
@@ -14,9 +14,11 @@ import Synchronization
 /// Readers never wait for writers. Concurrent writes share a transaction, so the latency of the disk doesn't limit the number of writes per
 /// second. All methods can be called by several tasks at the same time.
 ///
-/// Several processes of one machine may open the same file, but not over a network file system, whose locks are unreliable. A writer waits
-/// up to 5 s for a writer of another process. An app can also use this type for its own file: with its tables in this file, it commits its
-/// data and its idempotency keys in one transaction.
+/// Several processes of one machine can open the same file. A writer waits up to 5 s for a writer of another process. Don't put the file on
+/// a network file system, because its locks are unreliable.
+///
+/// An app can also open its own file with this type and add its tables to the file. It can then commit its data and its idempotency keys in
+/// one transaction.
 public final class SQLiteDatabase: Sendable {
     /// The connections: one writer and several readers.
     let pool: DatabasePool
@@ -26,8 +28,8 @@ public final class SQLiteDatabase: Sendable {
     private let lookups: LookupConnections
     /// The path of the file.
     private let path: String
-    /// The identity of the file that was opened. If the file is removed or replaced, SQLite continues to write to it, and these writes
-    /// would be lost.
+    /// The identity of the opened file. If the file was removed or replaced, writes must fail: SQLite would continue to write to the old
+    /// file, and these writes would be lost.
     private let identity: FileIdentity?
     /// Records whether the last write failed because of the file. If so, ``ping()`` tests a write.
     private let writing = WriteHealth()
@@ -38,7 +40,7 @@ public final class SQLiteDatabase: Sendable {
 
     /// Opens a file, creates it if it is missing, and migrates its tables.
     ///
-    /// Blocks the thread while another process prepares the same file, and for the time of the migrations.
+    /// Blocks the thread during the migrations, and while another process prepares the same file.
     /// - Parameter path: The path of the file. Its folder must exist. SQLite creates files with the suffixes `-wal` and `-shm` beside it,
     ///   which belong to the database: copy the file only after ``close()``, or with `VACUUM INTO`.
     /// - Throws: GRDB's `DatabaseError` if the file can't be opened or is not a database of Holdfast; `StoreFailure` if a newer version has
@@ -66,7 +68,7 @@ public final class SQLiteDatabase: Sendable {
             let level = try Int.fetchOne(database, sql: "PRAGMA synchronous")
             guard level == 2 else { throw DatabaseError(message: "synchronous is \(level ?? -1), not FULL") }
             try database.execute(sql: "PRAGMA wal_autocheckpoint = \(walPages)")
-            // SQLite overwrites the bytes of removed rows, so that the file contains no data of removed accounts.
+            // With this setting, SQLite overwrites the bytes of removed rows, so that the file contains no data of removed accounts.
             try database.execute(sql: "PRAGMA secure_delete = ON")
             guard try Int.fetchOne(database, sql: "PRAGMA secure_delete") == 1 else {
                 throw DatabaseError(message: "secure_delete is not ON")
@@ -87,8 +89,8 @@ public final class SQLiteDatabase: Sendable {
 
     /// Reads a few rows with one statement, synchronously on the calling thread.
     ///
-    /// The closure may run on a new connection, so it must not depend on an earlier call. Use ``read(_:)`` for reads that may take longer
-    /// than a millisecond.
+    /// Each call can use a different connection, so the closure must not depend on the connection of an earlier call. Use ``read(_:)`` for
+    /// reads that may take longer than a millisecond.
     /// - Parameter body: The read.
     /// - Throws: `StoreFailure` for errors of SQLite; errors of the closure are rethrown.
     func lookUp<Value>(_ body: (Database) throws -> Value) throws -> Value {
@@ -99,8 +101,9 @@ public final class SQLiteDatabase: Sendable {
         }
     }
 
-    /// Reads on a separate connection and thread, for reads that may take long. All statements see the same state, that of the last commit.
-    /// - Parameter body: The reads. They don't delay writers; but while a read is running, the write-ahead log can't be truncated.
+    /// Runs a closure that reads, on another thread with a separate connection. Use it for reads that can take long. All statements of the
+    /// closure see the same state, which is the state of the last commit.
+    /// - Parameter body: Executes the statements. They don't delay writers. While they run, the write-ahead log can't be truncated.
     /// - Returns: The value of the closure.
     /// - Throws: `StoreFailure` for errors of SQLite; errors of the closure are rethrown.
     public func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
@@ -115,8 +118,10 @@ public final class SQLiteDatabase: Sendable {
     ///
     /// Concurrent writes share a transaction. The closure runs at most once, and takes effect completely or not at all. If one write fails,
     /// the other writes of the transaction still take effect. If the caller is canceled before the closure begins, the method throws
-    /// `CancellationError`; later, cancellation has no effect. The transaction also stores the ``CommittedUsage`` of the calling task.
-    /// - Parameter body: The statements. Keep it short, because other writes wait for it. It must not begin or end a transaction.
+    /// `CancellationError`; later, cancellation has no effect. The transaction also stores the rate-limit usage that the calling task has
+    /// set in ``CommittedUsage``.
+    /// - Parameter body: Executes the statements. The closure must be short, because other writes wait for it. It must not begin or end a
+    ///   transaction.
     /// - Returns: The value of the closure.
     /// - Throws: `StoreFailure` for errors of SQLite, also if the file was removed or replaced, or if 10,000 writes are pending; errors of
     ///   the closure are rethrown.
@@ -139,7 +144,8 @@ public final class SQLiteDatabase: Sendable {
         try lookUp { try String.fetchOne($0, sql: "SELECT name FROM installation") ?? "" }
     }
 
-    /// Returns the writer's `PRAGMA synchronous`: 2 is FULL, which writes each commit to the disk before it returns.
+    /// Returns the value of `PRAGMA synchronous` on the writer's connection. The value 2 means FULL: SQLite writes each commit to the disk
+    /// before the commit returns.
     /// - Throws: An error of GRDB if the pragma can't be read.
     public func synchronousLevel() async throws -> Int {
         try await pool.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA synchronous") ?? -1 }
@@ -230,7 +236,7 @@ extension StoreFailure {
 
 /// Records whether the last write to the file succeeded.
 ///
-/// A failed write is remembered because reads may still succeed, for example if the disk is full.
+/// A failure is recorded because reads can succeed while writes fail, for example if the disk is full.
 final class WriteHealth: Sendable {
     /// Whether the last write failed because of the file.
     private let failing = Atomic(false)

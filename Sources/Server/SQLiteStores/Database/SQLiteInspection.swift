@@ -3,8 +3,8 @@ import GRDB
 
 /// The state of a database file. Reading the state doesn't change the file.
 ///
-/// Unlike ``SQLiteDatabase``, it doesn't migrate the tables, so it can be used beside a running server of any version. `holdfast doctor`
-/// reports it.
+/// Unlike ``SQLiteDatabase``, this type doesn't migrate the tables. So an operator can inspect the file while a server of any version uses
+/// it. `holdfast doctor` reports this state.
 public struct SQLiteInspection: Sendable {
     /// The result of `PRAGMA quick_check`, at most 10 messages; empty if the file is undamaged.
     public let damage: [String]
@@ -19,7 +19,7 @@ public struct SQLiteInspection: Sendable {
 
     /// Reads the state of a file.
     /// - Parameter path: The path of an existing file.
-    /// - Throws: `StoreFailure` if it can't be opened or read, and if a writer locks it for more than 5 s.
+    /// - Throws: `StoreFailure` if the file can't be opened or read, or if a writer locks it for more than 5 s.
     /// - Complexity: O(size of the file), because `quick_check` reads all pages.
     public init(path: String) async throws {
         do {

@@ -1,6 +1,6 @@
 import GRDB
 
-/// The tables, as migrations. Existing migrations are never changed.
+/// The definition of the tables, as a list of migrations. Released migrations are never changed.
 enum SQLiteSchema {
     /// The migrations, in the order of their execution. The database stores the names of the executed migrations, so a name must never
     /// change. Some names therefore contain terms that the code no longer uses.
@@ -149,7 +149,8 @@ enum SQLiteSchema {
             )
         }
         migrator.registerMigration("mail intents lie in the order of their making") { database in
-            // An index of random ids would change another page of the file for each request.
+            // The primary key begins with the creation time. If it began with the random id, each request would change a different page of
+            // the file.
             try database.execute(
                 sql: """
                     CREATE TABLE ordered_mail_intent (
@@ -206,8 +207,8 @@ enum SQLiteSchema {
             )
         }
         migrator.registerMigration("mails in turn by network, holders of leases, sent reset mails, steady time") { database in
-            // `is_fresh` is 1 for a reset email that no worker has tried yet. The queue takes these emails in turn by network, and all
-            // other emails by their due time.
+            // `is_fresh` is 1 for a reset email that no worker has tried yet. Workers claim one of these emails from each network in turn.
+            // They claim all other emails in the order of their due times.
             try database.execute(
                 sql: """
                     ALTER TABLE mail_intent ADD COLUMN holder TEXT;
@@ -266,8 +267,8 @@ enum SQLiteSchema {
         return migrator
     }
 
-    /// Removes the log of a copy that an earlier version has begun and not completed. Its triggers don't cover the new tables, so the copy
-    /// must begin again.
+    /// Removes the change log of an unfinished copy to PostgreSQL that an earlier version began. The triggers that fill this log don't
+    /// cover the new tables, so the copy must begin again.
     private static func removeCopyLog(_ database: Database) throws {
         guard try database.tableExists("copy_change"), try !SQLiteSeal.isClosed(database) else { return }
         let triggers = try String.fetchAll(
@@ -280,7 +281,7 @@ enum SQLiteSchema {
 }
 
 extension SQLiteSchema {
-    /// The changes of accounts by emailed links, and the removal of accounts.
+    /// The statements that add the tables and columns for emailed links, former addresses, devices and removed accounts.
     ///
     /// Accounts of earlier versions count as verified. The link of a registration has no account, because the account is added only when
     /// the link is used. The column `place` orders the former addresses of an account, even if several have the same time.
@@ -342,8 +343,8 @@ extension SQLiteSchema {
 
         """
 
-    /// The email queue, extended for further kinds of emails. The stores check the columns that a kind needs, so a new kind requires no
-    /// migration unless clients without an account can request it.
+    /// The statements that allow further kinds of emails in the queue. The stores, and not the table, check which columns a kind needs. So
+    /// a new kind requires a migration only if clients without an account can request it, because the column `is_fresh` lists these kinds.
     private static let mailKinds = """
         CREATE TABLE open_mail_intent (
             id TEXT NOT NULL,
@@ -377,7 +378,8 @@ extension SQLiteSchema {
         CREATE INDEX mail_intent_holder ON mail_intent(holder) WHERE state = 'taken';
         """
 
-    /// The emails that clients without an account have requested. Only reset emails have an account.
+    /// The statements that allow `sent_reset` to contain all emails that clients without an account requested. Only reset emails have an
+    /// account, so `account_id` can be `NULL`.
     private static let sentMails = """
         CREATE TABLE open_sent_reset (
             intent_id TEXT NOT NULL PRIMARY KEY,
@@ -394,8 +396,8 @@ extension SQLiteSchema {
         CREATE INDEX sent_reset_ends_at ON sent_reset(ends_at);
         """
 
-    /// The idempotency keys, and the numbers of keys per client and of all keys. With these numbers, the store counts keys and finds the
-    /// client with the most keys without a scan of the table.
+    /// The statements that create the table of idempotency keys, and two tables with the number of keys of each client and of all clients.
+    /// ``idempotencySizes`` later replaces these two tables.
     static let idempotencyKeys = """
         CREATE TABLE idempotency_key (
             digest BLOB NOT NULL PRIMARY KEY,
@@ -436,9 +438,9 @@ extension SQLiteSchema {
         END;
         """
 
-    /// The sums of the sizes of the idempotency keys: for each client, for each network, and for each half of the capacity. Half 0 is for
-    /// the keys of accounts, and half 1 is for the keys of network addresses. Keys that were stored before this migration are not counted;
-    /// they expire within days.
+    /// The statements that create the sums of bytes that the idempotency keys use: a sum for each client, for each network, and for each
+    /// half of the capacity. Half 0 is for the keys of accounts, and half 1 is for the keys of network addresses. Keys that were stored
+    /// before this migration are not counted; they expire within days.
     static let idempotencySizes = """
         DROP TRIGGER idempotency_key_added;
         DROP TRIGGER idempotency_key_removed;

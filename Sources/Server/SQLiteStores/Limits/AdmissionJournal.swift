@@ -63,7 +63,8 @@ final class AdmissionJournal: Sendable {
     /// The state that the previous process left.
     let remains: Remains
 
-    /// Opens a file, creates it if it is missing, and reads its notes. The caller must store them elsewhere, then call ``begin(at:)``.
+    /// Opens a file, creates it if it is missing, and reads its notes. The caller must store the notes elsewhere and then call
+    /// ``begin(at:)``.
     ///
     /// - Parameters:
     ///   - path: The path of the file, about 2 MB.
@@ -100,7 +101,7 @@ final class AdmissionJournal: Sendable {
 
     /// Records the time, and seals the current half, unless the other half is still sealed.
     ///
-    /// - Parameter now: The present. A save that begins afterwards covers the sealed half.
+    /// - Parameter now: The present. A save that begins after this time includes all notes of the sealed half.
     func seal(at now: SnapshotTime) {
         state.withLock { state in
             file.stamp(now)
@@ -109,7 +110,7 @@ final class AdmissionJournal: Sendable {
         }
     }
 
-    /// Discards the sealed half, because a save that began after the sealing has succeeded.
+    /// Discards the sealed half. Call it when a save that began after ``seal(at:)`` has succeeded.
     func cover() {
         state.withLock { state in
             guard state.isSealed else { return }

@@ -1,8 +1,8 @@
 import Foundation
 import RateLimiting
 
-/// The mapped file of an ``AdmissionJournal``: one page with a header, then two halves of notes. The journal holds a lock during each use
-/// of this type.
+/// The memory-mapped file of an ``AdmissionJournal``: one page with a header, then two halves with notes. A note records an admitted
+/// request. The journal holds a lock during each use of this type.
 ///
 /// The file has about 2 MB: 4,096 bytes for the header, and 32,768 notes of 32 bytes in each half. Unless a save fails, a half is used for
 /// half a second. So the journal can record up to 65,536 admissions per second without a loss.
@@ -25,7 +25,7 @@ final class JournalFile: @unchecked Sendable {
     private static let magic = hash("holdfast limits 1")
 
     /// Opens and locks a file, and allocates all its blocks, so that a write to the mapping can't fail because the disk is full.
-    /// - Throws: ``AdmissionJournal/InUse`` if another process has locked it for a second; `POSIXError`.
+    /// - Throws: ``AdmissionJournal/InUse`` if another process still has the lock after a second; `POSIXError`.
     init(path: String) throws {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw POSIXError.current }
@@ -63,7 +63,7 @@ final class JournalFile: @unchecked Sendable {
         set { self[0] = newValue ? Self.magic : 0 }
     }
 
-    /// The hash of the boot's id.
+    /// The hash of the id of the boot in which the notes were written.
     var boot: UInt64 {
         get { self[1] }
         set { self[1] = newValue }
@@ -81,15 +81,15 @@ final class JournalFile: @unchecked Sendable {
         self[3] = UInt64(bitPattern: now.bootNanoseconds)
     }
 
-    /// Discards the notes of a half by starting a new generation: the checksums of older notes are then wrong, so no note needs to be
-    /// erased.
+    /// Discards the notes of a half without erasing them. The method increments the generation number of the half. Each checksum depends on
+    /// this number, so the checksums of the older notes become wrong.
     func discard(_ half: Int) {
         self[4 + 2 * half] &+= 1
         hasLost[half] = false
     }
 
-    /// Accesses a word of the header. The words are the magic number, the boot, the wall clock and the boot clock, and then the generation
-    /// and the loss of each half.
+    /// Accesses a word of the header. The words are the magic number, the hash of the boot id, the wall clock and the boot clock. Two words
+    /// for each half follow: its generation, and whether it has lost a note.
     private subscript(word: Int) -> UInt64 {
         get { base.load(fromByteOffset: word * 8, as: UInt64.self) }
         set { base.storeBytes(of: newValue, toByteOffset: word * 8, as: UInt64.self) }
@@ -97,7 +97,7 @@ final class JournalFile: @unchecked Sendable {
 }
 
 extension JournalFile {
-    /// Writes a note at an index. It writes the checksum last.
+    /// Writes a note at an index. It writes the checksum last, so that a partly written note has a wrong checksum.
     ///
     /// - Parameters:
     ///   - note: The note.
@@ -151,7 +151,8 @@ extension JournalFile {
         return notes
     }
 
-    /// Takes the lock. Retries for a second, because a child of the previous process may hold it briefly between fork and exec.
+    /// Locks the file. If the file is locked, the method tries again for a second, because a child of the previous process may hold the
+    /// lock briefly between fork and exec.
     private static func lock(_ descriptor: Int32) -> Bool {
         for attempt in 0..<50 {
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }

@@ -26,7 +26,8 @@ extension SQLiteRateLimitStore {
             recount(notes, since: past.noted, at: now)
             chargeLost(journal.remains, at: now)
         }
-        // The method saves the restored state with times of this boot before it discards rows and notes.
+        // The method saves the restored state before it discards old rows and the journal's notes. The saved rows contain times of this
+        // boot.
         try await saveAll()
         try await remove(past.expired)
         journal.begin(at: now)
@@ -44,8 +45,10 @@ extension SQLiteRateLimitStore {
         var corrupt = 0
     }
 
-    /// Restores the rows. After a kill, rows of keys with later admissions in the journal are not restored but returned, so that the caller
-    /// can count these admissions. Also marks the rows in the database as incomplete, because this process admits requests from now on.
+    /// Restores the usage in the rows. After a kill of the previous process, the journal has later admissions for some keys. The method
+    /// doesn't restore the rows of these keys but returns them, so that the caller can add the admissions.
+    ///
+    /// The method also records in the database that the rows are incomplete, because this process admits requests from now on.
     ///
     /// - Parameters:
     ///   - notes: The keys for which the journal has later admissions.
@@ -72,10 +75,10 @@ extension SQLiteRateLimitStore {
         return past
     }
 
-    /// Counts the admissions that the journal contains and the rows don't include.
+    /// Counts the admitted requests that the journal contains and the rows don't include.
     ///
     /// - Parameters:
-    ///   - notes: The recorded admissions of the journal, by key.
+    ///   - notes: The admitted requests in the journal, by key.
     ///   - rows: The rows of these keys. The method adds the admissions to the usage in these rows.
     ///   - now: The present.
     private func recount(
@@ -99,8 +102,8 @@ extension SQLiteRateLimitStore {
         )
     }
 
-    /// Counts the quota of all keys as consumed for the time in which admissions may be missing. The method omits policies whose usage is
-    /// committed in the same transaction as the work of the request, because this usage is complete.
+    /// Counts the quota of all keys as consumed for the time in which admissions may be missing from the journal. The method omits the
+    /// policies in `committed`, whose usage is stored in the same transaction as the work of the request and is therefore complete.
     private func chargeLost(_ remains: AdmissionJournal.Remains, at now: SnapshotTime) {
         guard !remains.isComplete else { return }
         let names = Set(limiter.policyNames).subtracting(committed)
@@ -108,7 +111,7 @@ extension SQLiteRateLimitStore {
         logger.notice("Rate limits charged for admissions that may be missing")
     }
 
-    /// Removes rows, unless they have been replaced.
+    /// Removes rows from the database, unless newer rows have replaced them.
     private func remove(_ rows: [LimitRow]) async throws {
         guard !rows.isEmpty else { return }
         try await database.write { database in

@@ -36,8 +36,8 @@ extension SQLiteRateLimitStore: Service {
         logger.error("Rate limits not saved", metadata: .failure(error))
     }
 
-    /// Returns if the table of the limits can be read.
-    /// - Throws: `StoreFailure`.
+    /// Checks that the table of the limits can be read.
+    /// - Throws: `StoreFailure` if the table can't be read.
     public func ping() async throws {
         _ = try await database.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM (SELECT 1 FROM rate_limit LIMIT 1)") }
     }
@@ -63,9 +63,10 @@ extension SQLiteRateLimitStore: Service {
         }
     }
 
-    /// Saves all remaining changes, so that the next process finds a complete state. The store must not decide afterwards.
+    /// Saves all remaining changes, so that the next process finds a complete state. After this call, the store must not decide about
+    /// further requests.
     ///
-    /// ``run()`` calls it at a graceful shutdown. Without it, the next process restores the last changes from the journal.
+    /// ``run()`` calls it at a graceful shutdown. Without this call, the next process restores the last changes from the journal.
     /// - Throws: `StoreFailure`. The next process then restores the missing changes from the journal.
     public func close() async throws {
         guard journal != nil else { return }
@@ -95,7 +96,7 @@ extension SQLiteRateLimitStore {
         }
     }
 
-    /// Saves up to 250 changes in one transaction, and removes up to as many expired rows. If the transaction fails, the method returns the
+    /// Saves up to 250 changes in one transaction, and removes up to 250 expired rows. If the transaction fails, the method returns the
     /// changes to the limiter.
     /// - Returns: The numbers of saved and removed rows.
     private func saveBatch() async throws -> (saved: Int, removed: Int) {
@@ -126,7 +127,7 @@ extension SQLiteRateLimitStore {
     }
 }
 
-/// The rows of a save in progress. If the save fails, the limiter gets them back.
+/// The rows that the limiter has passed to a running save. If the save fails, the store returns them to the limiter.
 private final class TakenRows: Sendable {
     let rows = Mutex<[SavedRateLimit]>([])
 }

@@ -9,12 +9,12 @@ import Synchronization
 /// Use it for one server per data folder. If several servers share their limits, use `ValkeyRateLimitStore` of `ValkeyStores`. If limits
 /// may start empty after a restart, use `JointRateLimiter` of `RateLimiting`, which needs no files.
 ///
-/// Decisions don't wait for the disk. Changes are saved twice a second. A journal records the admissions since then, in a memory-mapped
-/// file that survives a kill of the process. After a graceful shutdown and after a kill, the next process continues with exactly the same
-/// usage, except for usage that expires within 20 ms. If the machine itself crashes, admissions that had not reached the disk are missing.
-/// For the time in which admissions may be missing, the store counts the quota of all keys as consumed. It doesn't do this for policies
-/// whose usage is committed in the same transaction as the work of the request, such as the email that the request queues. The usage of
-/// these policies is complete.
+/// Decisions don't wait for the disk. The store saves changes twice a second. A journal records the requests that were admitted since the
+/// last save, in a memory-mapped file that survives a kill of the process. After a graceful shutdown and after a kill, the next process
+/// continues with exactly the same usage, except for usage that expires within 20 ms. If the machine itself crashes, admissions that had
+/// not reached the disk are missing. For the time in which admissions may be missing, the store counts the quota of all keys as consumed.
+/// It doesn't do this for policies whose usage is committed in the same transaction as the work of the request, such as the email that the
+/// request queues. The usage of these policies is complete.
 ///
 /// Keys are stored as digests under the server's secret.
 ///
@@ -44,12 +44,12 @@ public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == 
     let hasChanged = Atomic(true)
     /// The clock of the limits, and of the pauses between saves.
     let clock: C
-    /// Reads the clocks that outlive the process.
+    /// Reads the machine's boot clock and wall clock.
     let time: @Sendable () -> SnapshotTime
     /// Reports failures of the journal and of saves.
     let logger: Logger
-    /// The names of the policies whose usage is committed in the same transaction as the work of the request. They include the policies
-    /// that limit the networks of these policies' clients.
+    /// The names of the policies whose usage is committed in the same transaction as the work of the request. If the rule of such a policy
+    /// also limits networks, the set includes the policies for these networks.
     let committed: Set<String>
     /// The hashes of the policies' names for the journal, by the index of the policy; `nil` for the policies in ``committed``.
     private let policyHashes: [UInt64?]
@@ -64,10 +64,10 @@ public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == 
     ///     limits, saves nothing, and logs an error.
     ///   - committed: The names of policies whose usage is committed in the same transaction as the work of the request, with
     ///     ``consumedQuota(of:)``.
-    ///   - memory: The largest size of the keys, in bytes.
+    ///   - memory: The most memory that the keys may use, in bytes.
     ///   - secret: The secret for the digests of keys.
     ///   - clock: A monotonic clock.
-    ///   - time: The clocks that outlive the process.
+    ///   - time: Reads the machine's boot clock and wall clock.
     ///   - logger: Reports failures.
     /// - Throws: `StoreFailure` if the database can't be read or written.
     /// - Precondition: There is at least one rule, and the names of the policies are unique.
@@ -118,7 +118,8 @@ extension SQLiteRateLimitStore: RateLimitStore {
                 hasChanged.store(true, ordering: .sequentiallyConsistent)
             }
             guard let policyHash = policyHashes[policy] else { return }
-            // The method reads the time after it has counted the request. So each save that covers a later time includes this request.
+            // The method reads the time after it has counted the request. So every save that includes all requests up to a later time
+            // includes this request.
             let now = covers ?? time().bootNanoseconds
             covers = now
             let units = UInt32(clamping: units)
@@ -126,7 +127,7 @@ extension SQLiteRateLimitStore: RateLimitStore {
         }
     }
 
-    /// The size of the keys in memory.
+    /// The memory that the keys use.
     public var usage: RateLimitUsage? { limiter.usage }
 
     /// Decides about a request without counting it.
@@ -135,11 +136,12 @@ extension SQLiteRateLimitStore: RateLimitStore {
     /// - Returns: The decision that ``admit(_:)`` would make now.
     public func check(_ claims: [RateLimitClaim]) -> RateLimitResult { limiter.check(claims) }
 
-    /// Refunds the charge in memory and saves it with the next changes. If the process is killed before this save, the units stay counted.
+    /// Returns the units of a charge in memory, and saves this change with the next changes. If the process is killed before this save, the
+    /// units stay counted.
     ///
     /// - Parameters:
     ///   - charge: The charge of an admission. Its units are returned at most once.
-    ///   - policies: The names of the policies whose units are returned; `nil` for all refundable ones.
+    ///   - policies: The names of the policies whose units are returned; `nil` for all policies that allow refunds.
     public func refund(_ charge: RateLimitCharge, under policies: Set<String>?) {
         limiter.refund(charge, under: policies)
         hasChanged.store(true, ordering: .sequentiallyConsistent)

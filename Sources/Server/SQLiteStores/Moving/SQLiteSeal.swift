@@ -56,7 +56,7 @@ public enum SQLiteSeal {
 
     /// Returns whether a database file is sealed.
     /// - Returns: `false` also if there is no database.
-    /// - Throws: `StoreFailure` if it can't be read.
+    /// - Throws: `StoreFailure` if the file can't be read.
     public static func isClosed(_ file: URL) throws -> Bool {
         let size = try? FileManager.default.attributesOfItem(atPath: file.path)[.size] as? NSNumber
         guard let size, size.intValue > 0 else { return false }
@@ -70,11 +70,11 @@ public enum SQLiteSeal {
         }
     }
 
-    /// All changes that the seal refuses: three for each table.
+    /// The statements that the seal refuses: `INSERT`, `UPDATE` and `DELETE` for each table.
     private static var changes: [(table: String, change: String)] {
         tables.flatMap { table in ["INSERT", "UPDATE", "DELETE"].map { (table, $0) } }
     }
 
-    /// Returns the name of a trigger.
+    /// Returns the name of the trigger that refuses a kind of statement on a table.
     private static func name(_ table: String, _ change: String) -> String { "moved_\(table)_\(change.lowercased())" }
 }

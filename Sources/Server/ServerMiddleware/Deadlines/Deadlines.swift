@@ -8,7 +8,8 @@ import Timekeeping
 /// A separate sleep for each request would be simpler. But after a sleep is canceled, the runtime keeps its timer (about 700 bytes) until
 /// the planned end. With thousands of requests per second and deadlines of 30 s, these timers take 100 MB.
 ///
-/// The class is not generic over its clock. Each request adds a deadline, and a call through `any` would be slower.
+/// The class wraps its clock in a `MonotonicClock`, so it is not generic over the clock. It stores no `any Clock`, because each request
+/// adds a deadline, and calls through `any` are slower.
 ///
 /// A mutex protects the queue and the watching task, which is the task that sleeps. Actions run without the lock, so an action can add or
 /// remove deadlines.
@@ -34,7 +35,7 @@ final class Deadlines: Sendable {
     /// The number of pending deadlines.
     var count: Int { state.withLock(\.queue.count) }
 
-    /// Calls an action after the given time. If the deadline is removed first, the action is not called.
+    /// Calls an action after the given time. If the caller removes the deadline first, the action is not called.
     /// - Parameters:
     ///   - time: The time from now. If the time is not positive, the action is called as soon as the watching task runs.
     ///   - action: The action. The action runs on the watching task, so it must not block.
@@ -129,7 +130,7 @@ final class Deadlines: Sendable {
     ///   - time: The time for the part.
     ///   - operation: The task of the whole operation.
     ///   - expired: The error that the method throws if the time is over.
-    ///   - part: The part.
+    ///   - part: The part, which runs in the caller's task.
     /// - Returns: The result of the part.
     /// - Throws: `expired` if the time is over; errors of the part are rethrown.
     func run<Value>(
@@ -140,7 +141,7 @@ final class Deadlines: Sendable {
     ) async throws -> Value {
         let id = add(after: time) { operation.cancel() }
         let result = await Result(awaiting: part)
-        // If the deadline passed just as the part ended, the operation is already canceled. Its later steps would fail, so the method
+        // If the deadline passed just when the part ended, the operation is already canceled. Its later steps would fail, so the method
         // throws now.
         guard remove(id) else { throw expired() }
         return try result.get()
@@ -174,10 +175,11 @@ final class Deadlines: Sendable {
     }
 }
 
-/// The task of an operation that has a deadline. If one part of the operation has a shorter deadline, this part can cancel the task.
+/// The task of an operation that has a deadline. A part of the operation can have a shorter deadline, and can cancel the task when this
+/// deadline passes.
 ///
-/// This object is created before the task itself, because the task reads the object from the task-local ``current``. If a part exceeds its
-/// deadline before ``started(_:)`` is called, the object stores the cancellation until then.
+/// This object exists before the task, because the task reads the object from the task-local ``current``. If a part passes its deadline
+/// before ``started(_:)`` is called, the object cancels the task in ``started(_:)``.
 final class RunningTask: Sendable {
     /// The task of the operation that the current code is part of.
     @TaskLocal static var current: RunningTask?
@@ -224,8 +226,8 @@ extension Result where Failure == any Error {
 
 /// A queue of actions in the order of their deadlines. Adding an action is O(1) if no pending deadline is later.
 ///
-/// The queue consists of a sorted array and a dictionary. Removing an action removes only its entry in the dictionary, so the queue needn't
-/// search the array. The queue removes the entry in the array later.
+/// The queue consists of a sorted array and a dictionary. When an action is removed, the queue removes only the entry in the dictionary, so
+/// it needn't search the array. It removes the entry in the array later.
 struct DeadlineQueue<Instant: Comparable, Action> {
     private var actions: [UInt64: Action] = [:]
     /// The deadlines, earliest first. The entry of a removed action stays until it is the first entry, or until more than half of all
@@ -259,7 +261,7 @@ struct DeadlineQueue<Instant: Comparable, Action> {
         return action
     }
 
-    /// The earliest deadline.
+    /// The earliest pending deadline; `nil` if there is none.
     var next: Instant? {
         order[start...].first { actions[$0.id] != nil }?.instant
     }

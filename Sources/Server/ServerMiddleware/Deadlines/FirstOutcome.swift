@@ -3,8 +3,7 @@ import Synchronization
 /// A result that several tasks compete to set. The first task that claims the result completes it. Later claims have no effect.
 ///
 /// Claiming and completing are separate steps. Between the two steps, the task that claimed the result can act before the waiter continues.
-/// For example, this task can cancel another task. Each outcome has one waiter, which is resumed exactly once. The methods can be called
-/// from any thread.
+/// For example, it can cancel another task. Each outcome has one waiter, which is resumed exactly once. Any thread can call the methods.
 final class FirstOutcome<Value: Sendable>: Sendable {
     private typealias Waiter = CheckedContinuation<Value, any Error>
 
@@ -13,15 +12,15 @@ final class FirstOutcome<Value: Sendable>: Sendable {
         case open(Waiter?)
         /// A task has claimed the outcome and will complete it.
         case claimed(Waiter?)
-        /// The outcome was completed before its waiter waited.
+        /// The outcome was completed before the waiter called ``value()``.
         case finished(Result<Value, any Error>)
         case done
     }
 
     private let state = Mutex(State.open(nil))
 
-    /// Claims the outcome.
-    /// - Returns: Whether this call is the first one. If `true`, the caller must call ``complete(_:)``, because otherwise the waiter is
+    /// Claims the outcome, if no other task has claimed it.
+    /// - Returns: Whether this call claimed the outcome. If `true`, the caller must call ``complete(_:)``, because otherwise the waiter is
     ///   never resumed.
     func claim() -> Bool {
         state.withLock { state in

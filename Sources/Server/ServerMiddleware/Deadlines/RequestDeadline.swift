@@ -9,8 +9,7 @@ import StrictJSON
 /// therefore still change data after the response. If the route returns a streamed body, the time for sending the body is not limited.
 ///
 /// A client can send the header `X-Request-Timeout-Ms` with the number of milliseconds for which it still waits for the response. If this
-/// time is shorter than the server's limit, it replaces the limit. If the value is not a positive whole number, the request is refused with
-/// 400.
+/// time is shorter than the server's limit, it replaces the limit. If the value is not a positive whole number, the client gets 400.
 ///
 /// ``ContractRouter`` and ``ContractGroup`` have a deadline of 30 seconds by default. Pass the same value to several routers: all requests
 /// then share one timer task.
@@ -44,13 +43,14 @@ public struct RequestDeadline: Sendable {
         return min(limit, timeout)
     }
 
-    /// Runs a route for a request. The response with 504 closes the connection, because the route can still be reading the request's body.
+    /// Runs a route for a request. If the time is over, the connection closes after the response with 504, because the route can still be
+    /// reading the request's body.
     /// - Parameters:
     ///   - request: The request. Its header `X-Request-Timeout-Ms` can shorten the time.
     ///   - route: The route. It runs in a new task.
     /// - Throws: ``ContractError`` with the code `SERVER_TIMEOUT` if the time is over; errors of the route are rethrown.
     func run(for request: Request, _ route: @escaping @Sendable () async throws -> Response) async throws -> Response {
-        // The connection closes with the response, because the route can still be reading the request's body.
+        // Close the connection after the response, because the route can still be reading the request's body.
         try await deadlines.run(
             within: limit(of: request),
             throwing: ContractError(.serverTimeout, headers: [.connection: "close"]),

@@ -4,14 +4,15 @@ import StrictJSON
 
 /// Decodes any `Decodable` type from JSON and collects all problems. Foundation's decoder stops at the first problem.
 ///
-/// If a value doesn't fit its type, the decoder uses a placeholder in its place and continues. To get a placeholder, the decoder tries to
-/// decode the type from several sample values. If the type accepts none of them, decoding stops at that level. The list of problems is then
-/// incomplete, but each problem in it is real. If there is any problem, the decoder discards the decoded value.
+/// If a value doesn't fit its type, the decoder records the problem, replaces the value with a placeholder, and continues. To get a
+/// placeholder, the decoder tries to decode the type from several sample values. If the type accepts none of them, decoding stops at that
+/// level. The list of problems is then incomplete, but each problem in it is real. If there is any problem, the decoder discards the
+/// decoded value.
 /// - Complexity: O(size of the body).
 enum BodyDecoder {
     /// Decodes a value.
     /// - Parameters:
-    ///   - type: The type.
+    ///   - type: The type of the value.
     ///   - json: The parsed body.
     ///   - isForm: Whether the body is a form, in which numbers and Booleans are written as text.
     /// - Throws: ``ContractError/invalid(_:)`` with all problems.
@@ -27,10 +28,10 @@ enum BodyDecoder {
     }
 }
 
-/// The list of problems that the decoder has found so far. The list stores one problem more than a response can contain. The response can
-/// then report that there are more problems.
+/// The list of problems that the decoder has found so far. The list can contain one problem more than a response can contain. The response
+/// then reports that there are more problems.
 ///
-/// Equal problems are recorded once. The list needs no lock, because each decoding has its own list and runs synchronously.
+/// The list contains equal problems only once. It needs no lock, because each decoding has its own list and runs synchronously.
 final class ProblemLog {
     private(set) var problems: [ContractError.Problem] = []
 
@@ -42,7 +43,7 @@ final class ProblemLog {
     }
 }
 
-/// A value of the body, together with its path.
+/// A value of the body together with its path: its place.
 struct BodyPlace {
     let value: JSONValue
     let path: FieldPath
@@ -54,7 +55,7 @@ struct BodyPlace {
     /// The error that stops decoding if no placeholder exists for a value. The problem has already been recorded.
     struct Abandoned: Error {}
 
-    /// Returns the place of a member or an element.
+    /// Returns the place of a member or an element of this value.
     func child(_ value: JSONValue, _ step: FieldPath.Step) -> BodyPlace {
         BodyPlace(value: value, path: path.appending(step), isForm: isForm, log: log)
     }
@@ -69,8 +70,8 @@ struct BodyPlace {
         } catch is Abandoned {
             // The problem was recorded at a deeper level.
         } catch {
-            // If a problem was recorded at a deeper level, the decoder used a placeholder there. This placeholder can be the only cause of
-            // the error.
+            // If decoding recorded a problem at a deeper level, it used a placeholder there. This placeholder can be the only cause of this
+            // error, so the error is not recorded.
             let code = (error as? any ContractRefusal)?.code ?? .validationInvalidFormat
             if log.problems.count == noted { log.note(code, at: path) }
         }

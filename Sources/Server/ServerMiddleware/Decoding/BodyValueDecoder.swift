@@ -23,7 +23,7 @@ struct BodyValueDecoder: Decoder {
     }
 }
 
-/// A single value.
+/// The container for a value that is decoded as a whole.
 private struct BodyScalarContainer: SingleValueDecodingContainer {
     let place: BodyPlace
     var codingPath: [any CodingKey] { [] }
@@ -36,7 +36,8 @@ private struct BodyScalarContainer: SingleValueDecodingContainer {
     }
 }
 
-/// The members of an object. If a member is missing, the container records this problem, and decoding continues with a placeholder.
+/// The container for the members of an object. If a member is missing, the container records this problem, and decoding continues with a
+/// placeholder.
 private struct BodyObjectContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let place: BodyPlace
     let object: JSONObject
@@ -66,13 +67,13 @@ private struct BodyObjectContainer<Key: CodingKey>: KeyedDecodingContainerProtoc
     func superDecoder() throws -> any Decoder { BodyValueDecoder(place: place) }
     func superDecoder(forKey key: Key) throws -> any Decoder { BodyValueDecoder(place: child(key)) }
 
-    /// Returns the place of a member; `null` if the member is missing.
+    /// Returns the place (the value and its path) of a member. If the member is missing, the value is `null`.
     private func child(_ key: Key) -> BodyPlace {
         place.child(object[key.stringValue, default: .null], .member(key.stringValue))
     }
 }
 
-/// The elements of an array. If the type reads more elements than the array has, the container throws an error.
+/// The container for the elements of an array. If the type reads more elements than the array has, the container throws an error.
 private struct BodyArrayContainer: UnkeyedDecodingContainer {
     let place: BodyPlace
     let elements: [JSONValue]
@@ -102,7 +103,7 @@ private struct BodyArrayContainer: UnkeyedDecodingContainer {
 
     mutating func superDecoder() throws -> any Decoder { BodyValueDecoder(place: try next()) }
 
-    /// Returns the place of the next element.
+    /// Returns the place (the value and its path) of the next element.
     private mutating func next() throws -> BodyPlace {
         guard !isAtEnd else { throw BodyScalars.Mismatch() }
         defer { currentIndex += 1 }
@@ -116,8 +117,8 @@ extension BodyPlace {
         value != .null || type == JSONValue.self || type is any ExpressibleByNilLiteral.Type
     }
 
-    /// Returns this place if its value is of the same kind (object or array) as `empty`. Otherwise, records the problem and returns a place
-    /// with the empty object or array. Problems within the empty value are not recorded.
+    /// Returns this place if its value is an object or an array, as `empty` is. Otherwise, the method records the problem and returns a
+    /// place with the value `empty`. Further problems in the returned place are not recorded.
     fileprivate func expecting(_ empty: JSONValue) -> BodyPlace {
         switch (value, empty) {
         case (.object, .object), (.array, .array): return self
@@ -132,9 +133,9 @@ extension JSONObject {
     fileprivate subscript(key: String, default value: JSONValue) -> JSONValue { self[key] ?? value }
 }
 
-/// The types that are read from one JSON scalar.
+/// Decodes the types that correspond to a single JSON value, such as numbers, texts and dates.
 enum BodyScalars {
-    /// Returns the value; `nil` if the type has its own `init(from:)` for decoding.
+    /// Decodes a value of one of these types. For any other type, returns `nil`, and the caller calls the type's `init(from:)`.
     /// - Throws: ``BodyScalars/Mismatch`` or a `ContractRefusal` if the value doesn't fit.
     static func decode<Value>(_ type: Value.Type, from place: BodyPlace) throws -> Value? {
         switch type {
@@ -151,7 +152,7 @@ enum BodyScalars {
         }
     }
 
-    /// The error of a value with another type.
+    /// The error for a value that doesn't have the expected type.
     struct Mismatch: ContractRefusal {
         var code: ErrorCode = .validationInvalidFormat
     }

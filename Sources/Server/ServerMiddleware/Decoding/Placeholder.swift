@@ -1,8 +1,8 @@
 import Foundation
 
-/// Values that replace unreadable values, so that decoding can continue and find further problems.
+/// Creates values that replace invalid values of a body, so that decoding can continue and find further problems.
 enum Placeholder {
-    /// Returns some value of a type.
+    /// Returns a value of a type: the first value that the type decodes from a sample, or the first case of an enumeration.
     /// - Throws: ``BodyPlace/Abandoned`` if the type accepts none of the samples.
     static func value<Value: Decodable>(of type: Value.Type) throws -> Value {
         for sample in Sample.all {
@@ -29,7 +29,7 @@ private struct Sample {
     ]
 }
 
-/// A `Decoder` that returns the sample for every scalar, has every member, and has only empty lists.
+/// A `Decoder` that returns the sample for each scalar. Each object has every member, and each list is empty.
 private struct SampleDecoder: Decoder, SingleValueDecodingContainer {
     let sample: Sample
     var depth = 0

@@ -10,8 +10,8 @@ package import StrictJSON
 /// let note = try await reader.read(Note.self, from: request)
 /// ```
 ///
-/// The reader refuses a missing or unsupported content type. The reader also refuses JSON that two parsers could read differently: JSON
-/// that is not UTF-8, is nested too deeply or has a duplicate key. The reader ignores members of the body that the type doesn't decode.
+/// The reader refuses a missing or unsupported content type. It also refuses JSON that different parsers could read differently: JSON that
+/// is not UTF-8, is nested too deeply or has a duplicate key. The reader ignores members of the body that the type doesn't decode.
 ///
 /// The reader stores nothing about requests, so create one reader for all routes. If the request context conforms to
 /// ``ContractRequestContext``, `request.decode(as:context:)` also reads the body with a `RequestReader`.
@@ -98,7 +98,7 @@ public struct RequestReader: RequestDecoder, Sendable {
             }
         }
 
-        /// Returns whether a Content-Type field has a media type. Case, parameters and white space are ignored.
+        /// Returns whether a Content-Type field has a media type. The function ignores case, parameters and white space.
         private static func names(_ field: String, _ type: StaticString) -> Bool {
             type.withUTF8Buffer { type in
                 var place = 0
@@ -131,8 +131,8 @@ public struct RequestReader: RequestDecoder, Sendable {
         return try await Self.$isGathered.withValue(true) { try await next(whole) }
     }
 
-    /// Whether the body of the current request is already in memory. Reading such a body needs no further task or deadline. A task and a
-    /// deadline would cost more than many routes do.
+    /// Whether the body of the current request is already in memory. The reader then needs no task and no deadline to read the body.
+    /// Creating a task and a deadline would take longer than many routes.
     @TaskLocal private static var isGathered = false
 
     /// Reads a value for `request.decode(as:context:)`; see ``ContractRequestContext``.

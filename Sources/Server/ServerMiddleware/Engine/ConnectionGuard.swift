@@ -8,8 +8,8 @@ import NIOCore
     import Darwin
 #endif
 
-/// Closes a connection if its client is too slow. The guard limits the times in which the client sends the head of a request, the rest of a
-/// body and the next request. It also limits the time in which the client reads responses.
+/// Closes a connection if its client is too slow. The guard limits three times: the time in which the client sends the head of a request,
+/// the time between two parts of a body, and the time between two requests. It also limits the time in which the client reads responses.
 ///
 /// The guard is the first handler of the pipeline after TLS, so it sees all bytes and can close the connection immediately.
 /// ``RequestGuard`` reports requests and responses to the guard.
@@ -17,7 +17,7 @@ import NIOCore
 /// Each connection has one timer that checks all deadlines every few seconds. A request doesn't reschedule the timer, because rescheduling
 /// would take time for each request. The interval is at most half of the shortest time in ``ConnectionLimits``.
 ///
-/// All members are only used on the event loop of the connection. Other threads call the guard through ``Connections/Handle``.
+/// Use the members only on the event loop of the connection. Other threads call the guard through ``Connections/Handle``.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -26,7 +26,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// The event that the connection waits for.
     private enum Awaited {
-        /// The rest of a head. The time begins with the first byte of the head. For the first request, it begins with the connection.
+        /// The rest of a head. The time begins with the first byte of the head. For the first request, the time begins when the connection
+        /// opens.
         case head(since: NIODeadline)
         case request(since: NIODeadline)
         case body
@@ -45,13 +46,13 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// The event that the connection waits for. The event determines the deadline.
     private var awaited = Awaited.response
-    /// The number of requests whose head has arrived, but whose response is not complete.
+    /// The number of requests whose head has arrived, and whose response is not complete yet.
     private(set) var outstanding = 0
     private var isReadingBody = false
     private var hasResponded = false
     private var isWritable = true
     private var lastRead = NIODeadline.uptimeNanoseconds(0)
-    /// The time until which the guard waits for the client to close a connection that the server has closed.
+    /// The time until which the guard waits for the client to close its half, after the server has closed the other half.
     private var lingerEnd: NIODeadline?
     private var isEnding = false
 
@@ -111,8 +112,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             return
         }
         isEnding = true
-        // If the client has already closed its half, `close` closes the whole connection and discards unwritten bytes. The bytes are
-        // flushed first.
+        // Flush unwritten bytes first. If the client has already closed its half, `close` closes the whole connection and discards these
+        // bytes.
         let flushed = context.eventLoop.makePromise(of: Void.self)
         flushed.futureResult.assumeIsolated().whenComplete { [self] _ in
             context.close(mode: .output, promise: promise)
@@ -148,8 +149,8 @@ extension ConnectionGuard {
         update(at: now)
     }
 
-    /// Closes the connection because another connection needs its place. If the server is processing a request, the response is written
-    /// first.
+    /// Closes the connection because another connection needs its place. If the server is processing a request, it first writes the
+    /// response.
     func evict(_ end: ConnectionEnd) {
         guard let context, context.channel.isActive else { return }
         if activity?.current.phase == .working {
@@ -160,7 +161,7 @@ extension ConnectionGuard {
         }
     }
 
-    /// Closes the connection immediately, even during a TLS handshake. Bytes that the client has not read are discarded.
+    /// Closes the connection immediately, even during a TLS handshake. The server discards written bytes that the client has not read.
     func abort(_ end: ConnectionEnd) {
         guard let context, context.channel.isActive else { return }
         connections.count(end)
@@ -172,12 +173,12 @@ extension ConnectionGuard {
         context.close(promise: nil)
     }
 
-    /// Returns the number of bytes that the client has not read. Bytes in the kernel's buffer are not counted.
+    /// Returns the number of written bytes that the client has not read. The number doesn't include bytes in the kernel's buffer.
     private func bufferedBytes(_ context: ChannelHandlerContext) -> Int {
         (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
     }
 
-    /// Reports the phase of the connection. The connection table uses the phase to choose the connections that it closes.
+    /// Reports the current phase of the connection to the connection table, which uses it to choose the connections that it closes.
     private func update(at now: NIODeadline) {
         let phase: ConnectionActivity.Phase
         if outstanding == 0 {
@@ -237,12 +238,12 @@ extension ConnectionGuard {
         schedule(context, in: min(connections.limits.cadence, deadline.map { $0 - now } ?? connections.limits.cadence))
     }
 
-    /// Returns the time at which the connection closes if nothing happens, and the reason. The time is `nil` while the server is processing
-    /// a request.
+    /// Returns the time at which the connection closes if nothing else happens, and the reason. The time is `nil` while the server is
+    /// processing a request.
     private func deadline(_ context: ChannelHandlerContext, at now: NIODeadline) -> (NIODeadline?, ConnectionEnd?) {
         let buffered = bufferedBytes(context)
         if buffered > 0 {
-            // The idle time begins when the client has read everything.
+            // The idle time begins only when the client has read everything.
             if case .request = awaited { awaited = .request(since: now) }
             return (allowance.advance(total: written - buffered, at: now), .write)
         }
@@ -261,9 +262,9 @@ extension ConnectionGuard {
 
 /// The time that a client has left to read its responses.
 ///
-/// A client starts with `time`. For each `rate` bytes that the client reads, it gets one more second, up to `time` in total. For example,
-/// the time is 30 s and the rate is 2,048 bytes per second. A client that reads nothing then runs out of time after 30 s. A client that
-/// reads at least 2,048 bytes per second never runs out of time.
+/// A client starts with `time`. For each `rate` bytes that the client reads, it gets one more second, but never more than `time` in total.
+/// For example, the time is 30 s and the rate is 2,048 bytes per second. A client that reads nothing then runs out of time after 30 s. A
+/// client that reads at least 2,048 bytes per second never runs out of time.
 struct WriteAllowance {
     private let time: TimeAmount
     private let rate: Int
@@ -272,7 +273,7 @@ struct WriteAllowance {
 
     /// Creates an allowance.
     /// - Parameters:
-    ///   - time: The largest allowance.
+    ///   - time: The time with which a client starts, and which the allowance never exceeds.
     ///   - rate: The rate in bytes per second. A client that reads at this rate or faster never runs out of time.
     init(time: Duration, rate: Int) {
         self.time = TimeAmount(time)
@@ -282,10 +283,10 @@ struct WriteAllowance {
     /// Ends the measurement, because the client has read everything. The next written byte starts a new allowance.
     mutating func reset() { end = nil }
 
-    /// Adds the bytes that the client has read since the last call.
-    /// - Parameter total: All bytes of the connection that the client has read so far.
-    /// - Returns: The time at which the allowance ends if the client reads nothing more. The allowance has ended if this time is not after
-    ///   `now`.
+    /// Extends the allowance by the time for the bytes that the client has read since the last call. The first call starts the allowance.
+    /// - Parameter total: The number of bytes that the client has read so far on this connection.
+    /// - Returns: The time at which the allowance ends if the client reads nothing more. If this time is `now` or earlier, the allowance
+    ///   has ended.
     mutating func advance(total: Int, at now: NIODeadline) -> NIODeadline {
         defer { drained = total }
         guard let end else {

@@ -1,16 +1,16 @@
 import NIOCore
 import Synchronization
 
-/// The state of a connection. The event loop writes the state. The table reads the state when a new connection needs a place.
+/// The current phase of a connection and the time since which it is in this phase. The event loop of the connection writes both values. The
+/// connection table reads them when a new connection needs a place.
 ///
-/// One atomic number contains both the phase and its start. A reader therefore never gets the phase of one moment with the start of
-/// another.
+/// One atomic number contains both values. A reader therefore never gets the phase of one moment with the start of another.
 final class ConnectionActivity: Sendable {
-    /// The event that the connection waits for. The phase takes two bits of ``ConnectionActivity``.
+    /// The phases of a connection. A phase takes two bits of the atomic number.
     enum Phase: UInt64 {
-        /// No complete request has arrived so far.
+        /// The connection is open, but no complete request has arrived so far.
         case fresh
-        /// Between two requests.
+        /// The connection has had a request, and waits for the next one.
         case idle
         /// The server waits for the client, which must send the rest of a body or read its responses.
         case waiting
@@ -30,7 +30,7 @@ final class ConnectionActivity: Sendable {
         packed.store(time.uptimeNanoseconds << 2 | phase.rawValue, ordering: .relaxed)
     }
 
-    /// The phase and its start.
+    /// The phase, and the time at which it began.
     var current: (phase: Phase, since: NIODeadline) {
         let packed = packed.load(ordering: .relaxed)
         return (Phase(rawValue: packed & 3) ?? .working, .uptimeNanoseconds(packed >> 2))
@@ -87,19 +87,19 @@ struct ConnectionTable<Handle> {
         fileprivate let number: UInt64
     }
 
-    /// The origin of a connection.
+    /// The client of a connection, and the client's network.
     struct Origin: Hashable, Sendable {
         let client: ClientAddress
         let network: ClientAddress
-        /// Whether the limit per client doesn't apply.
+        /// Whether the limit of connections per client doesn't apply.
         let isExempt: Bool
     }
 
     /// The decision about a new connection.
     enum Admission {
-        /// The new connection is admitted, and the connections in `closing` must be closed.
+        /// The table has admitted the new connection. The caller must close the connections in `closing`.
         case admitted(ID, closing: [(handle: Handle, end: ConnectionEnd)])
-        /// The new connection must be closed. No other connection is affected.
+        /// The caller must close the new connection. No other connection is affected.
         case refused(ConnectionRefusal)
     }
 
@@ -116,7 +116,7 @@ struct ConnectionTable<Handle> {
         let since: NIODeadline
     }
 
-    /// The number of connections at which the table begins to close a connection for each new connection.
+    /// The number of open connections at which the table closes a connection for each new connection.
     let capacity: Int
     /// The largest number of connections of a client; `nil` for no limit.
     let perClient: Int?
@@ -134,14 +134,15 @@ struct ConnectionTable<Handle> {
     /// The number of open connections.
     var count: Int { entries.count }
 
-    /// The number of connections that the table admits above the capacity if it can't close any connection.
+    /// The number of connections that the table admits beyond the capacity if it can't close any connection.
     private var reserve: Int { min(128, max(8, capacity / 16)) }
 
-    /// Whether at least three quarters of the capacity are used. If so, idle connections are closed after the shorter idle time.
+    /// Whether at least three quarters of the capacity are used. If so, the server closes idle connections after
+    /// ``ConnectionLimits/crowdedIdleTime``.
     var isCrowded: Bool { entries.count * 4 >= capacity * 3 }
 
-    /// Admits a connection if there is a place, or if the table can free a place. The table has already removed the connections that it
-    /// returns for closing.
+    /// Admits a new connection if there is a place, or if the table can close other connections for it. The table has already removed the
+    /// connections that the caller must close.
     ///
     /// - Parameters:
     ///   - origin: The client and its network.
@@ -185,7 +186,8 @@ struct ConnectionTable<Handle> {
         return entry
     }
 
-    /// Chooses the connections to close. After each choice, the table determines again which network has the most connections.
+    /// Chooses the connections that the table closes for a new connection. After each choice, the method determines again which network has
+    /// the most connections.
     private func victims(_ count: Int, for newcomer: Origin, at now: NIODeadline) -> [ID] {
         let share = (networks[newcomer.network] ?? 0) + 1
         var groups: [ClientAddress: [Candidate]] = [:]
@@ -216,33 +218,35 @@ struct ConnectionTable<Handle> {
         return victims
     }
 
-    /// Returns whether one network comes before another in ascending order. The last network in this order, which has the most connections,
-    /// loses a connection next. If two networks have the same number, the network whose next connection has the lower rank or has waited
-    /// longer comes last.
+    /// Returns whether network `other` loses a connection before network `one`. The network with more connections loses a connection first.
+    /// If both networks have the same number, the table compares the connections that it would close next in each network; see
+    /// ``isBefore(_:_:)``.
     private func isLess(_ one: (size: Int, candidates: [Candidate]), _ other: (size: Int, candidates: [Candidate])) -> Bool {
         guard let first = one.candidates.last else { return !other.candidates.isEmpty }
         guard let second = other.candidates.last else { return false }
         return one.size != other.size ? one.size < other.size : Self.isBefore(second, first)
     }
 
-    /// Returns whether one connection of a network is closed before another one.
+    /// Returns whether the table closes one connection of a network before another connection of the same network. The connection whose
+    /// client has more connections comes first.
     private func isFirst(_ one: Candidate, before other: Candidate) -> Bool {
         let (first, second) = (clients[one.origin.client]?.count ?? 0, clients[other.origin.client]?.count ?? 0)
         return first != second ? first > second : Self.isBefore(one, other)
     }
 
-    /// Returns whether a connection must be closed before another connection: the connection with the lower rank, or if the ranks are
-    /// equal, the connection that has waited longer.
+    /// Returns whether the table closes one connection before another. The connection with the lower rank comes first. If the ranks are
+    /// equal, the connection that has waited longer comes first.
     private static func isBefore(_ one: Candidate, _ other: Candidate) -> Bool {
         one.rank != other.rank ? one.rank < other.rank : one.since < other.since
     }
 
-    /// The highest rank of connections that can be closed for another connection of the same client.
+    /// The highest rank at which the table closes a connection for another connection of the same client.
     private static var lastIdleRank: Int { 1 }
     /// The rank of connections on which the server waits for the client to send the rest of a body or to read a response.
     private static var inFlightRank: Int { 3 }
 
-    /// Returns the rank of a connection; `nil` if the connection must not be closed, because the server is processing its request.
+    /// Returns a connection with its rank, which determines the order of closing; `nil` if the server is processing a request of the
+    /// connection, so that the table must not close it.
     private func candidate(_ id: ID, at now: NIODeadline) -> Candidate? {
         guard let entry = entries[id] else { return nil }
         let (phase, since) = entry.activity.current
@@ -258,7 +262,7 @@ struct ConnectionTable<Handle> {
 }
 
 extension ConnectionTable.Origin {
-    /// Creates the origin of an address. A local socket has no address, and the limit per client then doesn't apply.
+    /// Creates the origin of a connection from an address. A local socket has no address, and the limit per client doesn't apply to it.
     init(_ peer: IPAddress?, identity: ClientIdentity) {
         guard let peer else {
             self.init(client: .unknown, network: .unknown, isExempt: true)

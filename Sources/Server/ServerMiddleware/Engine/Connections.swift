@@ -28,13 +28,13 @@ public final class Connections: Sendable {
         let eventLoop: any EventLoop
         let connection: NIOLoopBound<ConnectionGuard>
 
-        /// Closes the connection on its event loop. If the server is processing a request, the response is written first.
+        /// Closes the connection on its event loop. If the server is processing a request, it first writes the response.
         func evict(_ end: ConnectionEnd) {
             eventLoop.execute { connection.value.evict(end) }
         }
     }
 
-    /// The limits.
+    /// The largest numbers of connections, and the times after which the server closes a connection.
     public let limits: ConnectionLimits
     private let identity: ClientIdentity
     private let table: Mutex<Table>
@@ -69,7 +69,7 @@ public final class Connections: Sendable {
     /// Whether idle connections are closed after ``ConnectionLimits/crowdedIdleTime`` instead of ``ConnectionLimits/idleTime``.
     var isCrowded: Bool { isNearCapacity.load(ordering: .relaxed) }
 
-    /// Admits a connection, and closes other connections if their places are needed.
+    /// Admits a new connection, and closes other connections if the new connection needs their places.
     /// - Parameters:
     ///   - peer: The address of the client; `nil` for a local socket.
     ///   - activity: The state of the connection.
@@ -109,25 +109,25 @@ public final class Connections: Sendable {
 ///
 /// All durations must be positive. The defaults suit a public server. Tests use shorter durations.
 public struct ConnectionLimits: Hashable, Sendable {
-    /// The largest number of open connections; 4,096 by default. At this number, the server closes a connection that waits for its client
-    /// when a new connection arrives. The process must be allowed to open more file descriptors than this number.
+    /// The largest number of open connections; 4,096 by default. If a new connection arrives at this number, the server closes another
+    /// connection that waits for its client. The process must be allowed to open more file descriptors than this number.
     public var capacity: Int
     /// The largest number of open connections of one client; `nil` sets no limit. Peers in ``ClientIdentity/trustedProxies`` are exempt.
     /// When a client at the limit opens a new connection, the server closes an idle connection of the same client.
     public var perClient: Int?
-    /// The time within which the head of a request must arrive; 10 seconds by default. For the first request, the time begins with the
-    /// connection, before the TLS handshake. For a later request, the time begins with the first byte of the request.
+    /// The time within which the head of a request must arrive; 10 seconds by default. For the first request, the time begins when the
+    /// connection opens, before the TLS handshake. For a later request, the time begins with the first byte of the request.
     public var headTime: Duration
-    /// The time that a connection may be idle between two requests, and between two parts of a request's body; 60 seconds by default. A
-    /// load balancer in front of the server should have a shorter idle time. The load balancer then never sends a request on a connection
-    /// that the server is closing.
+    /// The time that a connection can be idle between two requests, and between two parts of a request's body; 60 seconds by default. Use a
+    /// shorter idle time in a load balancer in front of the server. Otherwise, the load balancer could send a request on a connection that
+    /// the server is closing.
     public var idleTime: Duration
     /// The idle time that applies while three quarters of ``capacity`` or more are in use; 15 seconds by default.
     public var crowdedIdleTime: Duration
     /// The time after which a connection is closed if its client reads no bytes of the responses; 30 seconds by default.
     public var writeTime: Duration
-    /// The lowest rate, in bytes per second, at which a client must read; 2,048 by default. A client that reads more slowly for a short
-    /// time is not closed, as long as it is late by less than ``writeTime``.
+    /// The lowest rate, in bytes per second, at which a client must read; 2,048 by default. A client can read more slowly for a short time.
+    /// The server closes the connection only if the client is late by ``writeTime``.
     public var minimumWriteRate: Int
 
     /// Creates limits. If a parameter is omitted, the default of its property applies.
@@ -135,7 +135,7 @@ public struct ConnectionLimits: Hashable, Sendable {
     ///   - capacity: The largest number of open connections.
     ///   - perClient: The largest number of open connections of one client; `nil` sets no limit.
     ///   - headTime: The time within which the head of a request must arrive.
-    ///   - idleTime: The time that a connection may be idle.
+    ///   - idleTime: The time that a connection can be idle.
     ///   - crowdedIdleTime: The idle time while three quarters of the capacity or more are in use.
     ///   - writeTime: The time after which a connection is closed if its client reads no bytes.
     ///   - minimumWriteRate: The lowest rate, in bytes per second, at which a client must read.

@@ -15,10 +15,10 @@ final class ContinueResponder: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// The number of requests without a complete response.
     private var outstanding = 0
-    /// Whether `100 Continue` must be sent for the last request after the responses to earlier requests.
+    /// Whether the handler must still send `100 Continue` for the last request. It waits for the responses to earlier requests.
     private var isOwed = false
 
-    /// Passes a part of a request. If the client expects `100 Continue`, the handler sends the response now or later.
+    /// Passes on a part of a request. If the client expects `100 Continue`, the handler sends the response now or later.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head(let head):
@@ -32,7 +32,7 @@ final class ContinueResponder: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireChannelRead(data)
     }
 
-    /// Passes a part of a response. If `100 Continue` is due after this part, the handler sends it.
+    /// Passes on a part of a response. If `100 Continue` is due after this part, the handler sends it.
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         context.write(data, promise: promise)
         guard case .end = unwrapOutboundIn(data) else { return }

@@ -5,7 +5,7 @@ import NIOHTTP1
 import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
 
-/// HTTP/1.1 connections, which are served on their event loops within the limits of ``Connections``.
+/// Serves HTTP/1.1 connections on their event loops, within the limits of ``Connections``.
 ///
 /// The handlers of a connection, from the socket to the router:
 /// 1. ``ConnectionGuard``
@@ -20,7 +20,7 @@ import NIOHTTPTypesHTTP1
 struct EventLoopHTTP1Channel: ServerChildChannel, HTTPChannelHandler {
     typealias Value = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
 
-    /// The routes.
+    /// The responder for requests, which contains the routes.
     let responder: HTTPChannelHandler.Responder
     /// The limits of the decoder, and additional handlers.
     let configuration: HTTP1Channel.Configuration
@@ -31,11 +31,11 @@ struct EventLoopHTTP1Channel: ServerChildChannel, HTTPChannelHandler {
     /// Sets the options of a connection and adds its handlers.
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
-            // One read fills a few slices (see `InboundSlices`). Bytes that the engine (Hummingbird) doesn't take stay in the kernel.
+            // One read fills a few slices (see `InboundSlices`). Bytes that the engine (Hummingbird) doesn't request stay in the kernel.
             let buffers = AdaptiveRecvByteBufferAllocator(minimum: 64, initial: InboundSlices.size, maximum: 16_384)
             try channel.syncOptions?.setOption(.recvAllocator, value: buffers)
             try channel.syncOptions?.setOption(.maxMessagesPerRead, value: 1)
-            // Limits the number of unsent bytes in the kernel. The guard can then estimate how much the client has read. Some systems and
+            // Limit the number of unsent bytes in the kernel, so that the guard can estimate how much the client has read. Some systems and
             // sockets don't support the option.
             try? channel.syncOptions?.setOption(.tcpOption(.unsentLimit), value: 32_768)
             try addHandlers(to: channel.pipeline.syncOperations)
@@ -70,7 +70,7 @@ struct EventLoopHTTP1Channel: ServerChildChannel, HTTPChannelHandler {
         try pipeline.addHandler(UnreadBodyLimit())
     }
 
-    /// Serves the requests of a connection on its event loop until it closes.
+    /// Serves the requests of a connection on its event loop until the connection closes.
     func handle(value: Value, logger: Logger) async {
         let executor = EventLoopExecutor(value.channel.eventLoop)
         await withTaskExecutorPreference(executor) {
@@ -95,15 +95,15 @@ extension HTTPServerBuilder {
     /// Application(router: router, server: .contractHTTP1())
     /// ```
     ///
-    /// A request must have one valid `Host`. If no route reads the body of a request, the size of this body is limited. The server closes
-    /// connections whose clients send or read too slowly, and connections above the limits (see ``Connections``).
+    /// A request must have one valid `Host`. If no route reads the body of a request, the server accepts only a limited part of this body.
+    /// The server closes connections whose clients send or read too slowly, and connections above the limits (see ``Connections``).
     ///
     /// Each connection is served on its event loop (see docs/decisions/0055-run-requests-on-their-event-loop.md). Code that blocks its
     /// thread would delay all connections of the event loop. Run such code on another thread.
     /// - Parameters:
     ///   - renderer: Renders errors.
-    ///   - configuration: The limits of the decoder, and handlers before the engine. The `idleTimeout` of the configuration is ignored, and
-    ///     ``ConnectionLimits/idleTime`` applies instead.
+    ///   - configuration: The limits of the decoder, and handlers before the engine. The server ignores the `idleTimeout` of the
+    ///     configuration, and uses ``ConnectionLimits/idleTime`` instead.
     ///   - connections: The open connections and their limits.
     ///   - securityHeaders: The headers of responses to invalid HTTP.
     public static func contractHTTP1(

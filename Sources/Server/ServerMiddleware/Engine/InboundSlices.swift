@@ -1,7 +1,7 @@
 import NIOCore
 
 /// Passes the received bytes to the decoder in slices. The handler passes the next slice when the engine (Hummingbird) has taken all
-/// requests of the last slice.
+/// requests of the previous slice.
 ///
 /// The decoder parses all requests in the bytes that it gets. A client can send many small requests at once: 64 KB contain more than 2,000
 /// requests. Without slices, the decoded heads of these requests would use too much memory. With slices, this handler usually stores the
@@ -14,13 +14,13 @@ final class InboundSlices: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// The size of a slice. A slice is larger than the head of a usual request.
     static let size = 2_048
-    /// The largest number of pending bytes. More than one read can be pending, because the engine reads everything when a client closes its
-    /// half of the connection.
+    /// The largest number of pending bytes. More bytes than one read returns can be pending, because NIO reads everything when a client
+    /// closes its half of the connection.
     static let limit = 1_048_576
 
     /// The bytes that have not been passed to the decoder.
     private var rest = ByteBuffer()
-    /// Whether slices are being passed. If `true`, a nested read only requests the next slice.
+    /// Whether the handler is passing slices. If `true`, a nested read only requests the next slice.
     private var isFeeding = false
     private var isReadWanted = false
     private var hasInputClosed = false
@@ -60,7 +60,7 @@ final class InboundSlices: ChannelDuplexHandler, RemovableChannelHandler {
             isReadWanted = false
             feed(context)
             context.fireChannelReadComplete()
-            // A read at the end of the pipeline reaches this handler again only if the engine takes more requests.
+            // This read starts at the end of the pipeline. It reaches this handler again only if the engine takes more requests.
             context.channel.read()
         } while isReadWanted && rest.readableBytes > 0
         isFeeding = false
@@ -72,7 +72,7 @@ final class InboundSlices: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        // The end of input must follow the pending bytes.
+        // Pass on the end of input only after the pending bytes.
         if case ChannelEvent.inputClosed? = event as? ChannelEvent, rest.readableBytes > 0 {
             hasInputClosed = true
             // Without this call, no further read event would request the next slice.

@@ -2,7 +2,7 @@ import NIOCore
 import NIOHTTP1
 
 /// Refuses requests that don't have exactly one valid `Host`, and closes a connection after its last response. The response to a request
-/// with `Connection: close` is the last one. With HTTP/1.0, every response is the last one, except if the request has `keep-alive` and the
+/// with `Connection: close` is the last one. With HTTP/1.0, every response is the last one, unless the request has `keep-alive` and the
 /// response has a length.
 ///
 /// The guard is the handler directly after the decoder, because the decoder provides the HTTP version and all headers of a request. The
@@ -14,9 +14,9 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundOut = HTTPServerResponsePart
 
     private let connection: ConnectionGuard
-    /// Whether no request is accepted after the current one.
+    /// Whether the connection accepts no further request after the current one.
     private var hasLastRequest = false
-    /// Whether the last request has arrived. All later bytes are ignored.
+    /// Whether the last request has arrived completely. The guard ignores all later bytes.
     private var isLastComplete = false
     /// Whether the head of a request has arrived, but not its end.
     private var isReadingRequest = false
@@ -37,7 +37,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
                 return
             }
             guard RequestHost.isValid(in: head) else {
-                // This is the error that the parser throws for an unreadable request.
+                // The parser throws the same error for an unreadable request, so the engine responds in the same way.
                 errorCaught(context: context, error: HTTPParserError.invalidHeaderToken)
                 return
             }
@@ -61,7 +61,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
             // The engine sends the error response, after the responses to all earlier requests.
             hasLastRequest = true
             isLastComplete = true
-            // If the error is within a body, the request has been counted already.
+            // If the error is within a body, the guard has already counted the request.
             if !isReadingRequest { connection.headArrived() }
             isReadingRequest = false
             connection.requestArrived()
@@ -77,7 +77,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
         case .head(var head):
             let isClosing = !head.isKeepAlive
             if connection.endsAfterResponse || isClosing && connection.outstanding <= 1 { hasLastRequest = true }
-            // Without a length, the body ends with the connection.
+            // Without a length, the end of the connection marks the end of the body.
             if isHTTP10, !head.headers.contains(name: "content-length") { hasLastRequest = true }
             let isLast = hasLastRequest && connection.outstanding <= 1
             guard isHTTP10 || isLast && !isClosing else {

@@ -13,7 +13,7 @@ public struct RequestHost: Hashable, Sendable {
     /// Whether the host is this machine: `localhost`, an address of `127.0.0.0/8`, or `::1`.
     public var isLoopback: Bool { Self.isLoopback(name) }
 
-    /// Returns whether a name or an address refers to this machine. The method queries no name server.
+    /// Returns whether a name or an address refers to this machine, without querying a name server.
     /// - Parameter name: The name or address, without port and brackets.
     public static func isLoopback(_ name: String) -> Bool {
         guard let address = IPAddress(name) else { return name.lowercased() == "localhost" }
@@ -22,7 +22,7 @@ public struct RequestHost: Hashable, Sendable {
 
     /// Parses the value of a `Host` header.
     ///
-    /// A name consists of letters, digits, `-`, `.`, `_` and `~`. Clients of an HTTP server send no other names (RFC 9112 §3.2).
+    /// A valid name consists of letters, digits, `-`, `.`, `_` and `~`. Clients of an HTTP server send no other names (RFC 9112 §3.2).
     /// - Parameter value: The value of the header.
     /// - Returns: The host; `nil` for percent-encoded names, lists and empty values.
     /// - Complexity: O(length).
@@ -77,8 +77,8 @@ public struct RequestHost: Hashable, Sendable {
 extension Request {
     /// Refuses a request if the server doesn't handle requests for the host in its header.
     ///
-    /// This check prevents DNS rebinding. In this attack, an attacker lets the host name of a web page resolve to the address of this
-    /// machine. Without the check, the page could then read responses for local users.
+    /// This check prevents DNS rebinding. In this attack, a web page has a host name that the attacker controls. The attacker lets this
+    /// name resolve to the address of this machine. Without the check, the page could then read responses that are meant for local users.
     /// - Parameter isAccepted: Returns whether the server handles requests for a host.
     /// - Throws: ``ContractError`` with the code `RESOURCE_NOT_FOUND`.
     public func requireHost(_ isAccepted: (RequestHost) -> Bool) throws {

@@ -10,8 +10,8 @@ import NIOHTTPTypesHTTP1
 /// Invalid HTTP is, for example, an unknown method, 80 KB of headers, or random bytes.
 ///
 /// Such a request never reaches the router. The engine (Hummingbird) itself responds with an empty 400, after the responses to all earlier
-/// requests on the connection. This handler is between the codec and the engine. The handler adds the body and the header `Connection:
-/// close`, so that ``RequestGuard`` closes the connection after the response.
+/// requests on the connection. This handler is between the codec and the engine. It adds the body and the header `Connection: close`, so
+/// that ``RequestGuard`` closes the connection after the response.
 final class UnparsableRequestResponder: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -33,8 +33,8 @@ final class UnparsableRequestResponder: ChannelDuplexHandler, RemovableChannelHa
             hasFailed = true
             context.fireErrorCaught(error)
         case is HTTP1TypeConversionError:
-            // The parser accepted the request, but the codec refused it. The engine responds only to errors of the parser, so the handler
-            // passes such an error on.
+            // The parser has accepted the request, but the codec has refused it. The engine responds only to errors of the parser, so
+            // report such an error instead.
             hasFailed = true
             context.fireErrorCaught(HTTPParserError.unknown)
         default: context.fireErrorCaught(error)
@@ -42,7 +42,7 @@ final class UnparsableRequestResponder: ChannelDuplexHandler, RemovableChannelHa
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        // The rest of a request is ignored if its head was refused.
+        // If the head of a request was refused, ignore the rest of the request.
         guard !hasFailed else { return }
         context.fireChannelRead(data)
     }

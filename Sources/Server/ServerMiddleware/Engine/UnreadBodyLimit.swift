@@ -1,11 +1,12 @@
 import NIOCore
 import NIOHTTPTypes
 
-/// Closes a connection if its client continues to send a large or slow body after the response. No route reads this body. Without this
-/// handler, the engine (Hummingbird) would accept any number of bytes for any time.
+/// Closes a connection if its client continues to send a large or slow body after the response. No route reads the rest of this body.
+/// Without this handler, the engine (Hummingbird) would accept any number of bytes for any time.
 ///
-/// If the rest of the body exceeds 64 KiB, the connection closes 1 s later, so that the client can read the response. If the rest has not
-/// arrived completely after 15 s, the connection also closes. If the body ends within these limits, the connection stays open for the next
+/// If more than 64 KiB of the body arrive after the response, the connection closes 1 s later, so that the client can read the response. If
+/// the body has not arrived completely 15 s after the response, the connection also closes. If the body ends within these limits, the
+/// connection stays open for the next request.
 /// request.
 final class UnreadBodyLimit: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
@@ -13,9 +14,9 @@ final class UnreadBodyLimit: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    /// The largest size, in bytes, of the rest of a body.
+    /// The largest number of bytes of a body that can arrive after the response.
     private static let size = 65_536
-    /// The time within which the rest of a body must arrive.
+    /// The time after the response within which the rest of a body must arrive.
     private static let time = TimeAmount.seconds(15)
 
     private var outstanding = 0
@@ -55,7 +56,7 @@ final class UnreadBodyLimit: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireChannelInactive()
     }
 
-    /// Schedules the end of the connection.
+    /// Schedules the end of the connection after a time.
     private func close(_ context: ChannelHandlerContext, in time: TimeAmount) {
         rest = nil
         end?.cancel()

@@ -13,9 +13,9 @@ public import StrictJSON
 /// ```
 ///
 /// The error contains a code and facts, but no text in a particular language. ``ContractErrorMiddleware`` writes the response in the
-/// client's language and format. To throw errors of your own types instead, conform these types to ``ContractErrorConvertible``.
+/// client's language and format. To throw your own error types instead, conform these types to ``ContractErrorConvertible``.
 ///
-/// Clients receive the code, the message, the details and the problems. Clients don't receive ``underlying``.
+/// Clients receive the code, the message, the details and the problems. They never receive ``underlying``.
 public struct ContractError: Error, Sendable {
     /// A problem with one value of the input.
     public struct Problem: Hashable, Sendable {
@@ -34,19 +34,19 @@ public struct ContractError: Error, Sendable {
         }
     }
 
-    /// The largest number of problems in a response. If there are more, the details contain `truncated`.
+    /// The largest number of problems in a response. If there are more problems, the details of the response contain `truncated`.
     public static let maximumProblems = 50
 
-    /// The code. The `ErrorCatalogue` of the renderer defines its status and its text.
+    /// The code. The `ErrorCatalogue` of the server's ``ContractErrorRenderer`` defines the status and the text of the code.
     public var code: ErrorCode
-    /// A text that is more specific than the text of the catalogue.
+    /// A text that is more specific than the text of the catalogue; `nil` if the response contains the catalogue's text.
     public var message: LocalizedText?
     /// Further facts, for programs. Clients receive these facts, so they must not contain secrets or personal data of other users.
     public var details: JSONObject
     /// All problems with the input. A response contains at most ``maximumProblems`` of these problems.
     public var problems: [Problem]
-    /// The time after which the client may retry. `Retry-After` contains this time, rounded up to seconds. If `nil`, responses with 429 and
-    /// 503 contain five seconds, and other responses contain no `Retry-After`.
+    /// The time after which the client can retry. The response contains it as `Retry-After`, rounded up to seconds. If the value is `nil`,
+    /// the `Retry-After` of responses with 429 and 503 is five seconds, and other responses have no `Retry-After`.
     public var retryAfter: Duration?
     /// Further headers, such as `Allow`.
     public var headers: HTTPFields
@@ -57,11 +57,11 @@ public struct ContractError: Error, Sendable {
 
     /// Creates an error.
     /// - Parameters:
-    ///   - code: The code, from the catalogue or your own.
+    ///   - code: The code. It is from the standard catalogue, or you have added it to the catalogue of the renderer.
     ///   - message: A text that is more specific than the text of the catalogue; `nil` uses the catalogue's text.
     ///   - details: Further facts for programs.
     ///   - problems: The problems with the input.
-    ///   - retryAfter: The time after which the client may retry.
+    ///   - retryAfter: The time after which the client can retry.
     ///   - headers: Further headers.
     ///   - underlying: The original error, for the log.
     public init(
@@ -96,27 +96,29 @@ public struct ContractError: Error, Sendable {
 }
 
 extension ContractError {
-    /// The delay in `Retry-After` of a response with the standard catalogue.
+    /// The delay that the response contains as `Retry-After` if the server uses the standard catalogue.
     package var namedWait: Duration? {
         retryAfter ?? Self.usualWait(ErrorCatalogue.standard.closestDefinition(to: code)?.status ?? 500)
     }
 
-    /// Whether the code is an internal error of the server in the standard catalogue. Such errors are logged.
+    /// Whether the code is an internal error of the server in the standard catalogue. The server logs such errors.
     package var isFault: Bool { ErrorCatalogue.standard.isFault(code) }
 
-    /// Returns the default delay for an error with status 429 or 503 that has no delay, because clients must know when to retry.
+    /// Returns the delay for a response whose error has no delay. It is five seconds for the statuses 429 and 503, because clients must
+    /// know when to retry, and `nil` for other statuses.
     static func usualWait(_ status: Int) -> Duration? {
         status == 429 || status == 503 ? .seconds(5) : nil
     }
 }
 
 extension ErrorCatalogue {
-    /// Returns whether a code is an internal error of the server. For the code of an app, the status of the code decides.
+    /// Returns whether a code is an internal error of the server. The code is internal if the closest definition in the catalogue has the
+    /// status 500, or if there is no definition.
     func isFault(_ code: ErrorCode) -> Bool { (closestDefinition(to: code)?.status ?? 500) == 500 }
 }
 
 extension ContractError: CustomStringConvertible {
-    /// The code and the paths, for the log. The text contains no message, no details and no underlying error.
+    /// The code and the paths of the problems, for the log. The text contains no message, no details and no underlying error.
     public var description: String {
         problems.isEmpty ? code.rawValue : "\(code) at \(problems.map(\.path.pointer).joined(separator: ", "))"
     }
@@ -148,7 +150,7 @@ extension ContractError {
     /// Converts any thrown error to a ``ContractError``.
     ///
     /// A ``ContractError`` or ``ContractErrorConvertible`` keeps its code. An error of the framework keeps its status and headers, but not
-    /// its text. Any other error becomes an internal error without details. The original error is stored as ``underlying`` for the log.
+    /// its text. Any other error becomes an internal error without details. ``underlying`` contains the original error, for the log.
     /// - Parameters:
     ///   - error: The thrown error.
     ///   - request: The request, from which errors of the framework create their headers.
@@ -161,7 +163,8 @@ extension ContractError {
         case let error as any HTTPResponseError:
             let headers = (try? error.response(from: request, context: context))?.headers ?? [:]
             self.init(error, headers: headers)
-            // Middleware of the framework, such as the CORS middleware, wraps errors in its own types.
+            // Some middleware of the framework, such as the CORS middleware, wraps a thrown error in another type. The headers then contain
+            // the code.
             if let code = headers[.errorCode] { self.code = ErrorCode(code) }
         default: self.init(.serverInternalError)
         }

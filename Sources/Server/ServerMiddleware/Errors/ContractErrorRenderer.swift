@@ -18,8 +18,9 @@ public struct ContractErrorRenderer: Sendable {
     public var forms: ErrorForms
     /// The rule that chooses the language of texts.
     public var localization: Localization
-    /// The address of the pages of error codes, such as `https://api.example.com/errors`, or `/errors` for a path of this server. The
-    /// `type` of problem details is then the address of the code's page, such as `/errors/CODE`. If `pages` is `nil`, the `type` is a URN.
+    /// The address of the documentation of error codes, such as `https://api.example.com/errors`, or `/errors` for a path of this server.
+    /// The `type` of problem details is then the address of the code's page, such as `/errors/CODE`. If `pages` is `nil`, the `type` is a
+    /// URN.
     public var pages: String?
     private let now: @Sendable () -> Date
 
@@ -29,7 +30,7 @@ public struct ContractErrorRenderer: Sendable {
     ///   - forms: Chooses the format of the body.
     ///   - localization: Chooses the language of texts.
     ///   - pages: The address of the pages of error codes; `nil` if there are none.
-    ///   - now: The wall clock.
+    ///   - now: The wall clock, for times in responses.
     public init(
         catalogue: ErrorCatalogue = .standard,
         forms: ErrorForms = ErrorForms(),
@@ -46,7 +47,7 @@ public struct ContractErrorRenderer: Sendable {
 
     /// Returns the response for an error. The response to HEAD has no body, but has the same headers, including `Content-Length`.
     /// - Parameters:
-    ///   - error: The error.
+    ///   - error: The error, with the code, the details and the headers of the response.
     ///   - request: The failed request. Its headers determine the language and the format.
     ///   - requestID: The id of the request in the log.
     public func response(for error: ContractError, to request: Request, requestID: String) -> Response {
@@ -62,9 +63,8 @@ public struct ContractErrorRenderer: Sendable {
 
     /// Returns the head and the body of a response.
     ///
-    /// The head contains the headers of the error and the headers of the contract. The headers of the contract are the code, the request
-    /// id, the language, `Vary`, `Cache-Control: no-store`, and the delay if there is one. A 401 without `WWW-Authenticate` gets `Bearer`
-    /// (RFC 9110 §15.5.2).
+    /// The head contains the headers of the error and the headers of the error contract: the code, the request id, the language, `Vary`,
+    /// `Cache-Control: no-store`, and the delay if there is one. A 401 without `WWW-Authenticate` gets `Bearer` (RFC 9110 §15.5.2).
     func responseParts(
         for error: ContractError,
         in language: Language,
@@ -79,7 +79,7 @@ public struct ContractErrorRenderer: Sendable {
         headers[.vary] = [headers[.vary], "Accept, Accept-Language"].compactMap(\.self).joined(separator: ", ")
         headers[.errorCode] = payload.code.rawValue
         headers[.requestID] = requestID
-        // RFC 9110 §15.5.2 requires the field. A route with another scheme sets the field itself.
+        // RFC 9110 §15.5.2 requires this field. A route with another authentication scheme sets the field itself.
         if payload.status == 401, headers[.wwwAuthenticate] == nil { headers[.wwwAuthenticate] = "Bearer" }
         headers[.retryAfter] = payload.retryAfterSeconds.map { "\($0)" }
         return (HTTPResponse(status: .init(code: payload.status), headerFields: headers), form.body(of: payload).encoded())
@@ -112,7 +112,7 @@ public struct ContractErrorRenderer: Sendable {
         )
     }
 
-    /// Returns the address of the code's page if there are pages; otherwise a URN.
+    /// Returns the value for `type`: the address of the code's page if there are pages, otherwise a URN.
     private func type(of code: ErrorCode, definition: ErrorDefinition?) -> String {
         if let pages, let definition { return "\(pages)/\(definition.code)" }
         return "urn:error:\(code)"

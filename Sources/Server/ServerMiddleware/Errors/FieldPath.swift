@@ -21,8 +21,8 @@ public struct FieldPath: Hashable, Sendable {
         self.steps = steps
     }
 
-    /// The path, cut before the first name of more than 128 bytes. The client chooses the names of unknown members. Without this limit, a
-    /// client could therefore make the response repeat a text of any length.
+    /// The path, cut before the first name of more than 128 bytes. Without this limit, a client could make the response as large as the
+    /// request, because the client chooses the names of unknown members.
     var reportable: FieldPath {
         let end = steps.firstIndex { if case .member(let name) = $0 { name.utf8.count > 128 } else { false } }
         return end.map { FieldPath(Array(steps[..<$0])) } ?? self
@@ -55,7 +55,8 @@ public struct FieldPath: Hashable, Sendable {
     /// Escapes a name for a JSON Pointer (RFC 6901 §3) within a URI fragment (RFC 3986 §3.5).
     private static func escaped(_ name: String) -> String {
         let allowed = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@".utf8)
-        // The function escapes bytes, not characters. In a comparison of characters, a combining mark after a slash would hide the slash.
+        // Escape bytes, not characters. Swift combines a slash and a following combining mark into one character, and a comparison of
+        // characters would not find this slash.
         return name.utf8.reduce(into: "") { result, byte in
             if byte == UInt8(ascii: "~") {
                 result += "~0"

@@ -10,7 +10,8 @@ public import ServiceLifecycle
 import StrictJSON
 import Synchronization
 
-/// Decides for each request with an idempotency key: the server executes the request, refuses it, or sends a stored response.
+/// Decides what the server does with a request that has an idempotency key: it executes the request, refuses it, or sends a stored
+/// response.
 ///
 /// Create one value per server, pass it to all routes, and add it to the application as a service:
 ///
@@ -19,19 +20,19 @@ import Synchronization
 /// router.group("/orders").idempotent(by: keys) { _, context in .account(context.account.id) }.post(use: order)
 /// application.addServices(keys)
 /// ```
-/// The service removes expired keys every `sweepInterval`. Each second, the service also retries failed writes to the store: writes that
-/// finish or release a key. The service retries at most 10,000 such writes.
+/// The service removes expired keys every `sweepInterval`. Each second, the service also retries writes to the store that have failed, at
+/// most 10,000 of them. These writes finish a key (store its response) or release it.
 ///
 /// Before a process executes a request, it claims the key for a limited time, the lease. Without the service, the store removes expired
 /// keys only when a client has used its share of the store. Failed writes are then not retried, so their keys stay claimed until their
 /// leases end.
 ///
 /// If the store fails to claim a key, the server doesn't execute the request, and the client gets 503. If the store fails to finish a key,
-/// the server still sends the response. A repetition then gets 409 until a retry succeeds. If no retry succeeds before the lease ends, a
-/// repetition is executed.
+/// the server still sends the response. A repetition then gets 409 until a retry of the write succeeds. If no retry succeeds before the
+/// lease ends, the server executes a repetition.
 ///
-/// After a crash of the process, a repetition gets 409 until the lease ends. Afterwards, a repetition is executed. To prevent this second
-/// execution, use ``Idempotency/IdempotentRequest/commit(_:)`` in the handler.
+/// After a crash of the process, a repetition gets 409 until the lease ends. Afterwards, the server executes a repetition. To prevent this
+/// second execution, use ``Idempotency/IdempotentRequest/commit(_:)`` in the handler.
 ///
 /// All members are thread-safe.
 public final class IdempotencyKeys: Sendable {
@@ -44,27 +45,27 @@ public final class IdempotencyKeys: Sendable {
     private let metrics: IdempotencyMetrics
     /// The fingerprints of the requests that this process is executing, by their keys.
     ///
-    /// The process refuses repetitions of these requests, even after their leases have ended, because leases only free the keys of
-    /// processes that died. One process therefore never runs a slow route twice at the same time for one key.
+    /// The process refuses repetitions of these requests, even after their leases have ended. The end of a lease only means that another
+    /// process can claim the key. One process therefore never runs a slow route twice at the same time for one key.
     private let running = Mutex<[RequestDigest: RequestDigest]>([:])
     /// The claims that the store failed to finish or to release. `settleRest()` retries these writes until the leases of the claims end.
     private let unsettled = Mutex<[Unsettled]>([])
-    /// The largest number of claims in `unsettled`, which limits the memory. Writes of further claims are not retried, so their keys stay
-    /// claimed until their leases end.
+    /// The largest number of claims in `unsettled`, which limits the memory. The writes of further claims are not retried, so their keys
+    /// stay claimed until their leases end.
     private static let mostUnsettled = 10_000
     private let pause: @Sendable () async -> Void
 
-    /// Creates an object that decides with the keys of a store.
+    /// Creates an object that stores its keys in a store.
     /// - Parameters:
     ///   - store: The store. The default is a `MemoryIdempotencyStore`, whose keys are lost when the process ends.
     ///   - secret: The secret with which keys and requests are hashed. All servers that share the store need the same secret, even after a
     ///     restart. The default is random.
-    ///   - lifetime: The time for which a finished key is stored and its response is repeated; 24 hours by default.
+    ///   - lifetime: The time for which the store keeps a finished key, so that the server can repeat its response; 24 hours by default.
     ///   - lease: The time from the claim of a key until another process may claim the key; 60 s by default. The lease must be longer than
-    ///     the longest time of a route. Otherwise, a repetition that reaches another process is executed a second time.
+    ///     the longest time of a route. Otherwise, another process can execute a repetition while the route is still running.
     ///   - sweepInterval: The time between two removals of expired keys; 5 minutes by default.
     ///   - clock: The clock for `sweepInterval` and for the retries of failed writes.
-    ///   - logger: The logger for failures of the removal. Failures within a request are logged by the logger of its context.
+    ///   - logger: The logger for failures to remove expired keys. The logger of a request's context logs failures within the request.
     ///   - metrics: The factory of the counter `idempotency_requests`; the factory of `MetricsSystem` if `nil`.
     ///   - now: The wall clock for leases and expiries. The clocks of servers that share a store must differ by much less than `lease`.
     /// - Precondition: `lifetime`, `lease` and `sweepInterval` are positive.
@@ -94,8 +95,8 @@ public final class IdempotencyKeys: Sendable {
 
     /// Claims the key of a request.
     ///
-    /// The process first checks its own running requests, and then the store. If the store fails, the method throws. Without a claim, the
-    /// request could be executed a second time.
+    /// The method first checks the requests that this process is executing, and then the store. If the store fails, the method throws,
+    /// because without a claim, the server could execute the request twice.
     /// - Parameters:
     ///   - claim: The claim of the request.
     ///   - logger: The logger for failures of the store.
@@ -117,8 +118,8 @@ public final class IdempotencyKeys: Sendable {
         }
         do {
             let outcome = try await store.claim(claim, lease: lease, at: now())
-            // If a body can't be decrypted, the response counts as not stored. For example, an earlier version stored responses without
-            // encryption.
+            // If the server can't decrypt a body, the response counts as not stored. For example, an earlier version stored responses
+            // without encryption.
             if case .finished(let stored?) = outcome, let response = try? stored.opened(for: claim) {
                 leave(claim)
                 metrics.count(.replayed)
@@ -136,12 +137,12 @@ public final class IdempotencyKeys: Sendable {
             settleLater(claim, .released)
             metrics.count(.failed)
             logger.error("Idempotency key claim failed", metadata: .failure(error))
-            // Without a claim, the request could be executed twice.
+            // Without a claim, the server could execute the request twice.
             throw ContractError(.serverServiceUnavailable, retryAfter: .seconds(1))
         }
     }
 
-    /// Counts the refusal of a claim, and throws the corresponding error.
+    /// Throws the error for a request that can't claim its key, and counts the request in the metrics.
     private func refuse(_ outcome: ClaimOutcome) throws(ContractError) {
         switch outcome {
         case .claimed: return
@@ -154,15 +155,15 @@ public final class IdempotencyKeys: Sendable {
             )
         case .finished:
             metrics.count(.notKept)
-            // The request was executed, but its response is not stored. There is no retry delay, because every repetition gets the same
-            // error.
+            // The server has executed the request, but has not stored its response. There is no retry delay, because every repetition gets
+            // the same error.
             throw ContractError(.requestConflict, details: RepeatedRequestState.finished.details)
         case .otherRequest:
             metrics.count(.reused)
             throw ContractError(.requestKeyReused)
         case .full(let wait):
             metrics.count(.full)
-            // The delay is one hour at most, because the client's share can grow when keys of other clients expire.
+            // The delay is at most one hour, because the client's share can grow earlier, when keys of other clients expire.
             throw ContractError.limited(wait: min(max(.seconds(1), wait), .seconds(3_600)))
         }
     }
@@ -173,7 +174,7 @@ public final class IdempotencyKeys: Sendable {
     /// failure and returns. The service retries the write later.
     /// - Parameters:
     ///   - claim: The claim that has the key.
-    ///   - outcome: The way in which the request ended.
+    ///   - outcome: Whether to release the key, or to finish it with a response.
     ///   - logger: The logger for failures of the store.
     func settle(_ claim: IdempotencyClaim, with outcome: Outcome, _ logger: Logger) async {
         // The route has done its work, so the write must continue if the task of the request is canceled.
@@ -181,7 +182,7 @@ public final class IdempotencyKeys: Sendable {
         let result = await write.result
         leave(claim)
         guard case .failure(let error) = result else { return }
-        // The response is sent although the write failed. The key stays claimed until a retry succeeds or the lease ends.
+        // The server sends the response although the write failed. The key stays claimed until a retry succeeds or the lease ends.
         settleLater(claim, outcome)
         metrics.count(.failed)
         logger.error("Idempotency key settlement failed", metadata: .failure(error))
@@ -192,7 +193,7 @@ public final class IdempotencyKeys: Sendable {
         IdempotentRequest(claim, lifetime: lifetime, database: store.database, now: now)
     }
 
-    /// Releases the key, or finishes it with an encrypted response.
+    /// Writes an outcome to the store: releases the key, or finishes it with an encrypted response.
     private func write(_ outcome: Outcome, of claim: IdempotencyClaim) async throws {
         switch outcome {
         case .released: try await store.release(claim)
@@ -202,14 +203,14 @@ public final class IdempotencyKeys: Sendable {
         }
     }
 
-    /// Adds a claim to `unsettled`, unless `unsettled` is full.
+    /// Adds a failed write to `unsettled` for a later retry. If `unsettled` is full, the method does nothing.
     private func settleLater(_ claim: IdempotencyClaim, _ outcome: Outcome) {
         let leaseEnd = now().addingTimeInterval(lease / .seconds(1))
         let rest = Unsettled(claim: claim, outcome: outcome, leaseEnd: leaseEnd)
         unsettled.withLock { if $0.count < Self.mostUnsettled { $0.append(rest) } }
     }
 
-    /// Retries the failed writes in their order, and stops at the first failure. The method drops a write if the lease of its claim has
+    /// Retries the failed writes, oldest first, and stops at the first failure. The method drops a write if the lease of its claim has
     /// ended.
     func settleRest() async {
         let now = now()
@@ -225,7 +226,7 @@ public final class IdempotencyKeys: Sendable {
         if !failed.isEmpty { unsettled.withLock { $0 = failed + $0 } }
     }
 
-    /// Records that this process no longer executes the request of a claim. The store is not changed.
+    /// Records that this process no longer executes the request of a claim. Doesn't change the store.
     func leave(_ claim: IdempotencyClaim) {
         running.withLock { $0[claim.key] = nil }
     }
@@ -238,11 +239,12 @@ public final class IdempotencyKeys: Sendable {
         let leaseEnd: Date
     }
 
-    /// The way in which the execution of a request ended.
+    /// The way in which a request ended, which determines the write to the store.
     enum Outcome: Sendable {
         /// The request failed, or its response is not final. The server executes a repetition.
         case released
-        /// The response is final; `nil` if the response can't be stored. Repetitions are then refused.
+        /// The response is final. The associated value is the response to store; `nil` if the response can't be stored. Without a stored
+        /// response, the server refuses repetitions.
         case finished(IdempotentResponse?)
     }
 }
@@ -270,17 +272,17 @@ extension IdempotencyKeys: CustomStringConvertible {
 struct IdempotencyMetrics: Sendable {
     /// The values of the dimension `outcome`.
     enum Outcome: String, CaseIterable {
-        /// The request was executed. If the store failed to finish the key, the request is also counted as `failed`.
+        /// The server executed the request. If the store failed to finish the key, the request also counts as `failed`.
         case executed
-        /// The request got the stored response.
+        /// The server sent the stored response.
         case replayed
-        /// The request was refused with 409, because the first request is still running in this process or in another one.
+        /// The server refused the request with 409, because the first request is still running in this process or in another one.
         case running
-        /// The request was refused with 422, because its key was used for another request.
+        /// The server refused the request with 422, because the client has used the key for another request.
         case reused
-        /// The request was refused with 409. The first request was executed, but its response is not stored.
+        /// The server refused the request with 409. It has executed the first request, but has not stored the response.
         case notKept = "not_kept"
-        /// The request was refused with 429, because the client has used its share of the store.
+        /// The server refused the request with 429, because the client has used its share of the store.
         case full
         /// The store failed to claim, finish or release a key. Failed retries are not counted.
         case failed

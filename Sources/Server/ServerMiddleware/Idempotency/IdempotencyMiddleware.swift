@@ -25,20 +25,20 @@ import StrictJSON
 /// and route. For example, a POST and a PUT with equal keys are two different requests.
 ///
 /// **Responses.** If the route throws or responds with 408, 429 or 5xx, the middleware releases the key, and the server executes a
-/// repetition. Any other response is final. The middleware stores a final response if its body has a known length of at most 64 KiB. It
-/// stores only header fields for which `IdempotentResponse.isSafe(_:)` returns `true`. Any other final response is sent only once, and
-/// repetitions get 409. The middleware encrypts the stored body with a key that depends on the client's idempotency key. If responses
-/// contain secrets, clients must therefore use idempotency keys that can't be guessed, such as random UUIDs.
+/// repetition. Any other response is final. The middleware stores a final response if its body has a known length of at most 64 KiB. Of the
+/// header fields, it stores those for which `IdempotentResponse.isSafe(_:)` returns `true`. If the middleware can't store a final response,
+/// the client gets it only once, and repetitions get 409. The middleware encrypts the stored body with a key that depends on the client's
+/// idempotency key. If responses contain secrets, clients must therefore use idempotency keys that can't be guessed, such as random UUIDs.
 ///
 /// **Crashes.** A process can be killed after it has done the work, but before it has finished the key. A repetition then gets 409 until
-/// the lease ends. Afterwards, the request is executed a second time. To prevent this, use ``Idempotency/IdempotentRequest/commit(_:)`` in
-/// the handler.
+/// the lease ends. Afterwards, the server executes the request a second time. To prevent this, use
+/// ``Idempotency/IdempotentRequest/commit(_:)`` in the handler.
 ///
-/// **Deadlines.** The deadline must be applied outside this middleware, as in a group of a ``ContractRouter``. A route that continues after
-/// its deadline then keeps its key, and a repetition gets the response of the route.
+/// **Deadlines.** Add this middleware inside the deadline, as in a group of a ``ContractRouter``. A route that continues after its deadline
+/// then keeps its key, and a repetition gets the response of the route.
 ///
-/// **Cost.** While a request with a key is processed, its body is in memory. If the response is stored, the response's body is also in
-/// memory. Each request with a key needs a claim in the store. An executed request also needs a second write.
+/// **Cost.** While the server processes a request with a key, the request's body is in memory. The response's body is also in memory if the
+/// middleware stores it. Each request with a key needs a claim in the store, and an executed request needs a second write.
 public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
     private let keys: IdempotencyKeys
     private let isRequired: Bool
@@ -48,11 +48,11 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
     /// Creates the middleware.
     /// - Parameters:
     ///   - keys: The keys, shared by all routes of the server.
-    ///   - isRequired: Whether a request without a key is refused with 400 `REQUEST_MALFORMED`. Safe methods never need a key.
+    ///   - isRequired: Whether the server refuses a request without a key with 400 `REQUEST_MALFORMED`. Safe methods never need a key.
     ///   - reader: The reader of request bodies, which limits their size and the time in which they must arrive.
     ///   - owner: A closure that returns the client to which the key of a request belongs: the account of an authorized request, otherwise
-    ///     the address. The closure is called only for requests with a valid key. If the closure throws, the error is rethrown, and the
-    ///     request is not executed.
+    ///     the address. The middleware calls the closure only for requests with a valid key. If the closure throws, the middleware rethrows
+    ///     the error and doesn't execute the request.
     public init(
         _ keys: IdempotencyKeys,
         isRequired: Bool = false,
@@ -91,8 +91,8 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
         } catch {
             await keys.settle(claim, with: .released, context.logger)
             guard error is LostIdempotencyKey else { throw error }
-            // A repetition has claimed the key in the meantime and does the work. This request is therefore refused, although it came
-            // first.
+            // The lease has ended, and a repetition has claimed the key and does the work. The server therefore refuses this request,
+            // although it came first.
             throw ContractError(.requestConflict, details: RepeatedRequestState.running.details, retryAfter: .seconds(1))
         }
         // The handler has finished the key in its transaction.
@@ -103,7 +103,7 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
         return try await settle(claim, with: response, context)
     }
 
-    /// Returns the key of a request; `nil` if the request has no key and needs none.
+    /// Returns the key of a request; `nil` if the request has no key and doesn't need one.
     private func key(of request: Request) throws -> IdempotencyKey? {
         let details: JSONObject = ["header": "Idempotency-Key"]
         do {
@@ -116,15 +116,15 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
     }
 
     /// Finishes or releases the key, depending on the response.
-    /// - Returns: The response, whose body is buffered if it is stored.
+    /// - Returns: The response to send. If the response is stored, its body is in memory.
     /// - Throws: Errors of the response's body.
     private func settle(_ claim: IdempotencyClaim, with response: Response, _ context: Context) async throws -> Response {
         guard IdempotentResponse.isFinal(response.status.code) else {
             await keys.settle(claim, with: .released, context.logger)
             return response
         }
-        // A body without a known length possibly never ends. The middleware therefore sends such a body without buffering it, and can't
-        // repeat it.
+        // A body without a known length may never end. The middleware therefore sends such a body without storing it, and repetitions can't
+        // get it.
         guard let length = response.body.contentLength, length <= IdempotentResponse.maximumBodySize else {
             await keys.settle(claim, with: .finished(nil), context.logger)
             return response
@@ -135,7 +135,8 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
             await keys.settle(claim, with: .finished(stored), context.logger)
             return response
         } catch {
-            // The work is done, although the response can't be sent. The key is finished, so that a repetition doesn't do the work again.
+            // The work is done, although the server can't send the response. The key is finished, so that a repetition doesn't do the work
+            // again.
             await keys.settle(claim, with: .finished(nil), context.logger)
             throw error
         }
@@ -148,7 +149,7 @@ extension RouterMethods {
     /// Use this method for authorized requests. The closure should return the account of the request.
     /// - Parameters:
     ///   - keys: The keys, shared by all routes of the server.
-    ///   - isRequired: Whether a request without a key is refused with 400 `REQUEST_MALFORMED`.
+    ///   - isRequired: Whether the server refuses a request without a key with 400 `REQUEST_MALFORMED`.
     ///   - reader: The reader of request bodies, which limits their size and the time in which they must arrive.
     ///   - owner: A closure that returns the client to which the key of a request belongs.
     public func idempotent(
@@ -165,10 +166,10 @@ extension RouterMethods where Context: RemoteAddressRequestContext {
     /// Returns a group of routes that execute a request with an `Idempotency-Key` once. The keys belong to the addresses of the clients.
     ///
     /// Use this method only for routes without authorized requests. A phone can change its network between two attempts. Its address then
-    /// changes, and its request is executed again.
+    /// changes, and the server executes its request again.
     /// - Parameters:
     ///   - keys: The keys, shared by all routes of the server.
-    ///   - isRequired: Whether a request without a key is refused with 400 `REQUEST_MALFORMED`.
+    ///   - isRequired: Whether the server refuses a request without a key with 400 `REQUEST_MALFORMED`.
     ///   - reader: The reader of request bodies, which limits their size and the time in which they must arrive.
     ///   - identity: The rule that determines the address of a client, including clients behind a proxy.
     public func idempotent(
@@ -197,7 +198,7 @@ extension Response {
         headers[.idempotencyReplayed] = "true"
     }
 
-    /// Creates a response from a response that is stored or will be stored.
+    /// Creates a response to send from a response for the store.
     init(_ stored: IdempotentResponse) {
         self.init(
             status: .init(code: stored.status),

@@ -2,8 +2,8 @@ public import Hummingbird
 public import Idempotency
 
 extension IdempotentRequest {
-    /// Does the work of a request and finishes its key in one transaction. The work is then done exactly once, even if the process is
-    /// killed.
+    /// Does the work of a request and finishes its key in one transaction. The server then does the work exactly once, even if its process
+    /// is killed.
     ///
     /// ```swift
     /// try await IdempotentRequest.commit { request in
@@ -26,14 +26,15 @@ extension IdempotentRequest {
     /// | before the commit | gets 409 until the lease ends, then is executed for the first time |
     /// | after the commit | gets the stored response |
     ///
-    /// If the route throws after the commit, a repetition also gets the stored response. The transaction stores the response whatever its
-    /// status is, even 429 or 5xx, which the middleware itself doesn't store. To refuse a request that the client can repeat later, throw
-    /// an error instead.
+    /// If the route throws after the commit, a repetition also gets the stored response. The transaction stores a response with any status,
+    /// even with 429 or 5xx, which the middleware itself doesn't store. To refuse a request that the client can repeat later, throw an
+    /// error instead.
     ///
     /// Effects outside the transaction, such as an email or a call of another server, can happen twice. The route must end within the lease
     /// of its ``IdempotencyKeys``. After the lease, another process can claim the key. The transaction then fails with
     /// `LostIdempotencyKey`. Don't catch this error, because the middleware responds to it with 409.
-    /// - Parameter transaction: The work. The argument is `nil` for a request without a key. If the work throws, it must roll back.
+    /// - Parameter transaction: A closure that does the work. Its argument is `nil` for a request without a key. If the closure throws, it
+    ///   must roll back the transaction.
     /// - Returns: The response that the closure returns, with its safe header fields.
     /// - Throws: The error of the closure. The middleware then treats the key as not finished.
     public static func commit(
@@ -50,8 +51,8 @@ extension IdempotentRequest {
 
     /// Does the work of a request whose response is known before the work.
     ///
-    /// If the store that writes the change is in the same database as the keys, it finishes the key in the transaction of the change. With
-    /// any other store, the middleware finishes the key after the route.
+    /// The store that writes the change finishes the key in the same transaction, if the change and the keys are in the same database.
+    /// Otherwise, the middleware finishes the key after the route.
     /// - Parameters:
     ///   - response: The response to the request and to its repetitions, if the work changes something.
     ///   - work: The work, with at most one change by a store that finishes keys.

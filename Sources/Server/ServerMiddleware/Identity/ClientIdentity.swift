@@ -8,19 +8,20 @@ public import HTTPTypes
 /// let client = identity.client(peer: IPAddress("10.0.0.7"), headers: request.headers)
 /// ```
 ///
-/// If the peer is not a trusted proxy, forwarding fields (`Forwarded`, `X-Forwarded-For`) are ignored. For a trusted proxy, these rules
-/// apply:
+/// If the peer is not a trusted proxy, the server ignores its forwarding fields (`Forwarded`, `X-Forwarded-For`). For a trusted proxy,
+/// these rules apply:
 ///
 /// - The client is the right-most hop that is not a trusted proxy. A hop is an address in a forwarding field.
 /// - If a hop is unreadable, hidden or unknown, the client is the proxy that reported it.
 /// - If all hops are trusted, the client is the left-most hop.
 /// - If `Forwarded` and `X-Forwarded-For` disagree, the client is the peer. A client has then sent one of the two fields, and the server
-///   can't know which one. All such clients share the identity of the peer, so a client gains only this one identity.
+///   can't know which one. All such clients share the identity of the peer, so a client can't get several identities in this way.
 ///
-/// Each trusted proxy must append an address to the field that it sends, as proxies do by default. A proxy must not only forward the field.
+/// Each trusted proxy must append the address from which it received the request, as proxies do by default. A proxy must not send the field
+/// unchanged.
 public struct ClientIdentity: Hashable, Sendable {
-    /// The proxies whose forwarding fields are trusted. A client with one of these addresses can pretend to have any address. Therefore,
-    /// list the addresses of proxies, and no networks that also contain clients.
+    /// The proxies whose forwarding fields the server trusts. A client with one of these addresses can pretend to have any address.
+    /// Therefore, list only the addresses of proxies, and no networks that also contain clients.
     public var trustedProxies: [IPRange]
     /// The number of leading bits of an IPv6 address that identify a client.
     public let ipv6Prefix: Int
@@ -45,8 +46,8 @@ public struct ClientIdentity: Hashable, Sendable {
     ///   - peer: The other end of the connection; `nil` if the peer has no address, as on a local socket.
     ///   - headers: The request's header fields.
     /// - Returns: The client; ``ClientAddress/unknown`` if there is no peer address.
-    /// - Complexity: O(length of the two fields · number of proxies). At most 32 hops are read. If the peer isn't trusted, O(number of
-    ///   proxies).
+    /// - Complexity: O(length of the two fields · number of proxies). The method reads at most 32 hops. If the peer isn't trusted, O(number
+    ///   of proxies).
     public func client(peer: IPAddress?, headers: HTTPFields) -> ClientAddress {
         guard let peer else { return .unknown }
         guard trusts(peer) else { return folded(peer) }
@@ -57,7 +58,8 @@ public struct ClientIdentity: Hashable, Sendable {
         return claim
     }
 
-    /// Returns the first address in the chain, read from the peer, that is not a trusted proxy.
+    /// Follows the hops from the peer, and returns the first address that is not a trusted proxy. If a hop is unreadable, or if all hops
+    /// are trusted, the method returns the last address that it has reached.
     private func client(behind peer: IPAddress, _ chain: ForwardingChain) -> IPAddress {
         var client = peer
         for hop in chain.hops {
@@ -70,7 +72,7 @@ public struct ClientIdentity: Hashable, Sendable {
     /// Returns whether an address belongs to a trusted proxy.
     private func trusts(_ address: IPAddress) -> Bool { trustedProxies.contains { $0.contains(address) } }
 
-    /// Returns the client identity that belongs to an address.
+    /// Returns the identity of the client that uses an address.
     private func folded(_ address: IPAddress) -> ClientAddress { ClientAddress(address, ipv6Prefix: ipv6Prefix) }
 }
 
@@ -95,7 +97,7 @@ public struct ClientAddress: Hashable, Sendable {
 
     /// Creates the identity of an address.
     /// - Parameters:
-    ///   - address: The address.
+    ///   - address: The address that the client uses.
     ///   - ipv6Prefix: The number of leading bits of an IPv6 address that identify a client.
     /// - Precondition: `ipv6Prefix` is from 1 to 128.
     public init(_ address: IPAddress, ipv6Prefix: Int = 64) {
@@ -115,9 +117,8 @@ public struct ClientAddress: Hashable, Sendable {
         return nil
     }
 
-    /// The network of the client, such as `198.51.100.0/24` or `2001:db8:7::/48`; `nil` for a client without an address.
-    ///
-    /// Account owners can recognize the network. The network discloses less than an address.
+    /// The network of the client, such as `198.51.100.0/24` or `2001:db8:7::/48`; `nil` for a client without an address. Account owners can
+    /// recognize the network, which discloses less than an address.
     public var network: String? {
         guard let address else { return nil }
         if address.version == .v4 {

@@ -3,8 +3,8 @@ import HTTPTypes
 /// The hops that proxies recorded for a request, nearest first.
 ///
 /// A client can write any text into the header, and each proxy appends the address from which it received the request. Only the end of the
-/// header is reliable, because trusted proxies wrote it. The hops are therefore read from the end. An unreadable entry counts as a hop and
-/// is never skipped.
+/// header is reliable, because trusted proxies wrote it. Therefore, the type reads the hops from the end. An unreadable entry counts as a
+/// hop.
 struct ForwardingChain {
     /// The largest number of hops that are read.
     static let maximumHops = 32
@@ -18,7 +18,7 @@ struct ForwardingChain {
         for line in lines.reversed() {
             for item in Array(line.utf8).split(separator: UInt8(ascii: ",")).reversed() {
                 let item = item.trimmingBlanks
-                // Empty list elements are ignored (RFC 9110 §5.6.1.2).
+                // Skip empty list elements (RFC 9110 §5.6.1.2).
                 guard !item.isEmpty else { continue }
                 guard hops.count < Self.maximumHops else { break }
                 hops.append(ForwardedHop(node: item))
@@ -27,8 +27,8 @@ struct ForwardingChain {
         self.hops = hops
     }
 
-    /// Reads `Forwarded` (RFC 7239), in any number of lines. A line with invalid syntax counts as one unreadable hop. For example, if a
-    /// quote is not closed, the parser can't find the part that the nearest proxy added.
+    /// Reads `Forwarded` (RFC 7239), in any number of lines. A line with invalid syntax counts as one unreadable hop. The reason is that
+    /// the parser can't always find the part that the nearest proxy added, for example after a quote that is not closed.
     init(forwarded lines: [String]) {
         var hops: [ForwardedHop] = []
         for line in lines.reversed() where hops.count < Self.maximumHops {
@@ -39,7 +39,8 @@ struct ForwardingChain {
     }
 }
 
-/// Parses one line of `Forwarded`: comma-separated elements of semicolon-separated pairs. Only `for` is used.
+/// Parses one line of `Forwarded`: comma-separated elements of semicolon-separated pairs. The reader uses only the pair `for` of each
+/// element.
 private struct ForwardedReader {
     var bytes: ArraySlice<UInt8>
 
@@ -103,7 +104,7 @@ private struct ForwardedReader {
         return token
     }
 
-    /// Consumes a character if it is the next character.
+    /// Removes a character if it is the next one, and returns whether it was.
     private mutating func take(_ character: Unicode.Scalar) -> Bool {
         guard bytes.first == UInt8(ascii: character) else { return false }
         bytes = bytes.dropFirst()
@@ -159,7 +160,7 @@ enum ForwardedHop: Hashable {
 
     private static func address(zoned bytes: ArraySlice<UInt8>) -> IPAddress? {
         guard let percent = bytes.firstIndex(of: UInt8(ascii: "%")) else { return IPAddress(bytes: bytes) }
-        // Only IPv6 addresses have zones (RFC 4007 §11). Mapped IPv4 addresses have no zones.
+        // Only IPv6 addresses have zones (RFC 4007 §11). A mapped IPv4 address has no zone.
         guard percent + 1 < bytes.endIndex, let address = IPAddress(bytes: bytes[..<percent]), address.version == .v6 else {
             return nil
         }

@@ -14,7 +14,7 @@ public struct IPAddress: Hashable, Sendable {
         var bitWidth: Int { self == .v4 ? 32 : 128 }
     }
 
-    /// The version.
+    /// The version of the address. It is never `v6` for a mapped IPv4 address.
     public let version: Version
     /// The bits of the address. An IPv4 address uses the lowest 32 bits.
     public let bits: UInt128
@@ -30,11 +30,11 @@ public struct IPAddress: Hashable, Sendable {
         (version, self.bits) = isMapped ? (.v4, bits & 0xFFFF_FFFF) : (.v6, bits)
     }
 
-    /// Parses an address without port, zone and brackets.
+    /// Parses an address without a port, a zone and brackets.
     ///
-    /// An IPv4 address has four decimal numbers without leading zeros, because some parsers read numbers with leading zeros as octal. An
-    /// IPv6 address can have any spelling of RFC 4291 §2.2.
-    /// - Parameter text: The address.
+    /// An IPv4 address must have four decimal numbers without leading zeros, because some parsers read numbers with leading zeros as octal.
+    /// An IPv6 address can have any spelling of RFC 4291 §2.2.
+    /// - Parameter text: The address, such as `192.0.2.7` or `2001:db8::7`.
     /// - Returns: The address; `nil` for any other text.
     /// - Complexity: O(length). At most 45 bytes are read.
     public init?(_ text: some StringProtocol) {

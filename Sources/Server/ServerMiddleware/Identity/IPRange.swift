@@ -1,15 +1,15 @@
 /// A range of IP addresses with a common prefix, such as `10.0.0.0/8` (CIDR, RFC 4632 and RFC 4291 §2.3). ``ClientIdentity`` uses ranges
 /// for trusted proxies.
 public struct IPRange: Hashable, Sendable {
-    /// The lowest address.
+    /// The lowest address of the range.
     public let base: IPAddress
     /// The number of leading bits that all addresses share.
     public let prefixLength: Int
 
     /// Parses a range, such as `10.0.0.0/8`, or a single address.
-    /// - Parameter text: The range, such as `10.0.0.0/8`, `2001:db8::/32` or `192.0.2.7`. Bits after the prefix must be zero. This rule
-    ///   detects most typing errors.
-    /// - Throws: ``Refusal`` with a description for the author of the text. The range of all addresses is also refused.
+    /// - Parameter text: The range, such as `10.0.0.0/8`, `2001:db8::/32` or `192.0.2.7`. Bits after the prefix must be zero, because other
+    ///   bits are usually typing errors.
+    /// - Throws: ``Refusal`` with a description for the author of the text. The initializer also refuses the range of all addresses.
     public init(_ text: String) throws(Refusal) {
         let halves = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = halves.first, let address = IPAddress(first) else {

@@ -5,15 +5,15 @@ import Timekeeping
 
 /// Prevents one network from using up a limit that all clients share.
 ///
-/// A flood from one network can use up the quota of a shared limit, which would then refuse the requests of all clients. Each network (a
-/// /48 or a /24) therefore has a fair share of the quota; see `FairShare`. If only the shared limit refuses a request, and the client's
-/// network has used less than its fair share, the request is still admitted. All other limits of the request still apply.
+/// A flood from one network can use up the quota of a shared limit, and the limit would then refuse the requests of all clients. Each
+/// network (a /48 or a /24) therefore has a fair share of the quota; see `FairShare`. A request is still admitted if only the shared limit
+/// refuses it, and if the client's network has used less than its fair share. All other limits of the request still apply.
 ///
 /// The number of admissions can therefore exceed the shared limit. Use fair shares only if an admitted request just adds an item to a
 /// queue, and the worker of the queue limits the rate of the work.
 ///
-/// The table is in memory and is empty after a restart. After a restart, each network has its full fair share again, even if the store has
-/// kept the usage of the shared limit. Several tasks can use the table at the same time.
+/// The counted admissions are in memory and are lost at a restart. Each network then has its full fair share again, even if the store has
+/// kept the usage of the shared limit. Several tasks can use the object at the same time.
 public final class FairShares: Sendable {
     private let policy: String
     private let shares: Mutex<FairShare>
@@ -21,7 +21,7 @@ public final class FairShares: Sendable {
     private let clock: MonotonicClock
     private let admissions: Counter
 
-    /// Creates an empty table.
+    /// Creates an object without admissions.
     /// - Parameters:
     ///   - policy: The name of the shared limit's policy. All requests claim this policy under one key.
     ///   - capacity: The largest number of admissions in memory, at 40 to 90 bytes each.
@@ -39,13 +39,13 @@ public final class FairShares: Sendable {
         admissions = Counter(label: "rate_limit_fair_share", dimensions: [("policy", policy)], factory: metrics)
     }
 
-    /// Decides about a request of a client.
+    /// Admits or refuses a request by its limits and by the fair share of the client's network.
     /// - Parameters:
     ///   - claims: The claims of the request.
-    ///   - client: The client.
-    ///   - store: The store of the limits.
-    /// - Returns: The decision and its claims. If the fair share admitted the request, the claims don't include the claim of the shared
-    ///   limit.
+    ///   - client: The client that sent the request.
+    ///   - store: The store that counts the limits.
+    /// - Returns: The decision, and the claims on which it is based. If the fair share admitted the request, the claims don't include the
+    ///   claim of the shared limit.
     /// - Throws: The error of the store.
     func decide(
         _ claims: [RateLimitClaim],

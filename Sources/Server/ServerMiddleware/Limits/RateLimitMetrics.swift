@@ -4,8 +4,8 @@ import Synchronization
 
 /// The counters of the rate limits, by policy. No counter contains the name or address of a client.
 ///
-/// - `rate_limit_decisions`, by `decision`: `allowed`, `refused`, or `shadow_refused`. A `shadow_refused` request is one that the policy
-///   would refuse if the policy were enforced. A refused request counts once for each policy that refuses it.
+/// - `rate_limit_decisions`, by `decision`: `allowed`, `refused`, or `shadow_refused`. A request counts as `shadow_refused` if the policy
+///   is in shadow mode and would have refused the request. A refused request counts once for each policy that refuses it.
 /// - `rate_limit_near`: admissions that left a tenth of the burst or less.
 /// - `rate_limit_refunds`: admissions whose units were refunded, because the counted event did not happen.
 /// - `rate_limit_store_errors`: requests for which the store failed to decide.
@@ -44,7 +44,7 @@ struct RateLimitMetrics: Sendable {
         self.factory = factory
     }
 
-    /// Counts a decision.
+    /// Counts a decision for each policy of the claims.
     func decided(_ claims: [RateLimitClaim], _ response: RateLimitResult) {
         for limit in response.limits {
             let policy = limit.policy
@@ -59,13 +59,14 @@ struct RateLimitMetrics: Sendable {
             }
         }
         if let policy = response.refusal?.policy, !response.limits.contains(where: { $0.policy.name == policy.name }) {
-            // The limit of a network refused the request. The results don't contain such limits, because responses don't report them.
+            // The limit of the client's network refused the request. The results don't contain such limits, because responses don't report
+            // them.
             counters(of: policy.name).refused.increment()
         }
         if let refusal = response.shadowRefusal { counters(of: refusal.policy.name).shadowRefused.increment() }
     }
 
-    /// Counts refunds of claims.
+    /// Counts a refund for the policy of each claim.
     func refunded(_ claims: [RateLimitClaim]) {
         for claim in claims { counters(of: claim.policy).refunds.increment() }
     }
@@ -75,7 +76,7 @@ struct RateLimitMetrics: Sendable {
         for claim in claims { counters(of: claim.policy).storeErrors.increment() }
     }
 
-    /// Returns the counters of a policy.
+    /// Returns the counters of a policy, and creates them at the first call.
     private func counters(of policy: String) -> Counters {
         counters.byPolicy.withLock { counters in
             if let known = counters[policy] { return known }

@@ -17,7 +17,7 @@ import RateLimiting
 public struct RateLimitMiddleware<Context: LimitedRequestContext>: RouterMiddleware {
     /// The time at which the limits decide about a request.
     public enum Moment: Hashable, Sendable {
-        /// Before the route. The body of a refused request is never read.
+        /// Before the route. The server never reads the body of a refused request.
         case atOnce
         /// When the route calls `RateLimits.admit(_:in:refusing:)`. The route can then also count the request under keys from its body,
         /// such as an email address. If the route fails before this call, no policy counts the request, and the response reports the
@@ -31,7 +31,7 @@ public struct RateLimitMiddleware<Context: LimitedRequestContext>: RouterMiddlew
 
     /// Creates the middleware.
     /// - Parameters:
-    ///   - limits: The limits that decide.
+    ///   - limits: The rate limits of the server, which decide about each request.
     ///   - sources: The policies that limit the requests. Each ``RateLimitSource`` has the name of a policy and a rule that returns the key
     ///     under which the policy counts a request, such as the address of the client.
     ///   - moment: The time at which the limits decide about a request.
@@ -41,7 +41,7 @@ public struct RateLimitMiddleware<Context: LimitedRequestContext>: RouterMiddlew
 
     /// Creates the middleware with its policies as arguments.
     /// - Parameters:
-    ///   - limits: The limits that decide.
+    ///   - limits: The rate limits of the server, which decide about each request.
     ///   - sources: The policies that limit the requests. Each ``RateLimitSource`` has the name of a policy and a rule that returns the key
     ///     under which the policy counts a request, such as the address of the client.
     ///   - moment: The time at which the limits decide about a request.
@@ -74,7 +74,7 @@ public struct RateLimitMiddleware<Context: LimitedRequestContext>: RouterMiddlew
 /// Adds the state of the request's limits to every response: `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-10).
 ///
 /// Add this middleware outside of ``ContractErrorMiddleware``, so that error responses also get the fields. The fields omit policies whose
-/// rule has `isVisible: false`. If a request has no limits, its response is unchanged.
+/// `RateLimitRule` has `isVisible: false`. If a request has no limits, its response is unchanged.
 public struct RateLimitFieldsMiddleware<Context: LimitedRequestContext>: RouterMiddleware {
     /// Creates the middleware.
     public init() {}

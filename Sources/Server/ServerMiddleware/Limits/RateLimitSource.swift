@@ -9,14 +9,14 @@ public import RateLimiting
 /// RateLimitMiddleware(limits, .client("search-ip"), .everybody("search-global"))
 /// ```
 ///
-/// Use ``client(_:cost:)`` for requests without an account, ``key(_:cost:_:)`` for requests with an account, and ``everybody(_:cost:)`` to
-/// protect a shared resource. Each name must be the name of a policy in the ``RateLimits`` of the middleware. An unknown name is a
-/// programming error and ends the process.
+/// Use ``client(_:cost:)`` for requests without an account, and ``key(_:cost:_:)`` for requests with an account. Use ``everybody(_:cost:)``
+/// to protect a resource that all clients share. Each name must be the name of a policy in the ``RateLimits`` of the middleware. An unknown
+/// name is a programming error and ends the process.
 public struct RateLimitSource<Context: LimitedRequestContext>: Sendable {
     let claim: @Sendable (Request, Context, RateLimits) async throws -> RateLimitClaim?
 
-    /// Counts requests by the address of the client. If the policy's rule also has limits for networks, the requests also count for the
-    /// client's networks.
+    /// Counts requests by the address of the client. If the policy's rule also has limits for networks, the requests also count under these
+    /// limits.
     /// - Parameters:
     ///   - policy: The name of the policy.
     ///   - cost: The units that a request consumes; `nil` uses the cost of the policy.
@@ -72,8 +72,8 @@ extension ClientAddress: PartitionKey {
 
     /// The networks of the client: /56 and /48 of an IPv6 address, /24 of an IPv4 address; `nil` for a client without an address.
     ///
-    /// The prefix that identifies a client can be shorter than the prefix of a network, for example 48 bits for the /56 network. The
-    /// network is then the same as the client.
+    /// The prefix that identifies a client can be shorter than the prefix of the near network. For example, the client can have 48 bits and
+    /// the near network 56 bits. The network is then the same as the client.
     public var networks: ClientNetworks? {
         guard let address else { return nil }
         if address.version == .v4 {

@@ -11,12 +11,13 @@ public import RateLimiting
 /// let limits = RateLimits([RateLimitRule(.requests(20, per: .seconds(60), name: "search-ip"))])
 /// ```
 ///
-/// Routes and ``RateLimitMiddleware`` claim units of policies by name. A request costs one or more units, and the store counts the units.
-/// The default store is in memory. `SQLiteRateLimitStore` keeps the counts over a restart, and `ValkeyRateLimitStore` also shares the
-/// counts between servers. Create one value per server. Several tasks can use the value at the same time.
+/// Routes and ``RateLimitMiddleware`` claim units of policies by the names of the policies. A request costs one or more units, and the
+/// store counts the units. The default store is in memory. `SQLiteRateLimitStore` keeps the counts over a restart, and
+/// `ValkeyRateLimitStore` also shares the counts between servers. Create one value per server. Several tasks can use the value at the same
+/// time.
 ///
 /// The metrics are the counters `rate_limit_decisions`, `rate_limit_near`, `rate_limit_refunds` and `rate_limit_store_errors`, with a label
-/// for the policy. For each policy, at most one refusal per second is logged.
+/// for the policy. For each policy, the limits log at most one refusal per second.
 public final class RateLimits: Sendable {
     fileprivate let store: any RateLimitStore
     private let identity: ClientIdentity
@@ -24,7 +25,7 @@ public final class RateLimits: Sendable {
     private let log: RefusalLog
     private let hint = ProxyHint()
 
-    /// Creates limits that a store counts.
+    /// Creates rate limits whose usage is counted by a store.
     /// - Parameters:
     ///   - store: The store that counts the requests.
     ///   - identity: The rule that determines the client of a request.
@@ -36,7 +37,7 @@ public final class RateLimits: Sendable {
         log = RefusalLog(clock: ContinuousClock())
     }
 
-    /// Creates limits that are counted in memory.
+    /// Creates rate limits whose usage is counted in memory.
     /// - Precondition: There is at least one rule, and the names of the policies are unique.
     public convenience init(
         _ rules: [RateLimitRule],
@@ -46,10 +47,10 @@ public final class RateLimits: Sendable {
         self.init(store: JointRateLimiter(rules, clock: ContinuousClock()), identity: identity, metrics: metrics)
     }
 
-    /// Returns the client of a request, as a key for claims. If a trusted proxy seems to be missing in the configuration, the method logs
-    /// this once.
+    /// Returns the client of a request, as a key for claims. If the request seems to come through a proxy that isn't configured as trusted,
+    /// the method logs a hint. It logs the hint only once.
     /// - Parameters:
-    ///   - request: The request.
+    ///   - request: The request, whose forwarding fields can contain the address of the client.
     ///   - context: The context, which has the address of the connection's peer.
     /// - Complexity: O(number of trusted proxies) if the peer isn't a trusted proxy.
     public func client(of request: Request, in context: some LimitedRequestContext) -> ClientAddress {
@@ -58,8 +59,8 @@ public final class RateLimits: Sendable {
         return identity.client(peer: peer, headers: request.headers)
     }
 
-    /// Decides about a request. The given claims and the claims of the middleware are decided together: the store counts either all claims
-    /// or none. A claim is a policy with a key and a number of units.
+    /// Admits or refuses a request. The store decides about the given claims and the claims of ``RateLimitMiddleware`` together: it counts
+    /// either all claims or none. A claim consists of a policy, a key and a number of units.
     ///
     /// ``RateLimitFieldsMiddleware`` adds the state of the visible policies to the response, whether the request is admitted or refused.
     /// - Parameters:
@@ -67,9 +68,9 @@ public final class RateLimits: Sendable {
     ///   - context: The request's context.
     ///   - shares: The fair shares of a limit that all clients share, and the client of the request; `nil` applies no fair shares.
     ///   - error: Returns the error of a refusal. Its arguments are the policy that refuses, and the delay.
-    /// - Returns: The admission. Use the admission to refund the charge, or to commit the charge together with the work of the request.
-    /// - Throws: The error that `error` returns if a limit refuses the request. No policy then counts the request. The default is
-    ///   ``ContractError`` with the code `RATE_LIMIT_EXCEEDED` and the longest delay. If the store fails, the method throws
+    /// - Returns: The admission. With it, you can refund the units, or store the work of the request and its used units in one transaction.
+    /// - Throws: The error that `error` returns if a limit refuses the request. No policy then counts the request. By default, this error
+    ///   is a ``ContractError`` with the code `RATE_LIMIT_EXCEEDED` and the longest delay. If the store fails, the method throws a
     ///   ``ContractError`` with the code `SERVER_SERVICE_UNAVAILABLE`.
     @discardableResult
     public func admit(
@@ -98,16 +99,16 @@ public final class RateLimits: Sendable {
             return RateLimitAdmission(limits: self, claims: claims, charge: result.charge, request: context.limits)
         }
         log.note(refusal, isShadow: false, context.logger)
-        // If the cost exceeds the quota, no delay helps. The response then contains the full window as its delay.
+        // If the cost exceeds the quota, a retry never succeeds. The response then contains the full window as its delay.
         let wait = refusal.retryAfter ?? refusal.policy.window
         throw error(refusal.policy, wait)
     }
 
-    /// The memory that the limits use; `nil` if the store doesn't limit its memory.
+    /// The memory that the counts use; `nil` if the store counts outside this process.
     public var usage: RateLimitUsage? { store.usage }
 
-    /// Replaces the policy, mode or visibility of the rule with the same policy name. Usage stays counted, so clients don't get a new
-    /// burst.
+    /// Replaces the policy, mode or visibility of the rule with the same policy name. Earlier requests stay counted, so clients don't get a
+    /// new burst.
     /// - Parameter rule: The new rule. A rule with that name must exist.
     /// - Throws: The error of the store.
     public func change(to rule: RateLimitRule) async throws {
@@ -126,7 +127,7 @@ public final class RateLimits: Sendable {
 }
 
 extension ContractError {
-    /// Returns the error of a request that a limit refuses, with the standard text.
+    /// Returns the error for a request that a limit refuses, with the standard text.
     /// - Parameters:
     ///   - policy: The policy that refuses the request. The standard text doesn't contain it.
     ///   - wait: The delay after which a retry can succeed.
@@ -134,16 +135,17 @@ extension ContractError {
         limited(wait: wait)
     }
 
-    /// Returns the error of a request that is refused until a delay has passed, with the standard text.
+    /// Returns the error for a request that is refused until a delay has passed, with the standard text.
     static func limited(wait: Duration) -> ContractError {
         ContractError(.rateLimitExceeded, message: ContractText.limited(wait: wait), retryAfter: wait)
     }
 }
 
-/// An admitted request.
+/// The result of an admitted request.
 ///
-/// If the counted event did not happen, return the units with ``refund(_:)``. To store the work of the request and its used units in one
-/// transaction, use ``committing(_:)``. After a crash, the database then has both or none. If you need neither method, discard the value.
+/// Sometimes, the event that the units count does not happen, for example if no email was sent. In this case, return the units with
+/// ``refund(_:)``. To store the work of the request and its used units in one transaction, use ``committing(_:)``. After a crash, the
+/// database then has both or none. If you need neither method, discard the value.
 public struct RateLimitAdmission: Sendable {
     fileprivate let limits: RateLimits
     fileprivate let claims: [RateLimitClaim]
@@ -158,10 +160,11 @@ public struct RateLimitAdmission: Sendable {
         try await CommittedUsage.$current.withValue({ limits.store.consumedQuota(of: claims) }, operation: work)
     }
 
-    /// Refunds the units of the given policies, because the counted event did not happen. The response reports the limits after the refund.
+    /// Refunds the units of the given policies, because the event that the units count did not happen. The response reports the limits
+    /// after the refund.
     ///
-    /// Only claims that are `RateLimitClaim.isRefundable` are refunded. Each claim is refunded once, so a second call does nothing. If the
-    /// store fails, the units stay counted.
+    /// The method refunds only claims that are `RateLimitClaim.isRefundable`. It refunds each claim only once, so a second call does
+    /// nothing. If the store fails, the units stay counted.
     /// - Parameter policies: The names of the policies. The units of other policies stay counted.
     public func refund(_ policies: String...) async {
         guard let charge else { return }

@@ -3,10 +3,10 @@ import RateLimiting
 import Synchronization
 import Timekeeping
 
-/// Logs refusals. For each policy, it logs at most one line per second, so that a flood of requests doesn't flood the log. The next line of
+/// Logs refusals. For each policy, it logs at most one line per second, so that many refused requests don't fill the log. The next line of
 /// a policy contains the number of refusals that were not logged. No line contains the name or address of a client.
 struct RefusalLog: Sendable {
-    /// The earliest time of the next line of a policy, and the number of refusals since the last line.
+    /// The earliest time at which the next line of a policy can be logged, and the number of refusals since the last line.
     private struct State {
         var next: Duration = .zero
         var unreported = 0
@@ -51,7 +51,8 @@ struct RefusalLog: Sendable {
 final class ProxyHint: Sendable {
     private let isGiven = Atomic(false)
 
-    /// Logs the hint if it is due and was not logged before.
+    /// Logs the hint if it was not logged before.
+    /// - Parameter isDue: Whether the request seems to come through a proxy that isn't trusted.
     func give(if isDue: Bool, _ logger: Logger) {
         guard isDue, !isGiven.load(ordering: .relaxed), !isGiven.exchange(true, ordering: .relaxed) else { return }
         logger.notice("X-Forwarded-For ignored: no proxy is trusted, and limits count by the connection's address")

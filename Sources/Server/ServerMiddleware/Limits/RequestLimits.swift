@@ -5,11 +5,10 @@ import Synchronization
 /// The state of the limits of one request. ``RateLimitMiddleware`` writes the state, and ``RateLimitFieldsMiddleware`` reads the state for
 /// the response fields.
 ///
-/// The context of each request has its own `RequestLimits`; see ``LimitedRequestContext``. An app only creates the object, and never
-/// changes it.
+/// The context of each request has its own `RequestLimits`; see ``LimitedRequestContext``. An app only creates the object.
 public final class RequestLimits: Sendable {
     private struct State {
-        /// The claims that the middleware added, and that the route decides later.
+        /// The claims that the middleware added, and about which the route decides later.
         var pending: [(limits: RateLimits, claims: [RateLimitClaim])] = []
         var limits: [RateLimitResult.Limit] = []
     }
@@ -19,7 +18,7 @@ public final class RequestLimits: Sendable {
     /// Creates the state of a request without decisions.
     public init() {}
 
-    /// Adds claims that the route decides later.
+    /// Adds claims about which the route decides later.
     func expect(_ claims: [RateLimitClaim], by limits: RateLimits) {
         state.withLock { $0.pending.append((limits, claims)) }
     }
@@ -43,13 +42,13 @@ public final class RequestLimits: Sendable {
         }
     }
 
-    /// The state of the limits; `nil` if a claim has not been decided.
+    /// The state of the limits; `nil` if there was no decision about some of the claims.
     var known: RateLimitResult? {
         state.withLock { $0.pending.isEmpty ? RateLimitResult(limits: $0.limits) : nil }
     }
 
-    /// Returns the state of the limits. If the route fails early, some claims are never decided. For these claims, the method reads the
-    /// current state from the store.
+    /// Returns the state of the limits. If the route fails early, there is no decision about some of the claims. For these claims, the
+    /// method reads the current state from the store.
     func result() async -> RateLimitResult {
         let pending = state.withLock { state in
             defer { state.pending = [] }

@@ -4,9 +4,9 @@ public import Hummingbird
 import Logging
 import Observability
 
-/// Converts all errors that inner layers throw to responses with a code, a text and a body in a standard format (see ``ContractError``).
-/// These are errors of routes, errors of the framework (unknown path, wrong method, body too large), and internal errors. The cause of an
-/// internal error is logged and not sent.
+/// Converts each error that a route or an inner middleware throws to a response with a code, a text and a body in a standard format (see
+/// ``ContractError``). The errors include errors of the framework (unknown path, wrong method, body too large) and internal errors. The
+/// middleware logs the cause of an internal error, but the response doesn't contain it.
 ///
 /// ``ContractRouter`` and ``ContractGroup`` already contain this middleware. Add it to a plain `Router` inside of ``RequestIDMiddleware``
 /// and ``RateLimitFieldsMiddleware``.
@@ -19,13 +19,14 @@ public struct ContractErrorMiddleware<Context: RequestContext>: RouterMiddleware
     /// Creates the middleware.
     /// - Parameters:
     ///   - renderer: Renders errors as responses.
-    ///   - routes: The methods of each path. With this index, a request with a wrong method gets 405 instead of 404.
+    ///   - routes: An index of the methods of each path. With the index, a request with a wrong method gets 405 instead of 404.
     public init(renderer: ContractErrorRenderer = ContractErrorRenderer(), routes: RouteIndex? = nil) {
         self.renderer = renderer
         self.routes = routes
     }
 
-    /// Calls the next handler and converts the error that it throws. An internal error is logged as `Request failed` with its cause.
+    /// Calls the next handler and converts the error that it throws. The middleware logs an internal error with its cause as `Request
+    /// failed`.
     public func handle(
         _ request: Request,
         context: Context,
@@ -67,7 +68,8 @@ public struct ErrorFormMiddleware<Context: RequestContext>: RouterMiddleware {
         self.form = form
     }
 
-    /// Passes the request on, and sets the format of an error that it throws. A format that was set closer to the route stays.
+    /// Passes the request on. If the route throws an error without a format, the middleware sets the format of the group. An inner
+    /// middleware can already have set a format, and this format stays.
     /// - Throws: ``ContractError`` for every error of the route.
     public func handle(
         _ request: Request,
@@ -78,7 +80,7 @@ public struct ErrorFormMiddleware<Context: RequestContext>: RouterMiddleware {
             return try await next(request, context)
         } catch {
             var error = ContractError(thrown: error, respondingTo: request, context: context)
-            // Middleware closer to the route takes precedence.
+            // A format that the route or an inner middleware has chosen takes precedence.
             error.form = error.form ?? form
             throw error
         }

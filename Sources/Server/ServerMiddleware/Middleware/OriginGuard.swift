@@ -23,7 +23,7 @@ public struct OriginGuard: Sendable {
     private let isOwn: @Sendable (String) -> Bool
 
     /// Creates a guard.
-    /// - Parameter isOwn: Whether an origin, such as `https://example.com`, belongs to this site.
+    /// - Parameter isOwn: A closure that returns whether an origin, such as `https://example.com`, belongs to this site.
     public init(isOwn: @escaping @Sendable (String) -> Bool) {
         self.isOwn = isOwn
     }

@@ -36,8 +36,8 @@ public struct RequestIDMiddleware<Context: RequestContext>: RouterMiddleware {
         return response
     }
 
-    /// Returns whether an id has only letters, digits and `._-`, and at most 64 characters. Any other id is replaced, because clients could
-    /// otherwise forge log lines or send ids of any size.
+    /// Returns whether an id has only letters, digits and `._-`, and at most 64 characters. The middleware replaces any other id.
+    /// Otherwise, clients could forge log lines or send ids of any size.
     private static func isSane(_ id: String) -> Bool {
         (1...64).contains(id.utf8.count)
             && id.utf8.allSatisfy { byte in
@@ -50,8 +50,8 @@ public struct RequestIDMiddleware<Context: RequestContext>: RouterMiddleware {
 }
 
 extension RequestContext {
-    /// The id of the request. If the logger stores no metadata, the result is a new id. Hummingbird's property `id` would trap in this
-    /// case.
+    /// The id of the request. If the logger stores no metadata, the value is a new id. In this case, Hummingbird's property `id` would end
+    /// the process.
     package var requestID: String { logger[metadataKey: Logger.requestIDKey].map { "\($0)" } ?? NewRequestID.make() }
 }
 
@@ -77,7 +77,7 @@ package enum NewRequestID {
 }
 
 extension UnsafeMutableBufferPointer<UInt8> {
-    /// Writes the last digits of a number in lowercase hexadecimal.
+    /// Writes the lowest digits of a number in lowercase hexadecimal.
     func write(_ number: UInt64, digits: Int, at start: Int) {
         var rest = number
         for place in (start..<start + digits).reversed() {
@@ -91,7 +91,7 @@ extension UnsafeMutableBufferPointer<UInt8> {
 /// Creates numbers that differ within a process and between processes.
 ///
 /// The numbers combine a counter with random numbers of the process. They are not secret and can be guessed. Each request needs several
-/// numbers, so their creation must be fast and needs no system call.
+/// numbers, so the method uses no system call.
 enum UniqueNumbers {
     /// The random numbers of the process.
     private static let seeds = (UInt64.random(in: 0 ... .max), UInt64.random(in: 0 ... .max))

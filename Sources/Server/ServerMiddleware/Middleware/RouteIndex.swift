@@ -22,7 +22,7 @@ public final class RouteIndex: Sendable {
         self.isCaseInsensitive = isCaseInsensitive
     }
 
-    /// Adds the routes of a router. Replaces the routes that were added before. A path with GET also has HEAD.
+    /// Sets the index to the routes of a router, and drops earlier routes. A path with GET also has HEAD.
     public func fill<Context: RequestContext>(from router: Router<Context>) {
         var found: [String: Entry] = [:]
         for route in router.routes {
@@ -32,8 +32,8 @@ public final class RouteIndex: Sendable {
         entries.withLock { $0 = Array(found.values) }
     }
 
-    /// Returns the methods of a path. ``ContractErrorMiddleware`` calls this method only if the router found no route, so the cost doesn't
-    /// matter for other requests.
+    /// Returns the methods of a path. ``ContractErrorMiddleware`` calls this method only if the router found no route, so other requests
+    /// don't become slower.
     /// - Parameter path: The path of a request.
     /// - Returns: The methods; `nil` if no route has the path.
     /// - Complexity: O(number of paths).
@@ -43,7 +43,7 @@ public final class RouteIndex: Sendable {
         return matching.isEmpty ? nil : matching.reduce(into: []) { $0.formUnion($1.methods) }
     }
 
-    /// Matches a path like the router: `**` matches one or more segments.
+    /// Returns whether a path matches the pattern of a route, by the rules of the router: `**` matches one or more segments.
     private static func matches(_ segments: ArraySlice<Substring>, _ pattern: Slice<RouterPath>) -> Bool {
         guard let expected = pattern.first else { return segments.isEmpty }
         guard let segment = segments.first else { return false }

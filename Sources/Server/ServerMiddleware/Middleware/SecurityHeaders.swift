@@ -7,15 +7,14 @@ public import Hummingbird
 /// ``SecurityHeadersMiddleware`` adds the headers to every routed response. For responses to invalid HTTP, pass the headers to
 /// `HTTPServerBuilder.contractHTTP1(renderer:configuration:connections:securityHeaders:)`.
 ///
-/// The values suit an API: browsers load no further content for a response, and show no response in a frame. If a response already has a
-/// `Content-Security-Policy`, this header is not replaced.
+/// The values suit an API: browsers load no further content for a response, and show no response in a frame. The middleware doesn't replace
+/// a `Content-Security-Policy` that a response already has.
 public struct SecurityHeaders: Sendable {
     private let fields: [HTTPField]
 
     /// Creates the headers.
-    /// - Parameter isStrictTransport: Whether the headers include HSTS (RFC 6797), which makes browsers use only HTTPS for the host and its
-    ///   subdomains. Set this to `true` only if the host and all subdomains support TLS. Browsers then refuse connections without TLS for a
-    ///   year.
+    /// - Parameter isStrictTransport: Whether the headers include HSTS (RFC 6797). With HSTS, browsers use only HTTPS for the host and its
+    ///   subdomains for a year. So set this to `true` only if the host and all subdomains support TLS.
     public init(isStrictTransport: Bool) {
         let texts = [
             ("X-Content-Type-Options", "nosniff"),
@@ -36,7 +35,7 @@ public struct SecurityHeaders: Sendable {
     }
 }
 
-/// Adds ``SecurityHeaders`` to every response. A header that the response already has is not replaced.
+/// Adds ``SecurityHeaders`` to every response. The middleware doesn't replace a header that the response already has.
 public struct SecurityHeadersMiddleware<Context: RequestContext>: RouterMiddleware {
     private let securityHeaders: SecurityHeaders
 

@@ -2,9 +2,10 @@ public import ErrorContract
 import HTTPTypes
 public import Hummingbird
 
-/// Chooses the format of an error body: the format that the client requests, otherwise the format of the path, otherwise the default.
+/// Chooses the format of an error body. The format that the client requests takes precedence over the format of the path, and the format of
+/// the path over the default.
 public struct ErrorForms: Hashable, Sendable {
-    /// The default format.
+    /// The format for paths without a format in ``below``.
     public var usual: ErrorForm
     /// The formats for certain paths, such as `["/v1": .flat]`. The format of a path also applies to all paths below it. If several paths
     /// match, the path with the most segments determines the format.
@@ -14,7 +15,7 @@ public struct ErrorForms: Hashable, Sendable {
 
     /// Creates a rule with a default format and the formats for certain paths.
     /// - Parameters:
-    ///   - usual: The default format.
+    ///   - usual: The format for paths without a format in `below`.
     ///   - below: The formats for certain paths. The format of a path also applies to all paths below it, such as `/v1/orders` below `/v1`.
     public init(_ usual: ErrorForm = .standard, below: [String: ErrorForm] = [:]) {
         self.usual = usual
@@ -24,8 +25,8 @@ public struct ErrorForms: Hashable, Sendable {
     /// Returns the format of the error response to a request.
     ///
     /// If `Accept` lists `application/problem+json` with at least the quality of `application/json`, the client gets problem details. A
-    /// wildcard doesn't count as a listing. Problem details can also be the format of the path or the default. A client that prefers
-    /// `application/json` then gets the standard format.
+    /// wildcard doesn't count as a listing. If problem details are the format of the path or the default, a client that prefers
+    /// `application/json` gets the standard format instead.
     /// - Parameters:
     ///   - request: The failed request.
     ///   - chosen: The format that the route has chosen; `nil` if the route has chosen no format.
@@ -41,7 +42,8 @@ public struct ErrorForms: Hashable, Sendable {
     private static let problem = "application/problem+json"
     private static let json = "application/json"
 
-    /// Returns the format of the longest configured path with which the given path begins.
+    /// Returns the format in ``below`` for a path; `nil` if ``below`` contains neither the path nor a path above it. If several paths
+    /// match, the longest one applies.
     private func form(below path: String) -> ErrorForm? {
         var longest: (count: Int, form: ErrorForm)?
         for (prefix, form) in below {
@@ -51,7 +53,7 @@ public struct ErrorForms: Hashable, Sendable {
         return longest?.form
     }
 
-    /// Returns the number of segments in `prefix` if the path begins with `prefix`; otherwise `nil`. Empty segments are ignored.
+    /// Returns the number of segments in `prefix` if the path begins with `prefix`; otherwise `nil`. The method ignores empty segments.
     private static func segments(of prefix: String, leading path: String) -> Int? {
         var (prefix, path) = (prefix.utf8[...], path.utf8[...])
         let slash = UInt8(ascii: "/")

@@ -26,8 +26,8 @@ public struct Localization: Hashable, Sendable {
 }
 
 extension HTTPFields {
-    /// Returns the value of a field, like the subscript of `HTTPFields`. For a field with one value, this method is much faster, because
-    /// the subscript always joins the values to a new text.
+    /// Returns the value of a field, like the subscript of `HTTPFields`. If the field occurs once, this method is much faster, because the
+    /// subscript always joins the values to a new text.
     package func value(of name: HTTPField.Name) -> String? {
         guard contains(name) else { return nil }
         var value: String?

@@ -13,11 +13,11 @@ public struct MediaPreference: Hashable, Sendable {
         let quality: Double
     }
 
-    /// The accepted ranges; `nil` if every type has the same quality.
+    /// The media ranges that the client accepts; `nil` if every type has the same quality.
     private let ranges: [Range]?
 
-    /// Parses a header. Invalid media ranges and parameters other than `q` are ignored, and at most 32 ranges are read.
-    /// - Parameter header: The value of `Accept`. With `nil`, for an absent header, all types have the same quality.
+    /// Parses a header. The initializer ignores invalid media ranges and parameters other than `q`, and reads at most 32 ranges.
+    /// - Parameter header: The value of `Accept`; `nil` if the request has no such header. All types then have the same quality.
     public init(accept header: String?) {
         guard let header, header.contains(where: { !$0.isWhitespace }) else {
             ranges = nil
@@ -70,7 +70,7 @@ public struct MediaPreference: Hashable, Sendable {
         return end.map { start[...$0] } ?? ""
     }
 
-    /// Splits at a separator that is not inside a quoted string.
+    /// Splits a text at each separator that is not inside a quoted string.
     private static func split(_ text: Substring, at separator: Character) -> [Substring] {
         var parts: [Substring] = []
         var start = text.startIndex

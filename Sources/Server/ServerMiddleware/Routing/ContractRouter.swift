@@ -9,9 +9,9 @@ public import Hummingbird
 /// let application = Application(router: router, server: .contractHTTP1())
 /// ```
 ///
-/// The router also responds in these formats to errors of routes, unknown paths, wrong methods (405 with `Allow`), invalid bodies, and
-/// routes that exceed their deadline. Each error response has a code, a text in the client's language, and the id of the request. With
-/// ``ContractRequestContext``, a response reports all problems of a body at once, each with its path.
+/// The formats also apply to unknown paths, wrong methods (405 with `Allow`), invalid bodies, and routes that exceed their deadline. Each
+/// error response has a code, a text in the client's language, and the id of the request. With ``ContractRequestContext``, a response
+/// reports all problems of a body at once, each with its path.
 ///
 /// Requests that are invalid HTTP never reach a router. The server `contractHTTP1` renders their errors.
 ///
@@ -27,8 +27,8 @@ public struct ContractRouter<Context: RequestContext & Sendable>: RouterMethods,
     ///   - options: The options of the router.
     ///   - renderer: Renders errors: their codes, formats and languages.
     ///   - deadline: The time after which the client gets `SERVER_TIMEOUT` instead of the response of the route; `nil` sets no limit.
-    ///   - outermost: Middleware that must see all responses in their final form, including error responses. Examples are CORS, access
-    ///     logs, and security headers. Middleware that is added later sees thrown errors.
+    ///   - outermost: Middleware that must receive all responses in their final form, including error responses. Examples are CORS, access
+    ///     logs, and security headers. Middleware that you add later receives thrown errors instead of error responses.
     public init(
         context: Context.Type,
         options: RouterOptions = [.autoGenerateHeadEndpoints],
@@ -40,7 +40,7 @@ public struct ContractRouter<Context: RequestContext & Sendable>: RouterMethods,
         index = RouteIndex(isCaseInsensitive: options.contains(.caseInsensitive))
         self.deadline = deadline
         for middleware in outermost { router.add(middleware: middleware) }
-        // All middleware is added in one call. The router calls each added middleware through a closure, and one closure is faster than
+        // Add all middleware in one call. The router calls the middleware of each call through a closure, and one closure is faster than
         // two.
         router.addMiddleware {
             RequestIDMiddleware()
@@ -61,7 +61,7 @@ public struct ContractRouter<Context: RequestContext & Sendable>: RouterMethods,
         return self
     }
 
-    /// Adds middleware around the routes that are added later. Errors of the middleware also follow the contract.
+    /// Adds middleware around the routes that you add later. Errors of the middleware also get the formats of the router.
     @discardableResult public func add(middleware: any MiddlewareProtocol<Request, Response, Context>) -> Self {
         router.add(middleware: middleware)
         return self
@@ -75,10 +75,11 @@ public struct ContractRouter<Context: RequestContext & Sendable>: RouterMethods,
     }
 }
 
-/// A group of routes in any router, whose error responses have the formats of a ``ContractRouter``. Other routes of the router are
-/// unchanged.
+/// A group of routes in any router, whose error responses have the formats of a ``ContractRouter``. The other routes of the router don't
+/// change.
 ///
-/// Requests have ids and deadlines, as in a ``ContractRouter``. A request for a path without a route gets the response of the outer router.
+/// As in a ``ContractRouter``, requests have ids and deadlines. If no route of the group matches a path below the group, the client gets
+/// the response of the outer router.
 ///
 /// ```swift
 /// let contract = ContractGroup(in: router.group("/api")) { RateLimitFieldsMiddleware() }
@@ -93,7 +94,7 @@ public struct ContractGroup<Context: RequestContext & Sendable>: RouterMethods {
     ///   - group: A new group of the router, without middleware and routes.
     ///   - renderer: Renders errors.
     ///   - deadline: The time that a route may take; `nil` sets no limit.
-    ///   - outermost: Middleware that sees error responses instead of thrown errors, such as access logs.
+    ///   - outermost: Middleware that receives error responses instead of thrown errors, such as access logs.
     public init(
         in group: RouterGroup<Context>,
         renderer: ContractErrorRenderer = ContractErrorRenderer(),
@@ -121,15 +122,15 @@ public struct ContractGroup<Context: RequestContext & Sendable>: RouterMethods {
         return self
     }
 
-    /// Adds middleware around the routes that are added later. Errors of the middleware also follow the contract.
+    /// Adds middleware around the routes that you add later. Errors of the middleware also get the formats of the group.
     @discardableResult public func add(middleware: any MiddlewareProtocol<Request, Response, Context>) -> Self {
         group.add(middleware: middleware)
         return self
     }
 }
 
-/// A context whose bodies are decoded by ``RequestReader``. With such a context, `request.decode(as:context:)` accepts JSON and forms for
-/// any `Decodable` type. A response reports all problems of a body at once, each with its path.
+/// A request context with which ``RequestReader`` decodes bodies. With such a context, `request.decode(as:context:)` accepts JSON and forms
+/// for any `Decodable` type. A response reports all problems of a body at once, each with its path.
 ///
 /// ```swift
 /// struct AppContext: ContractRequestContext {

@@ -10,22 +10,22 @@ public enum RequestPriority: Hashable, Sendable, CaseIterable {
     case essential
 }
 
-/// Decides which requests are processed immediately, which wait, and which are refused. The type has no side effects: callers pass the time
-/// and random numbers as arguments.
+/// Decides which requests the server processes immediately, which wait, and which it refuses. The type has no side effects: callers pass
+/// the time and random numbers as arguments.
 ///
-/// A refused client gets a place in the ``VirtualLine`` of the request's priority. The place determines the delay after which the client
-/// should return. Up to half of the queue is reserved for clients that return after their delay.
+/// At most `limit` requests run at the same time, so there are `limit` places. A free place goes to the first waiting essential request. If
+/// no essential request waits, the place goes to the first waiting deferrable request.
 ///
-/// The number of running requests never exceeds the limit. A free place goes to the first waiting essential request. If no essential
-/// request waits, the place goes to the first waiting deferrable request.
+/// A refused client also gets a position in a queue, the ``VirtualLine`` of the request's priority. The position determines the delay after
+/// which the client should return. Up to half of the places for waiting requests are reserved for clients that return after their delay.
 struct InFlightLimit<Waiter> {
     /// The decision about a request.
     enum Admission {
         /// The request has a place.
         case start
-        /// The request waits. ``leave(_:of:)`` removes the request by its id.
+        /// The request waits. If it stops waiting, the caller passes its id to ``leave(_:of:)``.
         case waiting(id: UInt64, Waiter)
-        /// The client should return after the delay.
+        /// The server refuses the request. The client should return after the delay.
         case refused(Duration)
     }
 
@@ -55,7 +55,7 @@ struct InFlightLimit<Waiter> {
     ///   - waiting: The largest number of requests that may wait. Deferrable requests may use half of this number.
     init(_ limit: Int, waiting: Int) {
         (self.limit, maximumWaiting) = (limit, waiting)
-        // The estimate is 100 ms per request until the rate has been measured.
+        // Until the rate has been measured, assume 100 ms per request.
         let idle = Class(rate: ServiceRate(estimate: Double(limit) * 10))
         (essential, deferrable) = (idle, idle)
     }
@@ -65,10 +65,10 @@ struct InFlightLimit<Waiter> {
     /// The number of waiting requests.
     var waiting: Int { essential.waiting.count + deferrable.waiting.count }
 
-    /// Decides about a request.
+    /// Decides whether a request starts, waits or is refused.
     /// - Parameters:
     ///   - priority: The priority of the request.
-    ///   - client: The identity of the client for its place in the virtual line; `nil` for an unknown client.
+    ///   - client: The identity of the client for its position in the virtual line; `nil` for an unknown client.
     ///   - now: The current time.
     ///   - chance: Returns a random number from 0 up to 1, which spreads the delays of refused clients.
     ///   - waiter: Creates the value that ``finish(_:isServed:at:claiming:)`` returns when the waiting request gets a place.
@@ -99,10 +99,10 @@ struct InFlightLimit<Waiter> {
     /// Records the end of a request, and gives its place to a waiting request.
     /// - Parameters:
     ///   - priority: The priority of the request.
-    ///   - isServed: Whether the client received the requested response. Refusals don't count in the rate of service.
+    ///   - isServed: Whether the client received the requested response. Refusals don't count in the measured rate.
     ///   - now: The current time.
     ///   - claim: Returns whether a request is still waiting. The method calls this closure for each waiter until the closure returns
-    ///     `true`.
+    ///     `true`. This waiter gets the place.
     /// - Returns: The waiter that has the place now; `nil` if there is none.
     mutating func finish(
         _ priority: RequestPriority,
@@ -129,7 +129,7 @@ struct InFlightLimit<Waiter> {
         self[priority].waiting.removeAll { $0.id == id }
     }
 
-    /// Returns the delay after which a refused client should return.
+    /// Gives a refused client a position in the virtual line, and returns the delay after which the client should return.
     mutating func refuse(_ priority: RequestPriority, from client: String?, at now: Duration, chance: Double) -> Duration {
         let rate = self[priority].rate.perSecond(at: now)
         return self[priority].line.place(for: client, rate: rate, at: now, chance: chance)
@@ -141,8 +141,8 @@ struct InFlightLimit<Waiter> {
         return priority == .essential || self[priority].running < max(1, limit / 2)
     }
 
-    /// Updates the rate at which requests of each priority are served. The rate depends on whether there was a place for further requests
-    /// of the priority, and whether a request of it was served.
+    /// Updates the measured rate of each priority after the number of running requests has changed.
+    /// - Parameter served: The priority of a request that was served; `nil` if no request was served.
     private mutating func noteLoad(at now: Duration, served: RequestPriority? = nil) {
         for priority in RequestPriority.allCases {
             let isBusy = !hasRoom(for: priority)
@@ -150,7 +150,7 @@ struct InFlightLimit<Waiter> {
         }
     }
 
-    /// The requests of a priority.
+    /// The requests of one priority.
     private subscript(priority: RequestPriority) -> Class {
         get { priority == .essential ? essential : deferrable }
         _modify {

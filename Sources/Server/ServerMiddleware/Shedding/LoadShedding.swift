@@ -13,14 +13,14 @@ import Timekeeping
 /// router.group().add(middleware: LoadSheddingMiddleware(shedding)).get("/notes", use: list)
 /// ```
 ///
-/// Choose the limit by the resource that the requests share, such as the number of requests that the database or the processors handle at
-/// full throughput. A larger limit only makes all requests slower.
+/// Choose the limit by the resource that the requests share. For example, use the number of requests that the database or the processors
+/// handle at full throughput. A larger limit only makes all requests slower.
 ///
-/// The `Retry-After` of a refusal is the time until there will be capacity for the client, from 1 to 60 s. A refused client gets a place in
-/// a virtual line. The time is this place divided by the measured number of served requests per second. A client that returns at that time
-/// has precedence over a client that retries earlier.
+/// The `Retry-After` of a refusal is the time until the server will have capacity for the client, from 1 to 60 s. To compute it, the server
+/// gives the client a position in a virtual line, and divides the position by the measured number of served requests per second. A client
+/// that returns at that time has precedence over a client that retries earlier.
 ///
-/// Requests of ``RequestPriority/deferrable`` use at most half of the places, so they are refused first.
+/// Requests of ``RequestPriority/deferrable`` use at most half of the places, so the server refuses them first.
 ///
 /// The counter `requests_shed` counts refusals, by `reason`. The reason is `full` if too many requests were already waiting, and `late` if
 /// a request waited too long.
@@ -31,7 +31,7 @@ public final class LoadShedding: Sendable {
     /// The reason for a refusal.
     enum Reason: String, CaseIterable { case full, late }
 
-    /// The error of a request without a place.
+    /// The error for a request that gets no place.
     private struct Refusal: Error {
         var reason: Reason
         var delay: Duration
@@ -49,7 +49,7 @@ public final class LoadShedding: Sendable {
     private let clock: MonotonicClock
     private let chance: @Sendable () -> Double
     private let shed: [Reason: Counter]
-    /// The number of responses that are being delayed.
+    /// The number of responses with 503 that are being delayed.
     private let delayed = Atomic(0)
     /// The largest number of refusals that are delayed at the same time. Further refusals are sent immediately.
     static let mostDelayed = 1_000
@@ -95,8 +95,7 @@ public final class LoadShedding: Sendable {
     /// Runs an operation when there is a place for it. A place is one of the `limit` operations that can run at the same time.
     /// - Parameters:
     ///   - priority: The priority of the request.
-    ///   - client: The identity of the client for its place in the virtual line. Clients with the same identity share their places in the
-    ///     line.
+    ///   - client: The identity of the client for its position in the virtual line. Clients with the same identity share their positions.
     ///   - isServed: Returns whether a result is the requested response and not a refusal.
     ///   - operation: The operation. It has the place until it returns or throws.
     /// - Returns: The result of the operation.
@@ -132,7 +131,7 @@ public final class LoadShedding: Sendable {
         return try result.get()
     }
 
-    /// Takes a place or waits for a place. If there is no place, throws a refusal.
+    /// Takes a place, or waits for one. If the request can't wait, or waits too long, the method throws a refusal.
     private func enter(_ priority: RequestPriority, from client: @escaping @Sendable () -> String?) async throws {
         try Task.checkCancellation()
         let admission = state.withLock { $0.enter(priority, from: client, at: clock.now, chance: chance) { Turn() } }
@@ -143,8 +142,8 @@ public final class LoadShedding: Sendable {
         }
     }
 
-    /// Waits for a place. Three events compete to claim the outcome: a free place, the deadline and the cancellation. Exactly one of them
-    /// wins, so no place is lost.
+    /// Waits for a place. A free place, the deadline and the cancellation compete to claim the outcome. Exactly one of them succeeds, so no
+    /// place is lost.
     private func wait(
         for turn: FirstOutcome<Void>,
         _ id: UInt64,
@@ -169,13 +168,13 @@ public final class LoadShedding: Sendable {
         }
     }
 
-    /// Passes the place to the first request that still waits.
+    /// Gives up the place of a request, and passes it to the first request that still waits.
     private func leave(_ priority: RequestPriority, isServed: Bool) {
         let next = state.withLock { $0.finish(priority, isServed: isServed, at: clock.now) { $0.claim() } }
         next?.complete(.success(()))
     }
 
-    /// Delays a response with 503. If too many responses are already delayed, returns immediately.
+    /// Waits for the delay of a response with 503. If too many responses are already delayed, returns immediately.
     private func delayRefusal() async throws {
         guard refusalDelay > .zero else { return }
         let count = delayed.wrappingAdd(1, ordering: .relaxed).newValue
@@ -190,9 +189,9 @@ public final class LoadShedding: Sendable {
 /// router.get("/health/live") { _, _ in "live" }  // Not in the group, so never refused.
 /// let guarded = router.group().add(middleware: LoadSheddingMiddleware(LoadShedding(limit: 256)))
 /// ```
-/// Add the middleware to a group, inside the deadline of the routes. The deadline then includes the wait, and a route that continues after
-/// its deadline still counts as a running request. The middleware reads a body before it takes a place, so a slow client uses no place
-/// while it sends its body.
+/// Add the middleware to a group, inside the deadline of the routes. The deadline then includes the wait. A route that continues after its
+/// deadline still counts as a running request. The middleware reads a body before it takes a place, so a slow client uses no place while it
+/// sends its body.
 public struct LoadSheddingMiddleware<Context: RequestContext>: RouterMiddleware {
     private let shedding: LoadShedding
     private let reader: RequestReader

@@ -6,19 +6,20 @@ import Observability
 
 /// Logs one line for each request, at `info`: method, template of the route, status, milliseconds, and the id of the request.
 ///
-/// The line never contains the path, the query or a header, because they can contain secrets. A request without a route is logged as
-/// `none`. The measured time ends when the head of the response is ready, so the time for sending a streamed body is not included.
+/// The line never contains the path, the query or a header, because they can contain secrets. If no route matches a request, the line
+/// contains `none` as the template. The measured time ends when the head of the response is ready, so it doesn't include the sending of a
+/// streamed body.
 public struct AccessLogMiddleware<Context: RequestContext>: RouterMiddleware {
     private let quiet: Set<String>
 
     /// Creates the middleware. Add it as the outermost middleware.
-    /// - Parameter quiet: Templates of routes whose successful requests are logged at `debug`, such as health checks.
+    /// - Parameter quiet: The templates of routes, such as health checks. The middleware logs their successful requests at `debug`.
     public init(quiet: Set<String> = []) {
         self.quiet = quiet
     }
 
-    /// Passes the request on, and logs its response. A request that ends with an error is not logged, so add the middleware outside of
-    /// ``ContractErrorMiddleware``.
+    /// Passes the request on, and logs its response. If the next handler throws an error, the middleware logs nothing. So add the
+    /// middleware outside of ``ContractErrorMiddleware``.
     public func handle(
         _ request: Request,
         context: Context,
@@ -44,6 +45,7 @@ public struct AccessLogMiddleware<Context: RequestContext>: RouterMiddleware {
 }
 
 extension RequestContext {
-    /// The template of the route, or `none`. For unknown paths, Hummingbird returns a name of its responder, which has no slash.
+    /// The template of the route, or `none`. For unknown paths, Hummingbird's endpoint path is the name of its responder, which has no
+    /// slash.
     var routeTemplate: String { endpointPath.flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "none" }
 }

@@ -12,10 +12,10 @@ import Timekeeping
 /// The status is `2xx` to `5xx`, or `client_timeout`. A client can cause a 504 by sending a short time in `X-Request-Timeout-Ms`. Such a
 /// response counts as `client_timeout`, so clients can't trigger alerts for server errors.
 ///
-/// No label contains text of a client. A path without a route is `none`, and an unusual method is `other`. The number of routes therefore
-/// limits the number of time series.
+/// No label contains text from a client. The route of an unknown path is `none`, and an unusual method is `other`. The number of routes
+/// therefore limits the number of time series.
 ///
-/// Add this middleware as the outermost one, so that it sees errors as responses.
+/// Add this middleware as the outermost one, so that it receives errors as responses.
 public struct RequestMetricsMiddleware<Context: RequestContext>: RouterMiddleware {
     private let metrics: RequestMetrics
 
@@ -49,13 +49,13 @@ public struct RequestMetricsMiddleware<Context: RequestContext>: RouterMiddlewar
     }
 }
 
-/// The metric objects. Each of them is created at its first use and then stored, so that later requests only look it up.
+/// Creates each metric object at its first use and stores it, so that later requests only look it up.
 private final class RequestMetrics: Sendable {
-    /// The status of a request, as the metrics distinguish it.
+    /// The status of a request, as the label `status` reports it.
     enum Outcome: Hashable {
         /// The first digit of the status.
         case statusClass(Int)
-        /// A 504 after the time that the client has requested.
+        /// A 504 that the server sent because the time that the client requested was over.
         case clientTimeout
 
         init(_ status: HTTPResponse.Status) { self = .statusClass(status.code / 100) }
@@ -82,7 +82,7 @@ private final class RequestMetrics: Sendable {
         let duration: Timer
     }
 
-    /// The methods that have a label of their name.
+    /// The methods that have their own label. All other methods share the label `other`.
     private static let usual: Set<HTTPRequest.Method> = [.get, .post, .head, .put, .patch, .delete, .options]
 
     /// The number of requests without a response.
@@ -90,7 +90,7 @@ private final class RequestMetrics: Sendable {
     private let factory: any MetricsFactory
     private let measurements = Mutex<[Series: Measurements]>([:])
 
-    /// Creates the metrics. The time series are created by the first requests.
+    /// Creates the object. The first requests create the time series.
     init(factory: any MetricsFactory) {
         self.factory = factory
         inFlight = Meter(label: "http_server_requests_in_flight", dimensions: [], factory: factory)

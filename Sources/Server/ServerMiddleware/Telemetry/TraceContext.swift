@@ -19,9 +19,10 @@ public struct TraceContext: Hashable, Sendable {
     /// Whether the caller may have recorded the trace.
     public let isSampled: Bool
 
-    /// Parses a `traceparent` strictly. If the value has a version after 00, the method reads only the part that version 00 defines.
+    /// Parses a `traceparent` strictly. If the version of the value is later than 00, the initializer reads only the part that version 00
+    /// defines.
     /// - Parameter traceparent: The value of the header.
-    /// - Returns: The trace; `nil` if the recommendation doesn't allow the value.
+    /// - Returns: The trace; `nil` if the W3C recommendation doesn't allow the value.
     public init?(traceparent: String) {
         let bytes = Array(traceparent.utf8)
         guard bytes.count >= 55, bytes.count <= 512, bytes[2] == Self.dash, bytes[35] == Self.dash, bytes[52] == Self.dash,
@@ -44,7 +45,7 @@ public struct TraceContext: Hashable, Sendable {
         return TraceContext(traceID: digits(max(1, high), low), spanID: newSpan(), isSampled: false)
     }
 
-    /// Returns a new span of the same trace, with the same `isSampled`. Each outgoing request should have its own span.
+    /// Returns a new span of the same trace, with the same `isSampled`. Use a new span for each outgoing request.
     public func child() -> TraceContext { TraceContext(traceID: traceID, spanID: Self.newSpan(), isSampled: isSampled) }
 
     /// The value of the `traceparent` field, in version 00.
@@ -97,11 +98,12 @@ public struct TraceContextInstrument: Instrument {
     /// Creates the instrument.
     public init() {}
 
-    /// Reads `traceparent` of incoming messages. A missing or invalid value removes the trace of the context.
+    /// Reads the `traceparent` of an incoming message into a context. If the value is missing or invalid, the method removes the trace of
+    /// the context.
     /// - Parameters:
     ///   - carrier: The message, such as its headers.
     ///   - context: The context that gets the trace.
-    ///   - extractor: Reads a value of the message by its name.
+    ///   - extractor: Reads a value of the message by the name of the value.
     public func extract<Carrier, Extract: Extractor>(
         _ carrier: Carrier,
         into context: inout ServiceContext,
@@ -110,11 +112,12 @@ public struct TraceContextInstrument: Instrument {
         context.traceContext = extractor.extract(key: "traceparent", from: carrier).flatMap(TraceContext.init)
     }
 
-    /// Writes a child span of the current trace as `traceparent`. Without a trace, the message stays unchanged.
+    /// Writes a child span of the context's trace into an outgoing message, as `traceparent`. If the context has no trace, the message
+    /// stays unchanged.
     /// - Parameters:
     ///   - context: The context with the trace.
     ///   - carrier: The message, such as its headers.
-    ///   - injector: Writes a value into the message by its name.
+    ///   - injector: Writes a value into the message under a name.
     public func inject<Carrier, Inject: Injector>(
         _ context: ServiceContext,
         into carrier: inout Carrier,
@@ -124,11 +127,11 @@ public struct TraceContextInstrument: Instrument {
     }
 }
 
-/// Continues the trace from the `traceparent` of a request. If the request has no `traceparent`, starts a new trace.
+/// Continues the trace from the `traceparent` of a request. If the request has no valid `traceparent`, or several of them, the middleware
+/// starts a new trace.
 ///
 /// Each log line of the request contains the ids (`trace_id`, `span_id`). HTTP clients read the trace from `ServiceContext.current` and
-/// forward the trace. A `traceparent` that is invalid or occurs twice is ignored. If the request had a valid `traceparent`, the response
-/// contains the server's span in `traceresponse`.
+/// forward the trace. If the request had a valid `traceparent`, the response contains the server's span in `traceresponse`.
 public struct TraceContextMiddleware<Context: RequestContext>: RouterMiddleware {
     /// Creates the middleware. Add it as the outermost middleware.
     public init() {}

@@ -23,8 +23,8 @@ final class ValkeyConnection: ChannelInboundHandler, @unchecked Sendable {
     private var channel: (any Channel)?
     /// The commands without a reply, oldest first.
     private var inFlight = CircularBuffer<PendingCommand>()
-    /// The timer for the earliest deadline. If the command with this deadline has ended, the timer fires earlier than necessary, and is
-    /// then set again.
+    /// The timer for the earliest deadline. If the command with this deadline has ended already, the timer fires too early, and the
+    /// connection sets it again.
     private var timer: (deadline: NIODeadline, task: Scheduled<Void>)?
     /// Whether the connection has ended. All further commands fail.
     private var isEnded = false
@@ -33,8 +33,8 @@ final class ValkeyConnection: ChannelInboundHandler, @unchecked Sendable {
     /// Reports the end of the connection, once.
     private let hasEnded: (ValkeyConnection, ValkeyError) -> Void
 
-    /// The largest number of commands without a reply. If the server stalls and then continues, it executes at most this number of commands
-    /// whose callers have given up.
+    /// The largest number of commands without a reply. A server that stalls and then continues executes at most this number of commands
+    /// whose deadlines have passed.
     static let mostInFlight = 256
 
     /// Creates the handler of a channel.

@@ -145,7 +145,7 @@ final class ValkeyLink: @unchecked Sendable {
         connection.send(steps)
     }
 
-    /// Accepts commands on a connection.
+    /// Marks a connection as ready, so that callers can enqueue commands.
     private func ready(_ connection: ValkeyConnection) {
         guard connection === self.connection, !isClosed else { return }
         isReady = true

@@ -5,7 +5,7 @@ import Synchronization
 /// A client loads its scripts with each new connection. If the server has removed a script meanwhile, the client sends the text of the
 /// script again.
 ///
-/// Use a script to read and write several keys atomically. Create each script once, as a static constant, because the value stores the
+/// Use a script to read and write several keys atomically. Create each script once, as a static constant, because the object stores the
 /// digest that the server returns.
 public final class ValkeyScript: Sendable {
     /// The text of the script.

@@ -11,11 +11,11 @@ public enum ValkeyError: Error, Hashable, Sendable {
     case connectionLost
     /// The server sent bytes that are not a reply, or a reply that is too large.
     case protocolViolation
-    /// The server can't execute commands now, such as `LOADING`, `BUSY`, `OOM`, `READONLY`, or `MASTERDOWN`.
+    /// The server can't execute commands now. The code is, for example, `LOADING`, `BUSY`, `OOM`, `READONLY`, or `MASTERDOWN`.
     case store(code: String)
-    /// The settings of the client or the server are wrong, such as `WRONGPASS`, `NOAUTH`, `MOVED`, or `CROSSSLOT`.
+    /// The settings of the client or the server are wrong. The code is, for example, `WRONGPASS`, `NOAUTH`, `MOVED`, or `CROSSSLOT`.
     case configuration(code: String)
-    /// The server refused the command for another reason, such as `NOSCRIPT`.
+    /// The server refused the command for another reason. The code is, for example, `NOSCRIPT`.
     case refused(code: String)
     /// The client was closed before the command was sent, or while it was in flight.
     case closed
@@ -34,8 +34,7 @@ public enum ValkeyError: Error, Hashable, Sendable {
         }
     }
 
-    /// Whether the client must close the connection after this error, because another connection may reach a server that can execute
-    /// commands.
+    /// Whether the client must close the connection after this error. A new connection may reach a server that can execute commands.
     var endsConnection: Bool {
         switch self {
         case .store(let code): code != "OOM"

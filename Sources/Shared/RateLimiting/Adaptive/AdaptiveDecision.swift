@@ -6,9 +6,9 @@ public enum AdaptiveDecision: Hashable, Sendable {
     case held(Hold)
 }
 
-/// The reason why a call must wait, and the length of the wait.
+/// The reason why the client must delay a call, and the length of the delay.
 ///
-/// Several limits can delay a call at the same time. The hold describes the limit with the longest delay.
+/// Several limits can delay a call at the same time. This value describes the limit with the longest delay.
 public struct Hold: Hashable, Sendable {
     /// The reason of a delay. The type is a struct rather than an enumeration, so that later versions can add reasons.
     public struct Reason: RawRepresentable, Hashable, Sendable {
@@ -30,7 +30,7 @@ public struct Hold: Hashable, Sendable {
         public static let network = Self(rawValue: "network")
         /// This limit has refused the caller several times in a row, so a ``RefusalPenalty`` applies.
         public static let repeatedRefusals = Self(rawValue: "repeated_refusals")
-        /// Other callers with precedence already wait.
+        /// Other callers that have precedence are already waiting.
         public static let line = Self(rawValue: "line")
     }
 
@@ -38,14 +38,14 @@ public struct Hold: Hashable, Sendable {
     public var reason: Reason
     /// The name of the quota or of the server's limit that causes the delay; `nil` for other reasons.
     public var limit: String?
-    /// The time until the call may be sent, as far as the client knows now. For the client's own quotas, the time is exact.
+    /// The time until the caller can send the call, as far as the client knows now. For the client's own quotas, the time is exact.
     public var wait: Duration
 
     /// Creates a hold.
     /// - Parameters:
     ///   - reason: The reason for the longest delay.
     ///   - limit: The name of the quota or of the server's limit that causes the delay; `nil` for other reasons.
-    ///   - wait: The time until the call may be sent.
+    ///   - wait: The time until the caller can send the call.
     public init(_ reason: Reason, limit: String? = nil, wait: Duration) {
         (self.reason, self.limit, self.wait) = (reason, limit, wait)
     }
@@ -57,7 +57,7 @@ public struct Hold: Hashable, Sendable {
 public struct AdaptiveStatus: Hashable, Sendable {
     /// The current usage of one of the client's own quotas.
     public struct Use: Hashable, Sendable {
-        /// The quota.
+        /// The policy of the quota: its limit, its window and its name.
         public var policy: RateLimitPolicy
         /// The number of used units in the current window.
         public var count: Int
@@ -77,14 +77,14 @@ public struct AdaptiveStatus: Hashable, Sendable {
 
 /// A call that an ``AdaptiveLimit`` admitted.
 ///
-/// Pass the value to ``AdaptiveLimit/end(_:with:at:using:)`` when the call has ended, also after an error. Otherwise, the call counts as in
-/// flight until ``AdaptiveLimit/reset()``.
+/// When the call has ended, pass this value to ``AdaptiveLimit/end(_:with:at:using:)``, also after an error. Otherwise, the call counts as
+/// in flight until ``AdaptiveLimit/reset()``.
 public struct AdmittedCall: Hashable, Sendable {
     /// The number of the call, from 1. Later calls have larger numbers.
     let id: UInt64
     /// The time of the admission, in nanoseconds.
     let sent: Int64
-    /// The number of counted calls that had already ended when this call was admitted.
+    /// The number of calls that had already ended when this call was admitted, and that the server may have counted.
     let endedBefore: Int
 }
 

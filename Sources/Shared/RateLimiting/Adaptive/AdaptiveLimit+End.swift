@@ -42,7 +42,7 @@ extension AdaptiveLimit {
         }
     }
 
-    /// Reduces the quota with the shortest window after a refusal without a delay.
+    /// Reduces the quota with the shortest window, because the server refused a call without requesting a delay.
     private mutating func halve(after call: AdmittedCall, at now: Int64, using generator: inout some RandomNumberGenerator) {
         let pace = policy.quotas[policy.pace]
         let used = pace.quota - windows[policy.pace].remaining(at: now, policy: pace)
@@ -57,8 +57,8 @@ extension AdaptiveLimit {
         blockedUntil = max(blockedUntil, now + time.wholeNanoseconds(upTo: longestBlock))
     }
 
-    /// Updates the learned limits from the reports of a response. The method ignores a report if its name is too long. It also ignores a
-    /// new limit if the maximum number of limits is already stored.
+    /// Updates the learned limits from the reports in a response. The method ignores a report whose name is too long. It also ignores a
+    /// report about a new limit if the maximum number of limits is already stored.
     private mutating func learn(_ limits: [ServerLimit], from call: AdmittedCall, isRefusal: Bool, at now: Int64) {
         for reported in limits where reported.name?.utf8.count ?? 0 <= Self.longestName {
             let known = learned.firstIndex { $0.name == reported.name }
@@ -75,7 +75,7 @@ extension AdaptiveLimit {
             )
             if let known { learned[known] = limit } else { learned.append(limit) }
         }
-        // Removes limits that no response has mentioned for twice the length of their window.
+        // Remove limits that no response has mentioned for twice the length of their window.
         let fallbackWindow = fallbackWindow
         learned.removeAll { now - $0.mentioned >= 2 * min($0.window(atLeast: fallbackWindow), .max / 4) }
     }

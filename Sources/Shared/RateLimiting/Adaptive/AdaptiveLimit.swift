@@ -2,12 +2,13 @@ import Timekeeping
 
 /// Limits a client's calls to one endpoint by the client's own quotas, and by the limits that the server reports.
 ///
-/// The limit counts the client's own quotas exactly. Limits that the server reports can delay calls further, but never raise a quota. Each
-/// call in flight counts as one of the units that the server reported as remaining, so concurrent calls never use the same unit twice.
+/// The limit counts the client's own quotas exactly. Limits that the server reports can only delay calls further, and never increase a
+/// quota. Each call in flight counts as one of the units that the server reported as remaining, so concurrent calls never use the same unit
+/// twice.
 ///
 /// The type is a pure value without a clock, a lock or I/O: the caller passes the time. A decision takes O(limits · log calls). Here,
-/// *limits* is the number of the client's own quotas plus the number of limits that the server reported. *Calls* is the number of stored
-/// calls.
+/// *limits* is the number of the client's own quotas plus the number of limits that the server reported, and *calls* is the number of
+/// stored calls.
 ///
 /// ```swift
 /// var limit = AdaptiveLimit(AdaptivePolicy([.requests(5, per: .seconds(1))]))
@@ -26,7 +27,7 @@ public struct AdaptiveLimit: Sendable {
     /// The maximum length of the name of a stored limit, in bytes.
     static let longestName = 128
 
-    /// The policy.
+    /// The client's own quotas and the bounds of the delays.
     public let policy: AdaptivePolicy
     /// The usage of each of the client's quotas, in the order of the policy.
     var windows: [SlidingWindow]
@@ -53,7 +54,7 @@ public struct AdaptiveLimit: Sendable {
     /// The number of refusals since the last admission.
     public var refusalsInARow: Int { run.count }
 
-    /// Returns the delay of a call that would be made now. Changes nothing.
+    /// Returns the delay that a call would get now, with its reason. Changes nothing.
     ///
     /// - Parameter now: Nanoseconds on a monotonic clock.
     /// - Returns: `nil` if the call would be admitted.
@@ -133,8 +134,8 @@ extension AdaptiveLimit {
     /// The assumed window of a server's limit, until the server reports one: the shortest window of the client's own quotas.
     var fallbackWindow: Int64 { policy.quotas[policy.pace].windowNanoseconds }
 
-    /// Returns the policy that applies now. After the server refused a call without requesting a delay, the quota with the shortest window
-    /// is reduced.
+    /// Returns one of the client's quotas as it applies now. Only the quota with the shortest window can differ from the policy: it is
+    /// smaller after the server refused a call without requesting a delay.
     private func effective(_ index: Int) -> RateLimitPolicy {
         let quota = policy.quotas[index]
         guard index == policy.pace, halved.units != nil else { return quota }
@@ -175,8 +176,8 @@ extension AdaptiveLimit {
 }
 
 extension AdaptiveLimit {
-    /// Returns the predicted delay, with its reason, for each of several callers that call one after another. The method assumes that every
-    /// call ends immediately. Real calls take longer, so the actual delays can be longer. O(callers).
+    /// Predicts the delay, with its reason, for each of several callers that call one after another. The method assumes that every call
+    /// ends immediately. Real calls take longer, so the actual delays can be longer. O(callers).
     ///
     /// - Returns: One hold per caller, with a delay of zero if the call would be admitted now.
     package func forecast(callers: Int, at now: Int64) -> [Hold] {

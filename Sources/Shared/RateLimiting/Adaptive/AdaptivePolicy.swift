@@ -10,10 +10,9 @@ import Timekeeping
 /// policy.longestBlock = .seconds(600)
 /// ```
 public struct AdaptivePolicy: Hashable, Sendable {
-    /// The client's own quotas. A call must fit into all of them. No response from a server raises them.
+    /// The client's own quotas. A call must fit into all of them. A response can't increase them.
     public let quotas: [RateLimitPolicy]
-    /// The maximum delay that a server can impose. After this delay, the client sends one call, even if the server requested a longer
-    /// delay.
+    /// The maximum delay that a server can impose. If the server requests a longer delay, the client sends one call after this maximum.
     public var longestBlock: Duration = .seconds(3_600)
     /// The latency at which a response begins to count as slow.
     public var slowResponse: Duration = .seconds(2)
@@ -22,8 +21,8 @@ public struct AdaptivePolicy: Hashable, Sendable {
     /// The index of the quota with the shortest window. The client reduces this quota after the server refused a call without requesting a
     /// delay. The quota also determines the interval between calls while the network is bad.
     let pace: Int
-    /// The index of the quota with the longest window. Its admissions are saved in a snapshot, because they include the admissions of all
-    /// quotas.
+    /// The index of the quota with the longest window. Of all quotas, a snapshot contains only the admissions of this one, because they
+    /// include the admissions that the shorter windows still count.
     let memory: Int
 
     /// Creates a policy.
@@ -51,14 +50,14 @@ public struct RefusalPenalty: Hashable, Sendable {
     public var after: Int
     /// The first penalty. The penalty doubles with each further refusal.
     public var first: Duration
-    /// The maximum penalty.
+    /// The maximum penalty, at which the doubling ends.
     public var longest: Duration
 
     /// Creates a penalty.
     /// - Parameters:
     ///   - after: The number of consecutive refusals at which the penalty begins.
     ///   - first: The first penalty, which doubles with each further refusal.
-    ///   - longest: The maximum penalty.
+    ///   - longest: The maximum penalty, at which the doubling ends.
     /// - Precondition: `after` and `first` are positive, `longest` is at least `first` and at most a day.
     public init(after: Int = 3, first: Duration = .seconds(1), longest: Duration = .seconds(60)) {
         precondition(after > 0, "after must be positive (is \(after))")
@@ -74,7 +73,7 @@ public struct RefusalPenalty: Hashable, Sendable {
         let longest = longest.wholeNanosecondsRoundedUp
         let first = first.wholeNanosecondsRoundedUp
         let doublings = number - after
-        // The comparison comes before the shift, because the shift could overflow.
+        // Compare before the shift to the left, because this shift could overflow.
         return doublings >= 62 || first > longest >> Int64(doublings) ? longest : first << Int64(doublings)
     }
 }

@@ -1,7 +1,7 @@
 /// The usage and the learned limits of an ``AdaptiveLimit``, in a form that can be saved.
 ///
 /// The snapshot contains no names of endpoints or users. The caller chooses the key under which the snapshot is saved. Without a snapshot,
-/// a restarted client could exceed its quota, because it would forget the calls from before the restart.
+/// a restarted client doesn't know the calls from before the restart, and could exceed its quota.
 public struct AdaptiveSnapshot: Hashable, Sendable, Codable {
     /// A call that the server may still count.
     struct Call: Hashable, Sendable, Codable {
@@ -11,7 +11,7 @@ public struct AdaptiveSnapshot: Hashable, Sendable, Codable {
         var ended: Int64?
     }
 
-    /// A limit of the server.
+    /// A limit of the server, with the values that the client has learned.
     struct Learned: Hashable, Sendable, Codable {
         /// The name that the server reports.
         var name: String?
@@ -44,7 +44,7 @@ public struct AdaptiveSnapshot: Hashable, Sendable, Codable {
 extension AdaptiveLimit {
     /// Returns the usage and the learned limits in a form that can be saved; `nil` if there is nothing to save. O(stored calls).
     ///
-    /// The observed usage of other clients isn't included. The limit learns this usage again from the first response.
+    /// The result doesn't include the observed usage of other clients, because the first response reports this usage again.
     /// - Parameters:
     ///   - now: Nanoseconds on the monotonic clock of this process.
     ///   - time: The same instant as `now`, on the clocks that outlive the process.

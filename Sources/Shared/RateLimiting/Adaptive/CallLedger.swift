@@ -11,10 +11,10 @@ struct CallLedger: Sendable {
         var ended: Int64
     }
 
-    /// The number of ended calls that are stored. Older calls are removed first.
+    /// The maximum number of ended calls that the ledger stores. It removes the oldest calls first.
     static let capacity = 4_096
 
-    /// The instants at which the calls in flight were sent, by the number of the call.
+    /// The instants at which the calls in flight were sent, by the numbers of the calls.
     private var inFlight: [UInt64: Int64] = [:]
     /// The ended calls in the order of their ends.
     private var ended: [Ended] = []
@@ -59,42 +59,47 @@ struct CallLedger: Sendable {
         return true
     }
 
-    /// Returns the ages of the calls that may still count in a window, in a form that can be saved.
+    /// Returns the ages of the calls that the server may still count in a window, in a form that can be saved.
     func snapshot(at now: Int64, window: Int64) -> [AdaptiveSnapshot.Call] {
         ended[firstEnd(after: now - window)...].map { .init(sent: now - $0.sent, ended: now - $0.ended) }
             + inFlight.values.sorted().map { .init(sent: now - $0, ended: nil) }
     }
 
-    /// Returns whether the ledger has no call that may still count in a window.
+    /// Returns whether the ledger has no call that the server may still count in a window.
     func isEmpty(at now: Int64, window: Int64) -> Bool {
         inFlight.isEmpty && firstEnd(after: now - window) == ended.count
     }
 
-    /// Adds calls of an earlier process.
+    /// Adds ended calls of an earlier process, which a snapshot contained.
     mutating func add(_ calls: [Ended]) {
         ended = Array((ended + calls).sorted { $0.ended < $1.ended }.suffix(Self.capacity))
         endedEver += calls.count
         lastSent = calls.reduce(lastSent) { max($0, $1.sent) }
     }
 
-    /// Returns the first instant at which fewer than `room` calls count in the window; `.max` if there is no such instant. O(log stored
-    /// calls).
+    /// Returns the first instant at which the server certainly counts fewer than `room` calls in the window; `.max` if there is no such
+    /// instant. O(log stored calls).
     func instant(withFewerThan room: Int, window: Int64, at now: Int64) -> Int64 {
         guard room > 0 else { return .max }
         let first = firstEnd(after: now - window)
         let surplus = ended.count - first + inFlight.count - room
         guard surplus >= 0 else { return now }
-        // A call in flight counts for at least another window, even if it ends now.
+        // The server may count a call in flight for another window from now on, even if the call ends now.
         return first + surplus < ended.count ? ended[first + surplus].ended + window : now + window
     }
 
-    /// Returns the maximum number of calls that the server may have counted in the window that ends when the server counts a given call.
-    /// O(log stored calls).
+    /// Returns an upper bound of the number of calls that the server counts in one window, when it decides about a call. O(log stored
+    /// calls).
+    /// - Parameter sent: The instant at which the call was sent.
     func mostHeld(sent: Int64, window: Int64) -> Int {
         inFlight.count + ended.count - firstEnd(after: sent - window)
     }
 
-    /// Returns the minimum number of other calls that the server must have counted in the same window. O(stored calls).
+    /// Returns a lower bound of the number of earlier calls that the server counts in one window, when it decides about a call. O(stored
+    /// calls).
+    /// - Parameters:
+    ///   - sent: The instant at which the call was sent.
+    ///   - instant: The instant at which the call ended.
     func fewestHeld(sent: Int64, ended instant: Int64, window: Int64) -> Int {
         ended.prefix(firstEnd(after: sent - 1)).count { $0.sent > instant - window }
     }
@@ -111,8 +116,8 @@ struct CallLedger: Sendable {
 
     /// Removes ended calls that no longer count in any window. The method removes them in batches, so the cost is O(1) amortized.
     private mutating func dropOld(at now: Int64, window: Int64) {
-        // The server may have counted a call in flight at the time when it was sent. The ledger therefore keeps all calls in the window
-        // before that time.
+        // The server may have counted a call in flight at the time when the call was sent. The ledger therefore keeps the calls that ended
+        // within one window before that time.
         let oldest = inFlight.values.min() ?? now
         let useless = max(firstEnd(after: oldest - window), ended.count - Self.capacity)
         if useless > ended.count / 2 || ended.count > 2 * Self.capacity { ended.removeFirst(useless) }
@@ -132,7 +137,7 @@ struct CallSpacing: Sendable {
     /// The instant of the last call; `nil` before the first call.
     private var lastSent: Int64?
 
-    /// Returns the nanoseconds until the next call may be sent.
+    /// Returns the nanoseconds until the client can send the next call.
     ///
     /// - Parameters:
     ///   - policy: The policy that determines the interval. The first interval is a quarter of the policy's window divided by its quota.

@@ -4,11 +4,11 @@ import Timekeeping
 ///
 /// The limit determines when the server will certainly admit a further call. One of these conditions is enough:
 ///
-/// - Own calls: the quota is greater than the sum of two numbers. These are the number of the client's own calls that the server may still
-///   count, and the number of units that other clients were recently observed to use.
-/// - Remaining: since the last report, the client has sent fewer calls than the number of remaining units in that report.
-/// - Reset: the reset time of the report has passed, and all calls that the server may have counted since the report have ended. At least
-///   one unit is then available.
+/// - Own calls: the server may still count a number of the client's own calls, and other clients were recently observed to use a number of
+///   units. The sum of these two numbers is less than the quota.
+/// - Remaining: the last report contains a number of remaining units. The client has sent fewer calls than this number since the report.
+/// - Reset: the reset time of the report has passed, so at least one unit is available. Also, all calls that the server may have counted
+///   since the report have ended.
 ///
 /// If the server reports the quota and the window, and no other client shares the limit, the server never refuses a call. The reason is
 /// that the client counts at least all calls that the server counts.
@@ -17,15 +17,16 @@ struct LearnedLimit: Sendable {
     struct Report: Sendable {
         /// The call whose response contained the report.
         var call: AdmittedCall
-        /// The number of units that remained.
+        /// The number of units that remained at the time of the report.
         var remaining: Int
         /// The instant at which the call ended, in nanoseconds.
         var ended: Int64
         /// The time at which more units become available.
         var resetAt: Int64
-        /// The number of calls that the server had certainly counted at the report, including the reporting call.
+        /// The number of calls that the server had certainly counted when it made the report. The number includes the reporting call,
+        /// unless the server refused this call.
         var countedBefore: Int
-        /// The number of units that other clients had used.
+        /// The number of units that other clients had recently used at the time of the report.
         var others: Int
     }
 
@@ -42,7 +43,7 @@ struct LearnedLimit: Sendable {
     var seenQuota = 0
     /// Whether the server stops counting calls before their window has passed, for example because its counter restarts at fixed times.
     var removesEarly = false
-    /// The longest observed time until a reset.
+    /// The longest time until a reset that a response has reported, or that the client has assumed.
     var seenWindow: Int64 = 0
     /// The last time at which the client increased the assumed length of the window.
     var widenedAt = Int64.min
@@ -58,18 +59,19 @@ struct LearnedLimit: Sendable {
         mentioned = now
     }
 
-    /// The number of units per window. If the server has not reported the quota, this is the largest observed number.
+    /// The number of units per window. If the server has not reported the quota, this is the largest number of units that the server was
+    /// observed to admit.
     var quota: Int? { reportedQuota ?? (seenQuota > 0 ? seenQuota : nil) }
 
-    /// Returns the length of the window. If the server has not reported the window, the method returns the longest observed time until a
-    /// reset, but at least the fallback.
+    /// Returns the length of the window in nanoseconds. If the server has not reported the window, the method returns ``seenWindow`` or the
+    /// fallback, whichever is longer.
     func window(atLeast fallback: Int64) -> Int64 { reportedWindow ?? max(seenWindow, fallback) }
 
     /// Returns the nanoseconds until the server certainly admits a further call. O(log stored calls).
     func delay(at now: Int64, ledger: CallLedger, fallbackWindow: Int64) -> Int64 {
         guard let quota else { return 0 }
         let instant = ownCallsFit(quota: quota, window: window(atLeast: fallbackWindow), ledger: ledger, at: now)
-        // After a day without a call, one call is sent even if the server has reported a longer reset.
+        // If the client has not sent a call for a day, it sends one call, even if the server has reported a later reset.
         let longest = ledger.lastSent + 86_400_000_000_000
         return max(0, min(instant, longest, reportPermits(ledger: ledger, at: now, fallbackWindow: fallbackWindow)) - now)
     }
@@ -84,7 +86,7 @@ struct LearnedLimit: Sendable {
         return max(reportPermits(ledger: ledger, at: now, fallbackWindow: fallbackWindow) <= now ? 1 : 0, free, reported)
     }
 
-    /// Returns the observed usage of other clients; 0 if the last report is older than the window.
+    /// Returns the number of units that other clients were recently observed to use; 0 if the last report is older than the window.
     private func heldByOthers(at now: Int64, window: Int64) -> Int {
         guard let report, now - report.ended < window else { return 0 }
         return report.others
@@ -96,7 +98,7 @@ struct LearnedLimit: Sendable {
         let others = heldByOthers(at: now, window: window)
         let instant = ledger.instant(withFewerThan: quota - others, window: window, at: now)
         guard others > 0, let report, instant > report.ended + window else { return instant }
-        // At that instant, the observed units of other clients have expired.
+        // At `report.ended + window`, the observed units of other clients have expired.
         return max(report.ended + window, ledger.instant(withFewerThan: quota, window: window, at: now))
     }
 
@@ -106,15 +108,15 @@ struct LearnedLimit: Sendable {
         let left = report.remaining - sentSince(report, ledger: ledger)
         if left > 0 { return now }
         if left == 0 { return max(now, report.resetAt) }
-        // If several calls were in flight together, the client doesn't know which of them the server counted before the report. After all
-        // of them have ended, one more unit is available after the reset time. If a later call ended without a report, the client also
-        // waits for one window after that call.
+        // If several calls were in flight at the same time, the client doesn't know which of them the server counted before the report.
+        // When all of them have ended, one more unit is available after the reset time. If a later call ended without a report, the client
+        // also waits for one window after that call.
         guard ledger.inFlightCount == 0 else { return .max }
         let isLast = report.call.id == ledger.lastID
         return max(now, isLast ? report.resetAt : max(report.resetAt, ledger.lastSent + fallbackWindow))
     }
 
-    /// The number of calls that the server may have counted after a report.
+    /// Returns the number of calls that the server may have counted after a report.
     private func sentSince(_ report: Report, ledger: CallLedger) -> Int { ledger.countedEver - report.countedBefore }
 }
 
@@ -155,16 +157,16 @@ extension LearnedLimit {
         let isExhausted = isRefusal && remaining == 0
         let itself = isRefusal ? 0 : 1
         if isExhausted {
-            // The server refuses the call although it has counted fewer calls than the assumed quota. The assumption was too large, because
-            // the server stopped counting some calls before their window had passed.
+            // The server refuses this call although it can have counted only `most` calls in the window, which is less than `seenQuota`.
+            // The observed quota was too large, because the server had stopped counting some calls before their window had passed.
             if seenQuota > max(1, most) { removesEarly = true }
             seenQuota = max(1, min(seenQuota, most))
         }
         let fewest = removesEarly || reportedQuota != nil ? 0 : ledger.fewestHeld(sent: call.sent, ended: now, window: window)
         seenQuota = max(seenQuota, remaining + fewest + itself)
         let unknown = max(0, (quota ?? 0) - remaining - most)
-        // The client can't explain some of the used units. If the window is longer than assumed, these units may be from the client's own
-        // calls.
+        // The client's own calls don't explain all used units. If the real window is longer than the assumed window, earlier calls of the
+        // client can explain the rest of the used units. The client therefore assumes a longer window.
         if isExhausted, unknown > 0, call.sent >= widenedAt {
             seenWindow = max(seenWindow, min(2 * window, longestBlock))
             widenedAt = now
@@ -192,11 +194,11 @@ extension Duration {
     }
 }
 
-/// The reduced quota after the server refused calls without requesting a delay. Each refusal at least halves the quota. Each window in
-/// which the client uses the whole reduced quota restores a tenth of the quota.
+/// A quota that the client reduces after the server refused a call without requesting a delay. Each refusal at least halves the quota. The
+/// quota then grows again: in each window in which the client uses the whole reduced quota, it grows by a tenth of the policy's quota.
 ///
-/// The factor is random, so that clients that were refused together don't retry together. The type ignores the outcome of a call that was
-/// sent before the last reduction.
+/// The factor of the reduction is random, so that clients that were refused together don't retry together. The type ignores the outcome of
+/// a call that was sent before the last reduction.
 struct HalvedQuota: Sendable {
     /// The reduced quota; `nil` if the quota is not reduced.
     private(set) var units: Double?
@@ -215,8 +217,8 @@ struct HalvedQuota: Sendable {
         return max(policy.cost, min(policy.quota, Int(min(units, Double(policy.quota)))))
     }
 
-    /// Reduces the quota to 40 to 50 percent of its current value. If the usage in the last window is lower than the current value, the
-    /// percentage applies to the usage.
+    /// Reduces the quota to a random part of its current value, from 40 to 50 percent. If the usage in the last window is lower than the
+    /// current value, the method reduces the usage instead of the current value.
     mutating func refused(
         _ call: AdmittedCall,
         used: Int,
@@ -230,8 +232,8 @@ struct HalvedQuota: Sendable {
         halvedAt = now
     }
 
-    /// Restores a part of the quota. A window in which the client uses the whole reduced quota restores a tenth of the quota, but at least
-    /// one unit.
+    /// Restores a part of the quota after an admitted call. If the client uses the whole reduced quota in a window, the calls of this
+    /// window together restore a tenth of the policy's quota, but at least one unit.
     mutating func admitted(_ call: AdmittedCall, policy: RateLimitPolicy) {
         guard let units, call.sent >= halvedAt else { return }
         let regained = units + max(1, Double(policy.quota) / 10) / max(1, units.rounded(.down))
@@ -241,8 +243,8 @@ struct HalvedQuota: Sendable {
 
 /// The number of units that other clients were observed to use: the maximum of the current and the last period.
 ///
-/// If several clients share a limit and each of them uses every unit as soon as the unit becomes available, the server refuses the slower
-/// clients. The client therefore doesn't use the units that other clients used recently, for one to two periods.
+/// Several clients can share a limit. If one client uses each unit as soon as the unit becomes available, the server refuses slower
+/// clients. Therefore, a client doesn't use the units that other clients used recently. It leaves these units free for one to two periods.
 struct OthersUse: Sendable {
     /// The largest observed usage in the current period.
     private var recent = 0
@@ -254,7 +256,7 @@ struct OthersUse: Sendable {
     /// The larger usage of the two periods.
     var most: Int { max(recent, earlier) }
 
-    /// Records an observation.
+    /// Records the number of units that other clients were observed to use.
     ///
     /// - Parameter period: The window of the limit, in nanoseconds.
     mutating func note(_ units: Int, at now: Int64, period: Int64) {
@@ -265,6 +267,6 @@ struct OthersUse: Sendable {
 }
 
 extension RateLimitPolicy {
-    /// The length of the window in nanoseconds.
+    /// The length of the window in nanoseconds, rounded up.
     var windowNanoseconds: Int64 { window.wholeNanosecondsRoundedUp }
 }

@@ -18,7 +18,7 @@ public final class ConcurrencyLimiter: Sendable {
         public let waiters: Int
     }
 
-    /// The slots and the queue. Both change together under one lock.
+    /// The running operations and the queue. One lock protects both of them.
     private struct State {
         var running = 0
         var line = WaiterLine<Void>()
@@ -51,7 +51,7 @@ public final class ConcurrencyLimiter: Sendable {
     /// Runs an operation as soon as fewer than ``limit`` operations are running. O(1) if the operation can run immediately, otherwise
     /// O(waiting callers).
     ///
-    /// The operation must not call `run` of the same limiter. Otherwise, all running operations could wait for another slot, and none of
+    /// The operation must not call `run` of the same limiter. Otherwise, all running operations could wait for a further slot, and none of
     /// them would ever end.
     ///
     /// - Parameters:

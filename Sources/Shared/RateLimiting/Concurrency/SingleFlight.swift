@@ -8,7 +8,7 @@ package final class SingleFlight<Value: Sendable>: Sendable {
     /// The result of an operation that all of its callers get.
     package typealias Outcome = Result<Value, any Error>
 
-    /// The waiting callers and the running operation. Both change together under one lock.
+    /// The waiting callers and the running operation. One lock protects both of them.
     private struct State {
         var waiters: [UInt64: CheckedContinuation<Outcome?, Never>] = [:]
         /// The callers that were canceled before they started to wait.
@@ -28,7 +28,7 @@ package final class SingleFlight<Value: Sendable>: Sendable {
     /// Whether no operation is running, no caller waits, and no canceled caller is recorded.
     package var isIdle: Bool { state.withLock { $0.waiters.isEmpty && $0.left.isEmpty && $0.flight == nil } }
 
-    /// The next step of a caller. A closure of the caller decides it while the lock of this type is held.
+    /// The result of the closure that decides whether a caller joins the operation. The closure runs while the lock of this type is held.
     package enum Entrance {
         /// The result exists already, so no operation is started.
         case ready(Value)
@@ -38,7 +38,8 @@ package final class SingleFlight<Value: Sendable>: Sendable {
         case join
     }
 
-    /// The step that follows the decision: return a result, start the operation, or wait for the running operation.
+    /// The next step of a caller after the lock is released: resume with an outcome, start the operation, or wait for the running
+    /// operation. The outcome is `nil` if the caller was canceled.
     private enum Step { case resume(Outcome?), start(UInt64), parked }
 
     /// Joins the running operation, or starts one.
@@ -79,7 +80,7 @@ package final class SingleFlight<Value: Sendable>: Sendable {
         return (try outcome.get(), shared.load(ordering: .relaxed))
     }
 
-    /// Decides under the lock whether a caller gets a result at once, waits, or starts the operation.
+    /// Decides under the lock whether a caller gets a result at once, waits for the running operation, or starts the operation.
     private func enter(
         _ id: UInt64,
         _ continuation: CheckedContinuation<Outcome?, Never>,

@@ -6,7 +6,7 @@ package struct WaiterLine<Tag: Sendable>: Sendable {
     /// The continuation of a parked task. Resume it only after the lock is released.
     package typealias Wake = CheckedContinuation<Void, Never>
 
-    /// A task in the queue.
+    /// A task in the queue, with its tag and its continuation.
     private struct Waiter {
         var id: UInt64
         var tag: Tag
@@ -29,11 +29,11 @@ package struct WaiterLine<Tag: Sendable>: Sendable {
     /// Returns the number of waiters whose tag matches.
     package func count(where isMeant: (Tag) -> Bool) -> Int { waiters.count { isMeant($0.tag) } }
 
-    /// Adds a waiter directly behind the last waiter that has precedence over it. By default, the method adds the waiter at the end.
-    /// O(overtaken waiters).
+    /// Adds a waiter directly behind the last waiter that has precedence over it. By default, all waiters have precedence, so the method
+    /// adds the new waiter at the end. O(overtaken waiters).
     /// - Parameters:
     ///   - tag: The value by which the owner distinguishes waiters.
-    ///   - goesBefore: Whether a waiter with a tag has precedence over the new waiter.
+    ///   - goesBefore: Returns whether the waiter with a given tag has precedence over the new waiter.
     /// - Returns: The identifier of the waiter.
     package mutating func enter(_ tag: Tag, behind goesBefore: (Tag) -> Bool = { _ in true }) -> UInt64 {
         lastID += 1
@@ -54,12 +54,12 @@ package struct WaiterLine<Tag: Sendable>: Sendable {
         return true
     }
 
-    /// Allows a woken waiter to park again.
+    /// Records that the task of a woken waiter runs again, so that the waiter can park again.
     package mutating func noteAwake(_ id: UInt64) {
         if let place = place(of: id) { waiters[place].isWoken = false }
     }
 
-    /// Wakes one waiter.
+    /// Wakes one waiter. The caller must resume the returned continuation after it has released the lock.
     package mutating func wake(_ id: UInt64) -> Wake? { place(of: id).flatMap { wake(at: $0) } }
 
     /// Wakes the waiters whose places and tags match. O(waiters).
@@ -88,7 +88,8 @@ package struct WaiterLine<Tag: Sendable>: Sendable {
     }
 
     /// Removes the first waiter that was not woken. O(waiters).
-    /// - Returns: `nil` if there is no such waiter. Otherwise its continuation, which is `nil` if the waiter has not parked yet.
+    /// - Returns: `nil` if there is no such waiter. Otherwise, the continuation of the waiter. The continuation is `nil` if the waiter has
+    ///   not parked yet.
     package mutating func removeFirst() -> Wake?? {
         waiters.firstIndex { !$0.isWoken }.map { waiters.remove(at: $0).wake }
     }

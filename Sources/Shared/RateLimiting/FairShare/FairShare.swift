@@ -13,9 +13,10 @@
 /// }
 /// ```
 ///
-/// The window slides exactly: an admission counts for `window`, and not a nanosecond longer. At most `capacity` admissions are recorded. If
-/// there are more admissions, the type removes the oldest ones early. Their networks can then get too many admissions, but at most as many
-/// as were removed early. A network without an admission in the window is always admitted.
+/// The window slides exactly: an admission counts for `window`, and not a nanosecond longer. The type records at most `capacity`
+/// admissions. If there are more, the type removes the oldest admissions early. The networks of these admissions can then get too many
+/// further admissions, but at most one for each admission that was removed early. A network without an admission in the window is always
+/// admitted.
 ///
 /// All operations are O(1) amortized.
 package struct FairShare: Sendable {
@@ -27,7 +28,7 @@ package struct FairShare: Sendable {
     /// A recorded admission with its time.
     private struct Record {
         var time: Duration
-        /// `nil` if the admission was canceled.
+        /// The digest of the network; `nil` if the admission was canceled.
         var network: KeyDigest?
     }
 
@@ -43,9 +44,9 @@ package struct FairShare: Sendable {
     /// The latest time that a caller passed. If a later call passes an earlier time, the type uses this time instead.
     private var latest: Duration = .zero
 
-    /// Creates an empty table.
-    /// - Parameter capacity: The largest number of recorded admissions. To compute fair shares, a quota above half of the capacity counts
-    ///   as half of the capacity.
+    /// Creates a value without admissions.
+    /// - Parameter capacity: The largest number of recorded admissions. If a quota exceeds half of the capacity, the type computes fair
+    ///   shares with half of the capacity instead.
     /// - Precondition: `capacity` is at least 2.
     package init(capacity: Int = 65_536) {
         precondition(capacity >= 2, "capacity must be at least 2 (is \(capacity))")
@@ -91,7 +92,7 @@ package struct FairShare: Sendable {
         return record(network, at: now, window: window)
     }
 
-    /// Removes a recorded admission, because the request was not admitted in the end. Does nothing if the admission has left the window.
+    /// Removes a recorded admission, because another limit refused the request. Does nothing if the admission has left the window.
     package mutating func cancel(_ admission: Admission) {
         guard numbers.contains(admission.number) else { return }
         let index = admission.number % records.count
@@ -111,7 +112,7 @@ package struct FairShare: Sendable {
         numbers.removeFirst()
     }
 
-    /// Subtracts one admission from the usage of a network.
+    /// Subtracts one admission from the number of admissions of a network.
     private mutating func discount(_ network: KeyDigest) {
         guard let count = usage[network] else { return }
         usage[network] = count > 1 ? count - 1 : nil

@@ -1,24 +1,24 @@
 import Timekeeping
 
-/// One item of a comma-separated header field, with its parameters. Parsing is lenient: a value can be quoted or not, and the case of names
-/// doesn't matter.
+/// One item of a comma-separated header field, such as `"default";r=50;t=30`: a value and its parameters.
 ///
-/// The parser reads bytes rather than characters. Otherwise, a combining mark after a comma would hide the comma.
+/// Parsing is lenient: the value can be quoted or unquoted, and the names of parameters are case-insensitive. The parser reads bytes,
+/// because Swift combines a comma and a following combining mark into one character. A parser of characters would not find this comma.
 struct FieldItem {
-    /// The text before the first semicolon, without quotes.
+    /// The text before the first semicolon, without its quotes.
     var value: String
-    /// The parameters by their lowercase names.
+    /// The values of the parameters, by the lowercase names of the parameters.
     var parameters: [String: String] = [:]
 
-    /// The maximum number of items that the parser reads from a field, and the maximum number of bytes.
+    /// The maximum number of items of a field, and the maximum number of bytes of each of its lines. The parser ignores the rest.
     private static let (mostItems, mostBytes) = (64, 8_192)
 
-    /// Returns the items of a field's lines. Commas and semicolons within quotes don't separate items or parameters. If a parameter is
-    /// repeated, its last value applies.
+    /// Parses the items from all lines of a header field. The method skips empty items. Commas and semicolons within quotes don't separate
+    /// items or parameters. If an item has a parameter twice, the last value applies.
     static func items(_ lines: [String]) -> [FieldItem] {
         lines.lazy.flatMap { split(Array($0.utf8.prefix(mostBytes))[...], at: 44) }.prefix(mostItems).compactMap { text in
             let parts = split(text, at: 59)
-            // An inner list is not the name of a policy.
+            // Skip an inner list, which begins with `(`. It is not the name of a policy.
             guard let first = parts.first, !first.isEmpty, first.first != 40 else { return nil }
             var item = FieldItem(value: unquoted(first))
             for part in parts.dropFirst() {
@@ -70,18 +70,22 @@ struct FieldItem {
     }
 }
 
-/// Parses the numbers that servers write into fields. Returns `nil` for a value that can't be read.
+/// Parses the numbers, dates and durations that servers write into header fields. All methods return `nil` for a value that they can't
+/// read.
 enum FieldNumber {
-    /// Parses digits, and drops a fraction, such as in Reddit's `99.0`. The result therefore never exceeds the reported number.
+    /// Parses a number of units, and drops a fraction. For example, Reddit sends `99.0`. The result therefore never exceeds the reported
+    /// number.
     static func count(_ text: String?) -> Int? { parts(text)?.whole }
 
-    /// Parses a window in whole seconds. Zero is invalid.
+    /// Parses the length of a window in whole seconds. Returns `nil` for zero.
     static func window(_ text: String?) -> Duration? { count(text).flatMap { $0 > 0 ? .seconds($0) : nil } }
 
-    /// Parses the time until a reset, rounded up to seconds.
+    /// Parses a number, a date or a duration, and returns the time from now until the reset. The result is never negative.
     ///
-    /// A number below 10⁹ is a delay in seconds. A larger number is a time since 1970 in seconds. A number above 10¹² is a time since 1970
-    /// in milliseconds. A text is a date (Vimeo's HTTP date, Akamai's ISO 8601) or a duration (OpenAI's `1m2.5s`).
+    /// A number up to 10⁹ is a delay in seconds. A larger number up to 10¹² is a time in seconds since 1970. A number above 10¹² is a time
+    /// in milliseconds since 1970. Other text is a date (Vimeo's HTTP date, Akamai's ISO 8601) or a duration (OpenAI's `1m2.5s`). A
+    /// fraction is rounded up.
+    /// - Parameter now: The current time in seconds since 1970.
     static func reset(_ text: String?, now: Int64) -> Duration? {
         guard let text else { return nil }
         guard let (count, hasFraction) = parts(text) else {
@@ -92,7 +96,8 @@ enum FieldNumber {
         return .seconds(whole > 1_000_000_000 ? max(0, whole - now) : whole)
     }
 
-    /// Parses up to 15 digits with an optional fraction. Returns `nil` for any other text, including signed numbers.
+    /// Parses up to 15 digits with an optional fraction, and returns whether the fraction is above zero. Returns `nil` for any other text,
+    /// including numbers with a sign.
     private static func parts(_ text: String?) -> (whole: Int, hasFraction: Bool)? {
         guard let text else { return nil }
         let parts = text.utf8.split(separator: 46, maxSplits: 1, omittingEmptySubsequences: false)
@@ -103,14 +108,14 @@ enum FieldNumber {
         return Int(String(Substring(parts[0]))).map { ($0, hasFraction) }
     }
 
-    /// Parses a date to seconds since 1970, and rounds a fraction up. Returns `nil` for a date in a time zone other than UTC.
+    /// Parses a date, and returns the seconds since 1970, rounded up. Returns `nil` for a date in a time zone other than UTC.
     private static func date(_ text: String, now: Int64) -> Int64? {
         if let seconds = HTTPDate.seconds(text, now: now) { return seconds }
         guard let zone = text.utf8.last, zone == UInt8(ascii: "Z") || zone == UInt8(ascii: "z") else { return nil }
         return InternetDate.seconds(text).map { $0.whole + ($0.fraction > 0 ? 1 : 0) }
     }
 
-    /// Parses numbers with units, as Go writes durations: `6m0s`, `1h2m3.5s`, `20ms`.
+    /// Parses a duration in the format of Go, which consists of numbers with units: `6m0s`, `1h2m3.5s`, `20ms`.
     private static func length(_ text: String) -> Duration? {
         let units: [(name: String, milliseconds: Double)] = [("ms", 1), ("h", 3_600_000), ("m", 60_000), ("s", 1_000)]
         var rest = text.utf8[...]
@@ -164,7 +169,7 @@ enum Base64 {
         return count % 4 == 1 ? nil : bytes
     }
 
-    /// Returns the six bits of a character in the standard or the URL alphabet; `nil` for other characters.
+    /// Returns the six bits that a base64 character encodes, in the standard or the URL alphabet; `nil` for other characters.
     private static func value(of character: UInt8) -> UInt8? {
         switch character {
         case 65...90: character - 65

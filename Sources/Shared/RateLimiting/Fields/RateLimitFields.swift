@@ -2,7 +2,8 @@ import Timekeeping
 
 /// Encodes the header fields with which a server reports its limits, in the format of draft-ietf-httpapi-ratelimit-headers-10.
 ///
-/// Times are whole seconds, rounded up. A character of a policy's name that isn't allowed in a structured field becomes `_`.
+/// The fields contain times in whole seconds, rounded up. If the name of a policy contains characters that aren't allowed in a structured
+/// field, each of these characters becomes `_`.
 ///
 /// ```swift
 /// for (name, value) in RateLimitFields.fields(of: limiter.admit(claims)) {
@@ -10,15 +11,15 @@ import Timekeeping
 /// }
 /// ```
 public enum RateLimitFields {
-    /// The name of the field with the policies.
+    /// The name of the header field that describes the policies with their quotas and windows.
     public static let policyName = "RateLimit-Policy"
-    /// The name of the field with the remaining units.
+    /// The name of the header field that reports the remaining units under each policy.
     public static let limitName = "RateLimit"
-    /// The name of the field with the delay of a refusal (RFC 9110, section 10.2.3).
+    /// The name of the header field that reports the delay after which a refused client can retry (RFC 9110, section 10.2.3).
     public static let retryAfterName = "Retry-After"
 
-    /// Returns the header fields for a result. They contain the policies and the remaining units of the visible limits (see
-    /// ``RateLimitResult/Limit/isVisible``). If the result is a refusal with a delay, the fields include `Retry-After`. The array is empty
+    /// Returns the header fields for a result. The fields report the policies and the remaining units of the visible limits (see
+    /// ``RateLimitResult/Limit/isVisible``). If the result is a refusal with a delay, `Retry-After` reports the delay. The array is empty
     /// if there are no visible limits and no delay.
     /// - Parameter result: The result of a call of `admit` or `check`, such as ``JointRateLimiter/admit(_:)``.
     public static func fields(of result: RateLimitResult) -> [(name: String, value: String)] {
@@ -28,8 +29,8 @@ public enum RateLimitFields {
 
     /// Returns the field value that describes policies, such as `"reset-email";q=3;w=3600`.
     ///
-    /// Use it for policies without a decision, such as in documentation. For the policies of a decision, use ``policies(of:)``.
-    /// - Parameter policies: The policies, in the order of the field's members. The value is empty if there are none.
+    /// Use this method for policies without a decision, such as in documentation. For the policies of a decision, use ``policies(of:)``.
+    /// - Parameter policies: The policies. The field value describes them in the same order, and is empty if there are no policies.
     public static func policies(_ policies: [RateLimitPolicy]) -> String {
         FieldText.text(capacity: policies.reduce(0) { $0 + capacity($1, partitionKey: nil) }) { text in
             for policy in policies { add(policy, partitionKey: nil, to: &text) }
@@ -39,7 +40,7 @@ public enum RateLimitFields {
     /// Returns the field value that describes one policy, such as `"bandwidth";q=65535;qu="content-bytes";w=10;pk=:cHJv:`. The value
     /// contains the unit only if it isn't requests.
     /// - Parameters:
-    ///   - policy: The policy.
+    ///   - policy: The policy whose name, quota, unit and window the value contains.
     ///   - partitionKey: The key that distinguishes this quota from other quotas of the policy; `nil` to omit it. It must not contain a
     ///     secret, because clients receive it.
     public static func policy(_ policy: RateLimitPolicy, partitionKey: [UInt8]?) -> String {
@@ -50,7 +51,7 @@ public enum RateLimitFields {
 
     /// Returns the field value with the remaining units of one policy, such as `"reset-email";r=2;t=1200`.
     /// - Parameters:
-    ///   - policy: The policy.
+    ///   - policy: The policy, of which the value contains only the name.
     ///   - remaining: The number of remaining units; a negative number counts as 0.
     ///   - reset: The time until more units are available.
     ///   - partitionKey: The key that distinguishes this quota from other quotas of the policy. It must not contain a secret.
@@ -86,7 +87,8 @@ public enum RateLimitFields {
         result.refusal?.retryAfter.map { String(max(1, $0.wholeSecondsRoundedUp)) }
     }
 
-    /// Returns a list with one member per visible limit; `nil` if no limit is visible. The closure writes a member.
+    /// Returns a field value with one list member for each visible limit of a result; `nil` if no limit is visible. The closure writes the
+    /// member of one limit.
     private static func list(
         _ result: RateLimitResult,
         _ add: (RateLimitResult.Limit, inout FieldText) -> Void
@@ -99,11 +101,12 @@ public enum RateLimitFields {
         }
     }
 
-    /// Returns an upper bound of the bytes of one member of a field, including its separator. The bound applies to both fields.
+    /// Returns the maximum number of bytes of one list member, including its separator. The maximum applies to both `RateLimit-Policy` and
+    /// `RateLimit`.
     private static func capacity(_ policy: RateLimitPolicy, partitionKey: [UInt8]?) -> Int {
         let names = FieldText.quotedCapacity(policy.name) + FieldText.quotedCapacity(policy.unit.rawValue)
         let key = partitionKey.map { 4 * ($0.count / 3 + 1) } ?? 0
-        // Separators and the names of parameters take 18 bytes.
+        // Of the 32 bytes, separators and the names of parameters need only 18.
         return names + key + 2 * FieldText.numberCapacity + 32
     }
 
@@ -129,13 +132,13 @@ public enum RateLimitFields {
         end(limit.partitionKey, &text)
     }
 
-    /// Starts a member of the list: a comma after the previous member, and the policy's quoted name.
+    /// Writes the start of a list member: a comma if there is a previous member, and the quoted name of the policy.
     private static func begin(_ policy: RateLimitPolicy, _ text: inout FieldText) {
         if !text.isEmpty { text.add(", ") }
         text.add(quoted: policy.name)
     }
 
-    /// Ends a member of the list. Adds the partition key, if there is one.
+    /// Writes the end of a list member: the partition key, if there is one.
     private static func end(_ partitionKey: [UInt8]?, _ text: inout FieldText) {
         guard let partitionKey else { return }
         text.add(";pk=:")
@@ -144,7 +147,8 @@ public enum RateLimitFields {
     }
 }
 
-/// Writes the text of a field byte by byte into a buffer. The caller passes the size of the buffer, which must be large enough.
+/// Writes the text of a field byte by byte into a buffer of fixed size. The caller passes the size, which must be large enough for the
+/// text.
 struct FieldText: ~Copyable {
     /// The buffer. It is valid only during the closure of ``text(capacity:_:)``.
     private let memory: UnsafeMutableBufferPointer<UInt8>

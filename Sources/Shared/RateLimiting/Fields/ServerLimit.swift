@@ -1,18 +1,17 @@
-/// A server's report about one of its limits, decoded from the fields of a response.
+/// A limit that a server reports in the header fields of a response.
 ///
-/// ``decode(now:field:)`` creates values of this type from the fields of a response. Every property is optional, because each server
-/// reports other values. Pass the reports to ``AdaptiveLimit/end(_:with:at:using:)``, so that the client slows down before the server
-/// refuses it.
+/// ``decode(now:field:)`` creates the values of this type. A server can omit any value, so every property is optional. Pass the limits to
+/// ``AdaptiveLimit/end(_:with:at:using:)``. The client then slows down before the server refuses its calls.
 public struct ServerLimit: Hashable, Sendable {
     /// The policy's name, if it has one.
     public var name: String?
-    /// The number of units that a window admits.
+    /// The number of units that the server admits per window.
     public var quota: Int?
     /// The unit of the quota; `nil` if the server doesn't report a unit. In this case, the unit is requests.
     public var unit: QuotaUnit?
     /// The length of the window.
     public var window: Duration?
-    /// The number of units that remain.
+    /// The number of units that the server still admits.
     public var remaining: Int?
     /// The time from the receipt of the response until more units are available; never negative.
     public var reset: Duration?
@@ -22,10 +21,10 @@ public struct ServerLimit: Hashable, Sendable {
     /// Creates a limit.
     /// - Parameters:
     ///   - name: The policy's name; `nil` if the server reports none.
-    ///   - quota: The number of units that a window admits.
+    ///   - quota: The number of units that the server admits per window.
     ///   - unit: The unit of the quota; `nil` for requests.
     ///   - window: The length of the window.
-    ///   - remaining: The number of units that remain, not negative.
+    ///   - remaining: The number of units that the server still admits, not negative.
     ///   - reset: The time from the receipt of the response until more units are available, not negative.
     ///   - partitionKey: The key that distinguishes this quota from other quotas of the same policy.
     public init(
@@ -45,9 +44,9 @@ public struct ServerLimit: Hashable, Sendable {
 extension ServerLimit {
     /// Decodes a server's limits from the fields of a response.
     ///
-    /// The method reads draft-ietf-httpapi-ratelimit-headers-10, all earlier drafts, and the formats of vendors. Decoding is lenient. The
-    /// method treats a value that it can't read as absent. It ignores a limit if it can read none of these values: the quota, the number of
-    /// remaining units, and the reset time.
+    /// The method reads the format of draft-ietf-httpapi-ratelimit-headers-10, the formats of all earlier drafts, and the formats of
+    /// vendors. If it can't read a value, it treats the value as absent. It ignores a limit if it can read none of these values: the quota,
+    /// the number of remaining units, and the reset time.
     ///
     /// If the response has a `Retry-After` field, use its delay instead of the reset times that this method returns. The module
     /// `ErrorContract` reads `Retry-After` in all its formats.
@@ -56,8 +55,8 @@ extension ServerLimit {
     ///   - now: Seconds since 1970 from the response's `Date` field, or from the local clock if the response has no such field.
     ///   - field: A closure that returns the values of a field by its lowercase name. The array is empty if the response doesn't have the
     ///     field.
-    /// - Returns: The limits in the order of the fields; empty if the response reports none. The method reads a limited number of limits
-    ///   and bytes, so a malicious server can't make the method slow.
+    /// - Returns: The limits in the order of the fields; empty if the response reports no limits. The method reads only a bounded number of
+    ///   limits and bytes, so a malicious server can't make it slow.
     ///
     /// ```swift
     /// let limits = ServerLimit.decode(now: 1_700_000_000) { name in
@@ -73,8 +72,11 @@ extension ServerLimit {
         return withoutActuallyEscaping(field) { VendorLimits(now: now, policies: policies, field: $0).limits }
     }
 
-    /// Reads the format since draft 8: `"default";r=50;t=30;pk=:…:`. Each item is combined with the policy of the same name. If the policy
-    /// has a partition key, the item must have the same key.
+    /// Returns the limits in the format of draft 8 and later drafts.
+    ///
+    /// An item of `RateLimit`, such as `"default";r=50;t=30;pk=:…:`, contains the remaining units and the reset time. The item of
+    /// `RateLimit-Policy` with the same name adds the quota, the unit and the window. If both items have a partition key, the keys must be
+    /// equal. A policy without an item of `RateLimit` becomes a separate limit.
     private static func structured(_ items: [FieldItem], policies: [FieldItem], now: Int64) -> [ServerLimit] {
         var limits = items.compactMap { item -> ServerLimit? in
             guard let remaining = FieldNumber.count(item.parameters["r"]) else { return nil }
@@ -100,14 +102,14 @@ extension ServerLimit {
         return limits
     }
 
-    /// Adds the quota, the unit and the window of a policy.
+    /// Sets the quota, and sets the unit and the window to the values of an item of `RateLimit-Policy`.
     private mutating func describe(_ policy: FieldItem, quota: Int) {
         self.quota = quota
         unit = policy.parameters["qu"].map(QuotaUnit.init(rawValue:))
         window = FieldNumber.window(policy.parameters["w"])
     }
 
-    /// Reads the format of draft 7: `limit=100, remaining=50, reset=30`.
+    /// Returns the limit in the format of draft 7: `limit=100, remaining=50, reset=30`. Returns `nil` if the field has another format.
     private static func seventhDraft(_ items: [FieldItem], policies: [FieldItem], now: Int64) -> ServerLimit? {
         var members: [String: String] = [:]
         for item in items {
@@ -124,7 +126,8 @@ extension ServerLimit {
         return limit == ServerLimit(window: limit.window) ? nil : limit
     }
 
-    /// Returns the bytes of the parameter `pk`, which is base64 between two colons; `nil` if the item has no valid key.
+    /// Returns the partition key of an item: the bytes of its parameter `pk`, which is base64 between two colons. Returns `nil` if the item
+    /// has no valid key.
     private static func key(_ item: FieldItem) -> [UInt8]? {
         guard let text = item.parameters["pk"]?.utf8, text.count >= 2, text.first == 58, text.last == 58 else { return nil }
         return Base64.decode(text.dropFirst().dropLast())

@@ -1,7 +1,7 @@
-/// Reads limits from responses with a separate field for each value, such as `RateLimit-Limit` and `RateLimit-Remaining`. The drafts up to
-/// 6 and many vendors define such fields.
+/// Reads limits from responses that have a separate field for each value, such as `RateLimit-Limit` and `RateLimit-Remaining`. The drafts
+/// up to 6 and many vendors define such fields.
 ///
-/// Use it only if the response has no limits in a newer format.
+/// Use this type only if the response has no limits in a newer format.
 struct VendorLimits {
     private let now: Int64
     private let policies: [FieldItem]
@@ -10,13 +10,14 @@ struct VendorLimits {
     /// Creates a reader of a response's fields.
     /// - Parameters:
     ///   - now: Seconds since 1970 at which the server sent the response.
-    ///   - policies: The items of the field `RateLimit-Policy`, which can contain the windows.
+    ///   - policies: The items of the field `RateLimit-Policy`. These items can contain the windows of the limits.
     ///   - field: A closure that returns the values of a field by its lowercase name.
     init(now: Int64, policies: [FieldItem], field: @escaping (String) -> [String]) {
         (self.now, self.policies, self.field) = (now, policies, field)
     }
 
-    /// The limits in the first format that contains any limits.
+    /// The limits of the response. If the response has fields in several formats, the value contains only the limits in the first format
+    /// that has any.
     var limits: [ServerLimit] {
         for prefix in ["ratelimit-", "x-ratelimit-", "x-rate-limit-"] {
             let limits = ["", "-requests", "-tokens"].compactMap { limit(prefix, suffix: $0) }
@@ -29,20 +30,20 @@ struct VendorLimits {
         return shopify.map { [$0] } ?? []
     }
 
-    /// The prefixes and the quota names of Linear and Anthropic. In their fields, the name of the quota comes before `limit`, `remaining`
-    /// or `reset`.
+    /// The prefixes of the fields of Linear and Anthropic, with the names of their quotas. In these fields, the name of the quota is
+    /// between the prefix and `limit`, `remaining` or `reset`, such as in `anthropic-ratelimit-tokens-limit`.
     private static let quotas = [
         ("x-ratelimit-", ["requests", "complexity", "endpoint-requests"]),
         ("anthropic-ratelimit-", ["requests", "tokens", "input-tokens", "output-tokens"]),
     ]
 
-    /// Reads a limit from fields with a prefix. Without a suffix, these are the fields of GitHub, GitLab, X, Discord, Reddit, Laravel, Okta
-    /// and others. With a suffix, these are OpenAI's fields.
+    /// Reads one limit from the fields with a prefix and a suffix; `nil` if there are no such fields. The suffix is empty for GitHub,
+    /// GitLab, X, Discord, Reddit, Laravel, Okta and others. OpenAI's fields have a suffix, such as `-tokens`.
     private func limit(_ prefix: String, suffix: String, name: String? = nil) -> ServerLimit? {
         func first(_ name: String) -> FieldItem? { FieldItem.items(field(prefix + name + suffix)).first }
         let quotas = FieldItem.items(field(prefix + "limit" + suffix))
-        // The method doesn't parse these fields as lists, because a date contains a comma. The duration comes first, because Discord sends
-        // a duration and an instant, and the duration is more precise.
+        // A reset time can be a date with a comma, so these fields are not parsed as lists. `reset-after` comes first, because Discord
+        // sends a duration in this field and an instant in `reset`. The duration is more precise.
         let reset = ["reset-after", "reset", "next", "resettime"].flatMap { field(prefix + $0 + suffix) }.lazy
         var limit = ServerLimit(
             name: name
@@ -55,14 +56,14 @@ struct VendorLimits {
         if limit.quota == nil, let used = FieldNumber.count(first("used")?.value), let remaining = limit.remaining {
             limit.quota = used.addingReportingOverflow(remaining).partialValue
         }
-        // Earlier drafts appended the window to the quota. Later drafts use a separate field.
+        // Earlier drafts contain the window as a parameter of the quota. Later drafts contain it in `RateLimit-Policy`.
         limit.window =
             (policies + quotas).lazy.filter { FieldNumber.count($0.value) == limit.quota }
             .compactMap { FieldNumber.window($0.parameters["w"]) }.first
         return limit
     }
 
-    /// The limit of Shopify's bucket, such as `32/40`. The first number is the usage, and the second number is the quota.
+    /// The limit from Shopify's field, such as `32/40`. The first number is the number of used units, and the second number is the quota.
     private var shopify: ServerLimit? {
         for name in ["x-shopify-shop-api-call-limit", "x-shopify-api-call-limit"] {
             let parts = (field(name).first ?? "").split(separator: "/", omittingEmptySubsequences: false)

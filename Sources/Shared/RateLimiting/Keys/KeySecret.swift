@@ -1,7 +1,7 @@
 /// A secret of 128 bits with which the keys of rate limits are hashed.
 ///
-/// Saved digests can only be used with the secret that made them, so store the secret as long as the digests. Store it in another place:
-/// with both the secret and the digests, an attacker can guess keys, such as email addresses, and compare their digests.
+/// Saved digests can only be used with the secret that made them, so store the secret as long as the digests. Store it in another place
+/// than the digests. With both of them, an attacker can guess keys, such as email addresses, and compare their digests.
 ///
 /// ```swift
 /// let secret = KeySecret()
@@ -64,7 +64,7 @@ extension KeySecret: CustomStringConvertible, CustomReflectable {
 /// keys with the same digest is 1 in 18 million. Two such keys would share a quota.
 @usableFromInline
 package struct KeyDigest: RawRepresentable, Hashable, Sendable, Codable {
-    /// The bits.
+    /// The bits of the digest. The lowest bit is reserved for a flag of the tables.
     @usableFromInline package let rawValue: UInt64
 
     /// Creates a digest from saved bits.
@@ -80,7 +80,7 @@ package struct KeyDigest: RawRepresentable, Hashable, Sendable, Codable {
         rawValue = even < Self.firstOfKeys ? even | 1 << 63 : even
     }
 
-    /// A reserved digest for the usage with which all keys without their own window start.
+    /// A reserved digest. It identifies the usage with which every key without its own window starts.
     /// ``JointRateLimiter/chargeLost(_:after:at:under:)`` sets this usage.
     static let everyone = KeyDigest(rawValue: 0)
 

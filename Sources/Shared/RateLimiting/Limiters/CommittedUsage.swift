@@ -1,8 +1,8 @@
-/// Consumed quota that a store commits in the same transaction as other changes of the current task.
+/// The usage of rate limits that a store commits in the same transaction as the other changes of the current task.
 ///
 /// A route sets ``current`` before it calls the domain code. The store that writes the changes reads ``current`` within its transaction.
-/// After a crash, either the changes of a request and its usage are both stored, or neither is stored. The domain code itself needs no
-/// parameters for rate limits. A store ignores the value if it uses another database than the limits.
+/// After a crash, either both the changes of a request and its usage are stored, or neither of them. The domain code needs no parameters
+/// for rate limits. A store ignores ``current`` if the limits are in another database.
 public enum CommittedUsage {
     /// A closure that returns the current usage of the request's keys; `nil` if no route has set it for the current task.
     ///

@@ -1,5 +1,5 @@
-/// A claim on one table, with the digest of its key. It is either the caller's claim, or a claim that the limiter derived from it for a
-/// network of the client.
+/// A claim with its table and the digest of its key. It is either the caller's claim, or a claim that the limiter derived from the caller's
+/// claim for a network of the client.
 struct ResolvedClaim {
     /// The index of the table.
     let table: Int
@@ -13,7 +13,7 @@ struct ResolvedClaim {
     let whenFull: WhenFull
     /// Whether this is the caller's claim, and not a claim for a network. Responses show only the caller's claims.
     let isNarrow: Bool
-    /// Whether the limiter counts this claim only if the limiter skips the claim before it.
+    /// Whether this claim is only a replacement for the claim before it. The limiter counts this claim only if it skips that claim.
     let isFallback: Bool
     /// Whether the charge can be refunded.
     let isRefundable: Bool
@@ -27,7 +27,7 @@ struct ResolvedClaim {
     var next = -1
 
     enum WhenFull {
-        /// The table counts the new key in its bucket, a window that several new keys share.
+        /// The table counts the request in the key's bucket, a window that several new keys share.
         case bucket
         /// The limiter skips this claim, because the next claim counts the network of the client.
         case skip
@@ -36,11 +36,12 @@ struct ResolvedClaim {
     }
 }
 
-/// A decision under several rules. The caller holds the locks of all claimed keys from the first check to the last charge.
+/// A decision about one request under several rules. The caller holds the locks of all claimed keys from the first check to the last
+/// charge.
 struct JointDecision {
-    /// The refused claim with the longest delay, among the claims of one mode.
+    /// The refused claim with the longest delay, among the claims of enforced rules or among the claims of rules in shadow mode.
     struct Verdict {
-        /// The index of the claim; -1 if no claim is refused. If several claims have the same delay, the index of the first one.
+        /// The index of the refused claim; -1 if no claim is refused. If several claims have the same delay, this is the first of them.
         var place = -1
         var delay: Int64 = 0
 
@@ -53,7 +54,7 @@ struct JointDecision {
     private var now = Int64.min
     private(set) var enforced = Verdict()
     private(set) var inShadow = Verdict()
-    /// Whether the decision needs claims for the client's networks, because a table is full. If so, there is no decision yet.
+    /// Whether a table is full, and the decision therefore needs claims for the client's networks. If `true`, there is no decision yet.
     private(set) var needsFallback = false
     /// Whether a table had no room for a key. The limiter then removes some unused keys after the decision.
     private(set) var isPressed = false
@@ -62,8 +63,8 @@ struct JointDecision {
         self.claims = claims
     }
 
-    /// Links claims in the order of their tables. All callers take their locks in this order, so that no two callers wait for each other.
-    /// O(claims²), which is fast for few claims.
+    /// Links claims in the order in which their locks must be taken. This order is the same for all callers, so that no two callers wait
+    /// for each other. O(claims²), which is fast for few claims.
     ///
     /// - Returns: The index of the first claim.
     static func chain(_ claims: UnsafeMutableBufferPointer<ResolvedClaim>, names: [String]) -> Int {
@@ -81,7 +82,7 @@ struct JointDecision {
         return first
     }
 
-    /// Takes the locks of linked claims in their order.
+    /// Takes the locks of linked claims, in the order of the links.
     static func takeLocks(_ claims: UnsafeMutableBufferPointer<ResolvedClaim>, from first: Int) {
         var place = first
         while place >= 0 {
@@ -92,10 +93,10 @@ struct JointDecision {
 
     /// Admits or refuses the request while the locks are held.
     ///
-    /// - Parameter hasFallbacks: Whether the caller has already added the claims for networks that count only as a fallback.
-    ///
     /// If a table is full and the claims for networks are missing, the method sets ``needsFallback`` and charges nothing. The caller then
     /// adds these claims and makes a new decision.
+    ///
+    /// - Parameter hasFallbacks: Whether the caller has already added the claims for the networks that count only if a table is full.
     mutating func make(at now: Int64, charges: Bool, hasFallbacks: Bool) {
         agree(on: now)
         for place in claims.indices {
@@ -119,7 +120,7 @@ struct JointDecision {
         if charges && enforced.place < 0 { charge() }
     }
 
-    /// Returns whether a claim for a network is not needed, because the decision counts the claim before it.
+    /// Returns whether a claim is a replacement for the claim before it, but isn't needed, because the limiter doesn't skip that claim.
     private func isUnusedFallback(_ place: Int) -> Bool { claims[place].isFallback && !claims[place - 1].isSkipped }
 
     /// Uses one instant for all claims: the latest instant of all their shards. All shards record this instant.
@@ -145,11 +146,11 @@ struct JointDecision {
         }
     }
 
-    /// Returns the charge of the refundable claims; `nil` if there is nothing to refund. Units that were counted in the bucket of a new key
-    /// can't be refunded, because several keys share the bucket.
+    /// Returns the charge of the refundable claims; `nil` if there is nothing to refund. The units of a key in a bucket can't be refunded,
+    /// because several keys share the bucket.
     func refundableCharge() -> RateLimitCharge? {
         var parts: [RateLimitCharge.Part] = []
-        // The claims for networks follow the caller's claim, which has the name of the policy.
+        // The claims for networks follow the caller's claim. For these claims, use the name of the caller's policy.
         var policy = ""
         for claim in claims where claim.isRefundable {
             let table = claim.shard.table
@@ -181,7 +182,7 @@ struct JointDecision {
         }
     }
 
-    /// Returns the refusal for a verdict.
+    /// Returns the refusal with the policy and the delay of a refused claim.
     func refusal(_ verdict: Verdict) -> RateLimitResult.Refusal {
         RateLimitResult.Refusal(
             policy: claims[verdict.place].shard.table.policy,

@@ -2,11 +2,11 @@ import Synchronization
 import Timekeeping
 
 extension JointRateLimiter {
-    /// Returns the usage of changed keys, so that the caller can save the usage. A key has changed if it was charged or reset after an
-    /// earlier call returned it. The array is empty if no key has changed.
+    /// Returns the usage of changed keys, so that the caller can save it. A key has changed if it was charged or reset, and no call has
+    /// returned it since. The array is empty if no key has changed.
     ///
-    /// Each key occurs once, with its latest usage, even if the key has changed several times. If the caller could not save the rows, pass
-    /// them to ``returnChanges(_:)``. O(count + locks). The method holds each lock only while it reads the keys under that lock.
+    /// Each key occurs once, with its latest usage, even if the key has changed several times. If the caller could not save the rows, it
+    /// must pass them to ``returnChanges(_:)``. O(count + locks). The method holds each lock only while it reads the keys under that lock.
     ///
     /// ```swift
     /// let rows = limiter.takeChanges()
@@ -19,8 +19,8 @@ extension JointRateLimiter {
     ///
     /// - Parameters:
     ///   - count: The maximum number of rows. Call the method again if it returns this number.
-    ///   - time: Returns the current time on the clocks that outlive the process. The method calls the closure after it has read the usage,
-    ///     so that no time is counted twice.
+    ///   - time: Returns the current time, on clocks that outlive the process. The method calls the closure after it has read the usage. So
+    ///     restored usage never expires too early.
     public func takeChanges(
         upTo count: Int = 1_000,
         time: () -> SnapshotTime = SnapshotTime.now
@@ -46,8 +46,8 @@ extension JointRateLimiter {
     /// Marks the keys of rows as changed again, because the caller could not save the rows. A later call of ``takeChanges(upTo:time:)``
     /// returns these keys again. O(rows).
     ///
-    /// The method uses only the keys of the rows: the later call returns the usage at the time of that call. The method ignores rows of
-    /// unknown policies.
+    /// The method uses only the keys of the rows, because the later call returns the usage at the time of that call. The method ignores
+    /// rows of unknown policies.
     /// - Parameter unsaved: Rows that ``takeChanges(upTo:time:)`` or ``takeChanges(of:time:)`` returned.
     public func returnChanges(_ unsaved: [SavedRateLimit]) {
         for saved in unsaved {
@@ -56,13 +56,14 @@ extension JointRateLimiter {
         }
     }
 
-    /// Returns the usage of the keys of some claims and of their networks, including unchanged keys. O(claims).
+    /// Returns the usage of the keys of some claims and of the clients' networks, including unchanged keys. O(claims).
     ///
     /// Use this method to save the usage immediately, such as in the transaction of the request. Afterwards, the keys count as unchanged:
-    /// ``takeChanges(upTo:time:)`` returns them only if they change again, or if the caller passes them to ``returnChanges(_:)``.
+    /// the method ``takeChanges(upTo:time:)`` returns them only if they change again, or if the caller passes them to
+    /// ``returnChanges(_:)``.
     /// - Parameters:
     ///   - claims: The claims of a request, as for ``admit(_:)``.
-    ///   - time: Returns the current time on the clocks that outlive the process. The method calls the closure after it has read the usage.
+    ///   - time: Returns the current time, on clocks that outlive the process. The method calls the closure after it has read the usage.
     /// - Returns: A row for each key that has a window.
     /// - Precondition: Every claim names a rule of this limiter.
     public func takeChanges(
@@ -81,8 +82,8 @@ extension JointRateLimiter {
         return Self.stamp(rows, time)
     }
 
-    /// Adds the current time to rows. The method reads the time after the usage. A later restore therefore never takes the usage to be
-    /// older than it is.
+    /// Adds the current time to rows, and returns them in a form that can be saved. The caller has already read the usage. So restored
+    /// usage never expires too early.
     private static func stamp(_ rows: [(policy: String, row: TableRow)], _ time: () -> SnapshotTime) -> [SavedRateLimit] {
         guard !rows.isEmpty else { return [] }
         let time = time()
@@ -102,9 +103,8 @@ extension JointRateLimiter {
     /// The method drops units that are older than the window, and treats negative ages as zero. If the usage was saved under another
     /// algorithm, the whole quota counts as used.
     ///
-    /// If the system has not been restarted since the save, the clock of the boot measures the elapsed time, independently of the wall
-    /// clock. After a restart of the system, the wall clock measures this time. If the wall clock went backwards, the elapsed time is zero.
-    /// Earlier versions saved rows for windows that new keys shared, and the method ignores these rows.
+    /// The method computes the time between the save and now as ``SnapshotTime`` describes. Earlier versions saved rows for windows that
+    /// new keys shared, and the method ignores these rows.
     ///
     /// - Parameters:
     ///   - saved: The saved usage. Its key must have been hashed with the secret of this limiter.
@@ -129,7 +129,7 @@ extension JointRateLimiter {
 
     /// Counts the whole quota of every key as used, including keys that the limiter doesn't know yet.
     ///
-    /// Use this method if admissions in a time span may not have been saved, such as in the last second before the process was killed.
+    /// Use this method if the process was killed before it could save its latest admissions, such as the admissions of the last second.
     /// First restore the saved usage, and then call this method:
     ///
     /// ```swift
@@ -137,8 +137,8 @@ extension JointRateLimiter {
     /// limiter.chargeLost(.seconds(1), after: lastSave)
     /// ```
     ///
-    /// The quota becomes available again as if the whole quota had been admitted at the end of the span. O(keys). The method holds only one
-    /// lock at a time.
+    /// The method treats the whole quota as admitted at the end of `span`, and the quota becomes available again from then on. O(keys). The
+    /// method holds only one lock at a time.
     ///
     /// - Parameters:
     ///   - span: The longest time before the kill in which admissions may not have been saved.
@@ -174,7 +174,7 @@ extension JointRateLimiter {
         }
     }
 
-    /// Adds saved usage and later admissions to the current usage of a key, as if this limiter had counted them at their times.
+    /// Adds saved usage and later admissions to the current usage of a key, as if this limiter had counted each of them at its time.
     /// O(admissions · quota).
     ///
     /// - Parameters:
@@ -226,15 +226,15 @@ private struct RestoredUsage {
 }
 
 extension WindowTable where Window: ~Copyable {
-    /// Adds saved usage and later admissions to a key in one step. Separate steps could remove saved usage that has expired by now, but
-    /// that still counted at the time of a later admission.
+    /// Adds saved usage and later admissions to a key in one step. In two separate steps, saved usage that has expired by now would be
+    /// lost, although it still counted at the time of a later admission.
     fileprivate mutating func relive(_ past: RestoredUsage, of key: KeyDigest, at now: Int64) {
         change(key, at: now) { window, terms in
             if let saved = past.saved { window.restore(saved, at: past.start, terms: terms, time: past.startTime) }
             for (units, instant) in past.admissions {
                 let units = min(units, terms.burst)
-                // The time of a save is read slightly after the usage. At the time of the next admission, the whole quota can therefore
-                // still seem to be used.
+                // The time of a save is read slightly after the usage, so saved usage expires slightly too late. At the time of the next
+                // admission, the quota can therefore still seem to be used up.
                 let wait = window.delay(at: instant, terms: terms, cost: units)
                 if wait <= 1_000_000_000 { window.charge(at: instant + wait, terms: terms, cost: units) }
             }
@@ -242,7 +242,8 @@ extension WindowTable where Window: ~Copyable {
     }
 }
 
-/// A counter that determines the shard at which the next batch begins. It advances with each batch, so that no shard is always last.
+/// A counter that determines the shard at which the next batch of work begins. The counter advances with each batch, so that no shard is
+/// always last.
 final class ChangeCursor: Sendable {
     private let position = Mutex(0)
 

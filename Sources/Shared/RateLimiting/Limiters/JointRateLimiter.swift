@@ -20,8 +20,8 @@ import Timekeeping
 /// if let refusal = limiter.admit(claims).refusal { return refuse(refusal.policy.name, refusal.retryAfter) }
 /// ```
 ///
-/// Keys are stored as 64-bit hashes under a secret, never as text. A decision takes O(claims). A decision can wait only for locks that
-/// other decisions hold, each for well below a microsecond.
+/// Keys are stored as 64-bit hashes under a secret, never as text. A decision takes O(claims). A decision waits only for locks of other
+/// decisions, and each of these decisions holds its locks for well below a microsecond.
 ///
 /// ## Memory
 ///
@@ -35,7 +35,7 @@ import Timekeeping
 /// counts the request in a window that several new keys share. Each part of a table has 16 such windows, and the hash of a key determines
 /// its window.
 public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Duration {
-    /// The position of a rule's tables in ``rules``.
+    /// The indexes of a rule's tables in ``rules``.
     private struct Place {
         /// The name of the policy.
         var name: String
@@ -50,11 +50,11 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     let names: [String]
     /// The tables of the rules and of their networks.
     let rules: [KeyShards]
-    /// The shard at which the next batch of changes begins.
+    /// The counter that chooses the shard at which the next call of ``takeChanges(upTo:time:)`` begins.
     let changes = ChangeCursor()
-    /// The positions of the rules' tables, in the order of the rules.
+    /// The indexes of the tables of each rule, in the order of the rules.
     private let places: [Place]
-    /// The shard from which the next sweep removes unused keys.
+    /// The counter that chooses the shard from which ``sweep()`` removes unused keys.
     private let sweeps = ChangeCursor()
     /// The memory that the tables share.
     private let pool: MemoryPool
@@ -73,7 +73,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     ///     time.
     ///   - secret: The secret with which keys are hashed. To restore saved usage, pass the secret of the limiter that saved it.
     ///   - recordsChanges: Whether the limiter records which keys have changed. If `true`, call ``takeChanges(upTo:time:)`` regularly.
-    ///   - clock: A monotonic clock.
+    ///   - clock: The clock that determines which admissions still count. It must never go back.
     /// - Precondition: `rules` is not empty, the names of the policies are distinct, `capacity` and `memory` are positive.
     public init(
         _ rules: [RateLimitRule],
@@ -114,10 +114,10 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
         self.origin = clock.now
     }
 
-    /// The approximate size of the smallest key.
+    /// The approximate number of bytes of the smallest key.
     private static var bytesOfKey: Int { 24 }
 
-    /// The current rules.
+    /// The rules that apply now, in the order of the initializer. A later ``change(to:)`` changes them.
     public var currentRules: [RateLimitRule] { places.map { rules[$0.first].rule } }
 
     /// The names of all policies, including the policies of networks. A log of admissions identifies a policy by its index in this array.
@@ -172,8 +172,8 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
 
     /// Returns the result that ``admit(_:)`` would return now. Counts nothing. O(claims).
     ///
-    /// Other callers can use up the quota between this check and a later admission. So use this method only to report the state of limits,
-    /// and use ``admit(_:)`` to decide.
+    /// Use this method only to report the state of limits. To decide about a request, use ``admit(_:)``, because other callers can use up
+    /// the quota between a check and a later admission.
     /// - Parameter claims: The claims, as for ``admit(_:)``.
     /// - Precondition: Every claim names a rule of this limiter, and no two claims name the same rule.
     public func check(_ claims: [RateLimitClaim]) -> RateLimitResult {
@@ -185,8 +185,9 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     ///
     /// A refund never returns more units than the admission charged. For the sliding window, the refund is exact. For a GCRA, the refund is
     /// exact if the same key has not been admitted again in the meantime. Otherwise, the refund can be too small, because a GCRA stores no
-    /// instants. The missing part is at most the number of units that became available between the admission and the refund. A policy
-    /// refunds nothing if its algorithm has changed since the admission, or if the limiter has removed the key. O(quota) for each policy.
+    /// instants. The missing part is at most the number of units that became available between the admission and the refund. If the
+    /// algorithm of a policy has changed since the admission, or if the limiter has removed the key, the policy refunds nothing. O(quota)
+    /// for each policy.
     /// - Parameters:
     ///   - charge: The charge of an admission by this limiter. Each policy refunds its units only once.
     ///   - policies: The names of the policies to refund; `nil` for all refundable policies.
@@ -244,7 +245,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     /// - Precondition: The limiter has a rule whose policy has this name.
     public func count(of policy: String) -> Int { rules[place(of: policy).first].keyCount }
 
-    /// Returns the position of a policy's tables.
+    /// Returns the indexes of a policy's tables.
     /// - Precondition: The limiter has a rule whose policy has this name.
     private func place(of policy: String) -> Place {
         for place in places where place.name == policy { return place }
@@ -295,13 +296,16 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
         return result
     }
 
-    /// Returns the maximum number of claims after the claims for networks have been added.
+    /// Returns the maximum number of claims that ``resolve(_:into:hasFallbacks:)`` returns.
     static func mostResolved(_ claims: [RateLimitClaim]) -> Int { claims.reduce(0) { $0 + ($1.networks == nil ? 1 : 3) } }
 
-    /// Finds the table and the digest of each claim, and adds the claims for the client's networks.
+    /// Finds the table and the digest of each claim, and adds claims for the client's networks.
     ///
-    /// - Parameter hasFallbacks: Whether to add a claim for the client's widest network, if the rule counts networks only as a fallback.
-    /// - Returns: The used part of the memory.
+    /// - Parameters:
+    ///   - memory: The memory into which the method writes the resolved claims.
+    ///   - hasFallbacks: Whether to add claims for networks that count only if a table is full. Each such claim is for the client's widest
+    ///     network.
+    /// - Returns: The part of `memory` that contains the resolved claims.
     func resolve(
         _ claims: [RateLimitClaim],
         into memory: UnsafeMutableBufferPointer<ResolvedClaim>,
@@ -346,8 +350,8 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
         return UnsafeMutableBufferPointer(rebasing: memory[..<count])
     }
 
-    /// Removes some unused keys of the next shard, in any table. A table otherwise removes unused keys only when it gets new keys, and
-    /// would keep memory that other tables need. O(1).
+    /// Removes some unused keys from the next shard, in any table. Without sweeps, a table would remove unused keys only when it gets new
+    /// keys. Until then, it would keep memory that other tables need. O(1).
     private func sweep() {
         var place = sweeps.next(of: rules.reduce(0) { $0 + $1.count })
         for rule in rules {

@@ -47,7 +47,7 @@ public struct RateLimitClaim: Sendable {
     }
 }
 
-/// The units that an admission charged to its refundable claims.
+/// The units that an admission charged for its refundable claims.
 ///
 /// Use a charge to reserve units before an expensive step, and to refund the units if the step did not take place:
 ///
@@ -73,7 +73,7 @@ public final class RateLimitCharge: Sendable {
         }
     }
 
-    /// The values with which the store that made the charge can refund it.
+    /// The values that a store needs to refund its own charge.
     package enum Charged: Sendable {
         /// The charge of one key of a ``JointRateLimiter``.
         case key(KeyCharge)
@@ -98,7 +98,7 @@ public final class RateLimitCharge: Sendable {
     /// The names of the policies that can still be refunded.
     public var policies: Set<String> { parts.withLock { Set($0.map(\.policy)) } }
 
-    /// Removes and returns the parts to refund. A second call returns nothing for the same policies.
+    /// Removes and returns the parts of the charge to refund. A second call returns nothing for the same policies.
     /// - Parameter policies: The names of the policies; `nil` for all parts.
     package func take(under policies: Set<String>?) -> [Part] {
         parts.withLock { parts in

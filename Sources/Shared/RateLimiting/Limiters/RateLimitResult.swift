@@ -11,7 +11,7 @@
 public struct RateLimitResult: Hashable, Sendable {
     /// The state of one limit after the decision.
     public struct Limit: Hashable, Sendable {
-        /// The limit's policy.
+        /// The policy of the limit.
         public var policy: RateLimitPolicy
         /// Whether responses show the limit.
         public var isVisible: Bool
@@ -63,7 +63,8 @@ public struct RateLimitResult: Hashable, Sendable {
 
     /// The state of the limits after the decision, in the order of the claims. Limits that are off are omitted.
     public var limits: [Limit]
-    /// The refusal in an array, or an empty array. Most decisions admit the request, and an empty array is cheap to return.
+    /// The refusal in an array; empty if the request is admitted. Most decisions admit the request, and an empty array is faster to return
+    /// than an empty optional.
     private var refusals: [Refusal]
     private var shadowRefusals: [Refusal]
     /// The charge of the refundable claims; `nil` if the request is refused or has no refundable claims.
@@ -86,15 +87,15 @@ public struct RateLimitResult: Hashable, Sendable {
         shadowRefusals = shadowRefusal.map { [$0] } ?? []
     }
 
-    /// The reason of the refusal; `nil` if the request is admitted. A refused request is not counted by any limit.
+    /// The refusal by an enforced policy; `nil` if the request is admitted. No policy counts a refused request.
     public var refusal: Refusal? {
         get { refusals.first }
         set { refusals = newValue.map { [$0] } ?? [] }
     }
 
-    /// The reason why limits in shadow mode would have refused the request; `nil` if these limits would have admitted the request.
+    /// The refusal that policies in shadow mode would have caused; `nil` if these policies would have admitted the request.
     ///
-    /// The reason has no effect on the request. Log it to find out how many requests a new limit would refuse.
+    /// This value has no effect on the request. Log it to find out how many requests a new limit would refuse.
     public var shadowRefusal: Refusal? {
         get { shadowRefusals.first }
         set { shadowRefusals = newValue.map { [$0] } ?? [] }

@@ -7,14 +7,14 @@ public protocol RateLimitStore: Sendable {
     /// Admits or refuses one request, and counts an admitted request.
     ///
     /// - Parameter claims: The claims of the request. No two claims name the same policy. A request without claims is admitted.
-    /// - Returns: Whether the request is admitted, with the state of all claimed limits. An admission also has the charge, with which the
-    ///   caller can refund it.
+    /// - Returns: Whether the request is admitted, with the state of all claimed limits. The result of an admission also contains the
+    ///   charge, with which the caller can refund the units.
     /// - Throws: An error if the store can't decide. In this case, no policy counts the request.
     func admit(_ claims: [RateLimitClaim]) async throws -> RateLimitResult
     /// Returns the result that ``admit(_:)`` would return now. Counts nothing.
     ///
-    /// Use it to report the state of the limits, for example in the response of a route that failed before it claimed any units. To decide
-    /// about a request, use ``admit(_:)``: between a check and an admission, other requests can use up the quota.
+    /// Use this method to report the state of the limits, for example in the response of a route that failed before it claimed any units.
+    /// To decide about a request, use ``admit(_:)``, because other requests can use up the quota between a check and an admission.
     /// - Parameter claims: The claims, as for ``admit(_:)``.
     /// - Throws: An error if the store can't be reached.
     func check(_ claims: [RateLimitClaim]) async throws -> RateLimitResult
@@ -26,45 +26,47 @@ public protocol RateLimitStore: Sendable {
     func refund(_ charge: RateLimitCharge, under policies: Set<String>?) async throws
     /// Replaces the policy, mode or visibility of the rule with the same policy name. Earlier admissions stay counted.
     ///
-    /// Use it to change a limit during an attack. Clients don't get a new burst, because their earlier admissions count under the new rule.
+    /// Use this method to change a limit during an attack. Clients don't get a new burst, because their earlier admissions count under the
+    /// new rule.
     /// - Parameter rule: The new rule. The store must have a rule whose policy has the same name.
     /// - Throws: An error if the store can't be reached. Decisions may then still use the earlier rule.
     func change(to rule: RateLimitRule) async throws
     /// Returns the current usage of the claimed keys. The caller saves the usage in the same transaction as the writes of the request. The
-    /// method isn't `async`, because it is called within a transaction.
+    /// method isn't `async`, because the caller calls it within a transaction.
     ///
-    /// - Returns: The usage; `nil` if this store counts in another database than the one to which the request writes. The default
-    ///   implementation returns `nil`.
+    /// - Returns: The usage; `nil` if this store doesn't count in the database to which the request writes. The default implementation
+    ///   returns `nil`.
     func consumedQuota(of claims: [RateLimitClaim]) -> ConsumedQuota?
     /// The memory that the keys use; `nil` if the store counts outside this process. The default is `nil`.
     var usage: RateLimitUsage? { get }
 }
 
 extension RateLimitStore {
-    /// Returns `nil`, for a store that counts in another database than the one to which the request writes.
+    /// Returns `nil`, as for a store that doesn't count in the database to which the request writes.
     public func consumedQuota(of claims: [RateLimitClaim]) -> ConsumedQuota? { nil }
-    /// `nil`, for a store that counts outside this process.
+    /// `nil`, as for a store that counts outside this process.
     public var usage: RateLimitUsage? { nil }
 }
 
 extension JointRateLimiter: RateLimitStore {}
 
-/// The usage of some keys, to be saved in the same transaction as the writes of a request.
+/// The usage of some keys. A store of the application saves this usage in the same transaction as the writes of a request.
 ///
-/// A store of the application saves ``rows`` in its transaction. If the transaction fails, the store calls ``giveBack``.
+/// The store saves ``rows`` in its transaction. If the transaction fails, the store calls ``giveBack``.
 public struct ConsumedQuota: Sendable {
     /// A row for each policy and key.
     public var rows: [SavedRateLimit]
-    /// A time directly before the usage of the keys was read. The rows include all admissions before this time.
+    /// A time directly before the limiter read the usage of the keys. The rows include all admissions before this time.
     public var covers: SnapshotTime
 
-    /// A closure to call if the rows could not be saved. The usage is then saved later, together with other usage.
+    /// A closure to call if the rows could not be saved. The limiter then returns these keys again as changed keys, so that they are saved
+    /// later.
     public var giveBack: @Sendable () -> Void
 
     /// Creates the usage of some keys.
     /// - Parameters:
     ///   - rows: A row for each policy and key.
-    ///   - covers: A time directly before the usage of the keys was read. Read the clock first, and then the usage.
+    ///   - covers: A time directly before the limiter read the usage. Read the clock first, and then the usage.
     ///   - giveBack: A closure that the store calls if the rows could not be saved.
     public init(rows: [SavedRateLimit], covers: SnapshotTime, giveBack: @escaping @Sendable () -> Void = {}) {
         (self.rows, self.covers, self.giveBack) = (rows, covers, giveBack)
@@ -106,7 +108,7 @@ public struct RateLimitUsage: Hashable, Sendable {
 
     /// The maximum number of bytes of all tables.
     public var limit: Int
-    /// The tables.
+    /// The tables of the rules and of their networks, with the usage of each table.
     public var tables: [Table]
 
     /// Creates the usage of a limiter.

@@ -112,8 +112,8 @@ public enum RateLimitAlgorithm: Hashable, Sendable {
     /// - burst: The maximum number of units that an unused limit admits at once.
     case strictGCRA(burst: Int)
 
-    /// Returns the default algorithm: the exact log for quotas up to 64. For larger quotas, the strict GCRA with a tenth of the quota as
-    /// its burst.
+    /// Returns the default algorithm. For quotas up to 64, this is the exact log. For larger quotas, this is the strict GCRA with a tenth
+    /// of the quota as its burst.
     ///
     /// The exact log lets a client use its whole quota at once, but takes 8 bytes for each unit. The strict GCRA always takes 8 bytes, but
     /// spreads the units evenly over the window.

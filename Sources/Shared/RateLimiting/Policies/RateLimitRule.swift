@@ -12,14 +12,15 @@ public struct RateLimitRule: Hashable, Sendable {
     public enum Mode: String, Hashable, Sendable, CaseIterable {
         /// The request is refused.
         case enforce
-        /// The limiter admits a request that exceeds the policy, and reports the refusal in the result. It doesn't count this request under
-        /// any policy in shadow mode. The reported refusals are therefore those that ``enforce`` would cause.
+        /// The limiter admits a request that exceeds the policy, and reports the refusal in the result. Policies in shadow mode don't count
+        /// such a request, because policies that are enforced would not count it either. The reported refusals are therefore the refusals
+        /// that ``enforce`` would cause.
         case shadow
         /// The policy is neither checked nor counted.
         case off
     }
 
-    /// The policy.
+    /// The quota, the window and the name of the limit.
     public var policy: RateLimitPolicy
     /// The effect of the policy on a request that exceeds it.
     public var mode: Mode
@@ -32,7 +33,7 @@ public struct RateLimitRule: Hashable, Sendable {
 
     /// Creates a rule.
     /// - Parameters:
-    ///   - policy: The policy.
+    ///   - policy: The quota, the window and the name of the limit.
     ///   - mode: The effect on a request that exceeds the policy. Begin with ``Mode/shadow`` to find out how many requests a new limit
     ///     would refuse.
     ///   - isVisible: Whether responses show the policy. Use `false` if the remaining units would disclose something to a client, such as

@@ -1,9 +1,9 @@
 /// Limits for the networks of a client, in addition to the limit of the client itself.
 ///
-/// A client can use many addresses of one network, each with its own quota. For example, an IPv6 customer has a /56 or /48, and a small
-/// IPv4 provider has a /24. A limit for the network bounds all these addresses together. The quota of a network is a multiple of the quota
-/// of one address, with the same window. A network with a quota of at most 64 can use the whole quota at the same time. With a larger
-/// quota, the network can use half of the quota at the same time, and the rest at an even rate.
+/// A client can use many addresses of one network, and each address has its own quota. For example, an IPv6 customer has a /56 or /48, and
+/// a small IPv4 provider has a /24. A limit for the network bounds all these addresses together. The quota of a network is a multiple of
+/// the quota of one address, with the same window. If the quota of the network is at most 64, the network can use the whole quota at the
+/// same time. Otherwise, it can use half of the quota at the same time, and the rest at an even rate.
 ///
 /// ```swift
 /// let policy = RateLimitPolicy.requests(60, per: .seconds(60), name: "login-ip")
@@ -32,7 +32,7 @@ public struct WideLimits: Hashable, Sendable {
     /// The default factors: 4 for the near network and 16 for the far network.
     public static let standard = WideLimits(near: 4, far: 16)
 
-    /// The valid factors.
+    /// The valid values of ``near`` and ``far``.
     public static let factors = 1...10_000
 
     /// Creates limits for networks.

@@ -1,6 +1,6 @@
 /// The usage of one key, in a form that can be saved.
 ///
-/// The snapshot doesn't contain the key: the caller chooses the key under which the usage is saved. ``KeyedRateLimiter/snapshot(of:at:)``
+/// The snapshot doesn't contain the key. The caller chooses the key under which it saves the usage. ``KeyedRateLimiter/snapshot(of:at:)``
 /// makes a snapshot, and ``KeyedRateLimiter/restore(_:for:at:afterKill:)`` restores it. To save all keys of several policies, use
 /// ``SavedRateLimit``.
 public struct RateLimitSnapshot: Hashable, Sendable, Codable {
@@ -58,15 +58,16 @@ extension RateLimitSnapshot {
 
 /// The usage of one key under one policy, in a form that a store can save and another process can restore.
 ///
-/// A store saves one row for each policy and key. A later row replaces an earlier row. The key is saved as a digest. In every process with
-/// the limiter's secret, the same key has the same digest.
+/// A store saves one row for each policy and key. A later row replaces an earlier row. The row contains a digest of the key instead of the
+/// key. If two processes use the same secret, the digest of a key is the same in both processes.
 public struct SavedRateLimit: Hashable, Sendable, Codable {
     /// The digest of the key. The value 0 stands for all keys without a row. Earlier versions also saved rows with other digests below 2²⁰,
-    /// and a restore ignores these rows.
+    /// and the limiter ignores these rows when it restores them.
     package var key: KeyDigest
     /// The usage, with its policy and its time.
     public var state: RateLimitSnapshot
-    /// The nanoseconds from the time in ``state`` until the key has no usage and the row can be deleted; 0 if the key was reset.
+    /// The nanoseconds from the time in ``state`` until the key has no usage. The row can then be deleted. The value is 0 if the key was
+    /// reset.
     public var lifetime: Int64
 
     /// Creates a row from its saved parts.
@@ -78,9 +79,9 @@ public struct SavedRateLimit: Hashable, Sendable, Codable {
         (self.key, self.state, self.lifetime) = (key, state, lifetime)
     }
 
-    /// Returns whether the row can be deleted at a time. A change of the wall clock makes the result `true` too early only if the system
-    /// was restarted since the save.
-    /// - Parameter time: The current time on the clocks that measured the time of the save.
+    /// Returns whether the row can be deleted at a time. The result can be `true` too early only if the wall clock was changed and the
+    /// system was restarted since the save.
+    /// - Parameter time: The current time, on the clocks that measured the time of the save.
     public func isExpired(at time: SnapshotTime) -> Bool { state.time.nanoseconds(to: time) >= lifetime }
 }
 

@@ -10,9 +10,9 @@ import Synchronization
 
 /// The time at which a snapshot was made or is restored, on clocks that outlive a process.
 ///
-/// If both values are from the same boot of the system, the clock of the boot measures the time between them. A change of the wall clock
-/// then has no effect. If the system was restarted between them, the wall clock measures the time. If the wall clock went backwards, the
-/// elapsed time is zero, so restored usage is the same as saved usage.
+/// The difference of two values is the time between a save and a restore. If the system was not restarted in between, the difference is
+/// measured by the clock since the boot, so changes of the wall clock have no effect. If the system was restarted, the difference is
+/// measured by the wall clock. If the wall clock went backwards, the difference is zero, so the restored usage equals the saved usage.
 public struct SnapshotTime: Hashable, Sendable, Codable {
     /// Nanoseconds since 1970 on the wall clock.
     public var wallNanoseconds: Int64
@@ -32,7 +32,7 @@ public struct SnapshotTime: Hashable, Sendable, Codable {
         self.bootID = bootID
     }
 
-    /// Returns the nanoseconds from this time to a later time; never negative.
+    /// Returns the nanoseconds from this time to a later time. The result is never negative.
     func nanoseconds(to later: SnapshotTime) -> Int64 {
         let (difference, overflow) =
             bootID == later.bootID
@@ -43,8 +43,8 @@ public struct SnapshotTime: Hashable, Sendable, Codable {
 }
 
 extension SnapshotTime {
-    /// Returns the time of the system: the wall clock, the clock since the boot (including sleep), and the identifier of the boot. The
-    /// identifier is read once for each process.
+    /// Returns the current time: the wall clock, the clock since the boot (including sleep), and the identifier of the boot. Each process
+    /// reads the identifier only once.
     public static func now() -> SnapshotTime {
         #if canImport(Darwin)
             // `CLOCK_MONOTONIC` on Darwin follows changes of the wall clock.
@@ -62,9 +62,10 @@ extension SnapshotTime {
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
-    /// The identifier of the boot; empty if the system provides none. Without an identifier, all boots count as the same boot. Usage then
-    /// never expires too early, because the difference of the boot clocks is at most the elapsed time, and a negative difference counts as
-    /// zero.
+    /// The identifier of the boot; empty if the system provides none.
+    ///
+    /// Without an identifier, all boots count as the same boot, so the boot clock measures the time between a save and a restore. The
+    /// measured time is at most the elapsed time, and a negative value counts as zero. Usage therefore never expires too early.
     private static let systemBootID: String = {
         var text = [UInt8](repeating: 0, count: 64)
         #if canImport(Darwin)

@@ -8,10 +8,11 @@ final class KeyShards: @unchecked Sendable {
     /// The shards, adjacent in memory.
     private let shards: UnsafeMutablePointer<KeyShard>
 
+    /// Creates shards without keys.
     /// - Parameters:
     ///   - capacity: The maximum number of keys with their own window.
-    ///   - shardCount: The number of locks, a power of two. If `nil`, it is derived from the capacity.
-    ///   - memory: The memory of all shards together; `nil` for no limit.
+    ///   - shardCount: The number of shards, a power of two. If `nil`, the number is derived from the capacity.
+    ///   - memory: The memory that all shards share; `nil` for no limit.
     /// - Precondition: `capacity` is positive.
     init(
         rule: RateLimitRule,
@@ -44,29 +45,31 @@ final class KeyShards: @unchecked Sendable {
         shards.deallocate()
     }
 
-    /// Returns the smallest power of two as the number of shards for which each shard has fewer than `keysEach` keys. Small shards limit
-    /// the work of an insertion that makes a table grow.
+    /// Returns the number of shards for a capacity: the smallest power of two for which each shard has fewer than `keysEach` keys. In a
+    /// small shard, an insertion takes little time even if the table must grow.
     static func count(capacity: Int, keysEach: Int = 4_096) -> Int {
         var count = 1
         while capacity / count >= keysEach { count *= 2 }
         return count
     }
 
-    /// The rule of all shards.
+    /// The rule that all shards apply.
     var rule: RateLimitRule { shards.withTable(\.rule) }
     /// The number of keys with their own window. O(shards).
     var keyCount: Int { usage.keys }
-    /// The usage of all shards together. The method locks the shards one after another, so the sum can differ from the usage at any single
+    /// The usage of all shards together. The getter locks the shards one after another, so the sum can differ from the usage at any single
     /// instant. O(shards).
     var usage: TableUsage { (0..<count).reduce(into: TableUsage()) { $0 += self[$1].withTable(\.usage) } }
-    /// The number of slots in the largest table. An insertion moves at most this number of slots.
+    /// The number of slots in the largest table of a shard. An insertion moves at most this number of slots.
     var largestTable: Int { (0..<count).reduce(0) { max($0, self[$1].withTable(\.slotCount)) } }
 
-    /// The pointer is valid as long as the shards exist.
+    /// Returns the shard with an index. The pointer is valid as long as the shards exist.
     subscript(index: Int) -> UnsafeMutablePointer<KeyShard> { shards + index }
 
-    /// The pointer is valid as long as the shards exist. The lowest bit of a digest is a flag and isn't random, so the next bits choose the
-    /// shard. The highest bits determine the slot in the table.
+    /// Returns the shard for the digest of a key. The pointer is valid as long as the shards exist.
+    ///
+    /// The lowest bit of a digest is a flag and isn't random, so the next bits choose the shard. The highest bits determine the slot in the
+    /// table of the shard.
     @inline(__always)
     func shard(of key: KeyDigest) -> UnsafeMutablePointer<KeyShard> {
         shards + Int(truncatingIfNeeded: key.rawValue &>> 1 & mask)
@@ -84,13 +87,13 @@ final class KeyShards: @unchecked Sendable {
     }
 }
 
-/// A part of a policy's keys under its own lock. The shard must not move in memory.
+/// One part of a policy's keys, under its own lock. The shard must not move in memory, because the lock must not move.
 struct KeyShard: ~Copyable {
     /// The lock must be the first property, because the code uses the address of the shard as the address of the lock.
     private let lock = ShardLock()
-    /// The latest instant of a decision.
+    /// The latest instant that an operation on this shard has used.
     fileprivate var latest = Int64.min
-    /// Accessed only while the lock is held.
+    /// The table of the keys. Access it only while the lock is held.
     fileprivate(set) var table: KeyTable
 
     init(_ table: KeyTable) {
@@ -110,7 +113,7 @@ extension UnsafeMutablePointer<KeyShard> {
         return table.admit(digest, at: instant(now), cost: cost)
     }
 
-    /// Calls a closure while the lock is held.
+    /// Takes the lock, calls a closure, and releases the lock.
     ///
     /// - Parameter body: A closure that receives the table and an instant. The instant is never before the instant of an earlier call.
     func withTable<Result>(at now: Int64, _ body: (inout KeyTable, Int64) -> Result) -> Result {
@@ -119,7 +122,7 @@ extension UnsafeMutablePointer<KeyShard> {
         return body(&pointee.table, instant(now))
     }
 
-    /// Calls a closure while the lock is held.
+    /// Takes the lock, calls a closure, and releases the lock.
     func withTable<Result>(_ body: (KeyTable) -> Result) -> Result {
         take()
         defer { release() }
@@ -140,10 +143,10 @@ extension UnsafeMutablePointer<KeyShard> {
     /// The table. Use it only while the lock is held.
     var table: KeyTable { pointee.table }
 
-    /// Returns the given instant, or the latest earlier instant if it is later. The caller must hold the lock.
+    /// Returns the given instant, or the instant of an earlier operation if that instant is later. The caller must hold the lock.
     ///
     /// Callers read the clock before they take the lock. While a caller waits for the lock, another caller with a later instant can remove
-    /// expired keys. The waiting caller must then not decide at its own, earlier instant.
+    /// expired keys. The waiting caller must then not use its own, earlier instant.
     @inline(__always)
     func instant(_ now: Int64) -> Int64 {
         let now = max(pointee.latest, now)

@@ -1,7 +1,7 @@
-/// The table of keys in one shard. The type of the table depends on the algorithm that counts admissions.
+/// The table of the keys in one shard. Each algorithm that counts admissions has its own type of table.
 ///
-/// Each case contains a pointer to the table of one algorithm. The compiler specializes the table for each algorithm, and methods change
-/// the table in place.
+/// Each case contains a pointer to a table of one type. The compiler specializes the table for each algorithm, and methods change the table
+/// in place.
 enum KeyTable {
     case sliding(UnsafeMutablePointer<WindowTable<Ring>>)
     case strict(UnsafeMutablePointer<WindowTable<StrictGCRA>>)
@@ -17,7 +17,7 @@ enum KeyTable {
         }
     }
 
-    /// Moves a table to allocated memory.
+    /// Moves a table to newly allocated memory, and returns the pointer.
     static func pointer<Window: ~Copyable>(_ table: consuming WindowTable<Window>) -> UnsafeMutablePointer<
         WindowTable<Window>
     > {
@@ -40,7 +40,7 @@ enum KeyTable {
         }
     }
 
-    /// Admits or refuses one request, and charges an admitted request. A cost of 0 means the cost of the policy.
+    /// Admits or refuses one request, and charges an admitted request. If `cost` is 0, the request takes the cost of the policy.
     @inline(__always)
     func admit(_ digest: UInt64, at now: Int64, cost: Int) -> RateLimitDecision {
         switch self {
@@ -65,7 +65,7 @@ enum KeyTable {
         }
     }
 
-    /// Records that the table was full, so the limiter counted a new key for a network.
+    /// Adds one to the number of fallbacks: the limiter counts a request for the client's network instead, because this table is full.
     func noteFallback() {
         switch self {
         case .sliding(let table): table.pointee.fallbacks += 1
@@ -81,7 +81,8 @@ enum KeyTable {
         }
     }
 
-    /// Returns the charge that a key got at this instant; `nil` if the key has no window.
+    /// Returns the last charge of a key, for a later refund; `nil` if the key doesn't have its own window. Call the method directly after
+    /// the charge.
     func lastCharge(of digest: UInt64, now: Int64, units: Int) -> WindowCharge? {
         switch self {
         case .sliding(let table): table.pointee.lastCharge(of: digest, now: now, units: units)
@@ -89,7 +90,7 @@ enum KeyTable {
         }
     }
 
-    /// Returns charged units to a key.
+    /// Refunds charged units to a key.
     func refund(_ charge: WindowCharge, of key: KeyDigest, at now: Int64) {
         switch self {
         case .sliding(let table): table.pointee.refund(charge, of: key, at: now)
@@ -97,8 +98,8 @@ enum KeyTable {
         }
     }
 
-    /// Returns the remaining units of the key in a slot, and the nanoseconds until more units are available. For the index -1, the method
-    /// returns the values of an unused key.
+    /// Returns the remaining units of the key in a slot, and the nanoseconds until more units are available. The index -1 stands for an
+    /// unused key.
     func state(at index: Int, now: Int64) -> (remaining: Int, reset: Int64) {
         switch self {
         case .sliding(let table): table.pointee.state(at: index, now: now)
@@ -132,7 +133,7 @@ extension KeyTable {
         }
     }
 
-    /// The number of keys with their own window, the memory that they use, and the number of evictions and fallbacks so far.
+    /// The number of keys with their own window, the bytes that these keys use, and the number of evictions and fallbacks so far.
     var usage: TableUsage {
         func usage<Window: ~Copyable>(_ table: borrowing WindowTable<Window>) -> TableUsage {
             TableUsage(
@@ -166,7 +167,7 @@ extension KeyTable {
         old.free()
     }
 
-    /// Returns a new table for a rule, with the usage of an existing table. The existing table stays allocated.
+    /// Returns a new table for another rule, with the usage of an existing table. The caller must still free the existing table.
     private static func converted<Window: ~Copyable>(
         _ table: UnsafeMutablePointer<WindowTable<Window>>,
         to rule: RateLimitRule,
@@ -178,7 +179,7 @@ extension KeyTable {
         }
     }
 
-    /// Returns the usage of a key in a form that can be saved; `nil` if the key has no window.
+    /// Returns the usage of a key in a form that can be saved; `nil` if the key doesn't have its own window.
     func row(of key: KeyDigest, at now: Int64) -> TableRow? {
         switch self {
         case .sliding(let table): table.pointee.row(of: key, at: now)
@@ -186,7 +187,7 @@ extension KeyTable {
         }
     }
 
-    /// Returns the usage of a key, and records that the usage is saved.
+    /// Returns the usage of a key, and marks the key as unchanged, because the caller saves the row.
     func takeRow(of key: KeyDigest, at now: Int64) -> TableRow? {
         switch self {
         case .sliding(let table): table.pointee.takeRow(of: key, at: now)
@@ -194,7 +195,7 @@ extension KeyTable {
         }
     }
 
-    /// Returns up to `count` changed keys with their usage, and records that they are saved.
+    /// Returns up to `count` rows of changed keys, and marks these keys as unchanged, because the caller saves the rows.
     func takeChanges(upTo count: Int, at now: Int64) -> [TableRow] {
         switch self {
         case .sliding(let table): table.pointee.takeChanges(upTo: count, at: now)
@@ -202,7 +203,7 @@ extension KeyTable {
         }
     }
 
-    /// Records that a key must be saved again.
+    /// Marks a key as changed again, because the caller could not save its row.
     func returnChange(_ key: KeyDigest, isReset: Bool) {
         switch self {
         case .sliding(let table): table.pointee.returnChange(key, isReset: isReset)
@@ -218,7 +219,7 @@ extension KeyTable {
         }
     }
 
-    /// Counts the whole quota as used some time ago.
+    /// Counts the whole quota as used `ago` nanoseconds before `now`.
     ///
     /// - Parameters:
     ///   - key: The key; `nil` for all keys, including the buckets (the windows that new keys share).
@@ -241,7 +242,8 @@ extension KeyTable {
     }
 }
 
-/// The number of keys of a table, the memory that they use, and the number of evictions and fallbacks.
+/// The number of keys of a table, the bytes that these keys use, and the number of evictions and fallbacks. A fallback is a request that
+/// was not counted under its own key, because the table was full.
 struct TableUsage {
     var (keys, bytes, evictions, fallbacks) = (0, 0, 0, 0)
 

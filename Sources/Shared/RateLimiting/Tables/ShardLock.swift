@@ -6,7 +6,7 @@
     import Musl
 #endif
 
-/// A lock that any running thread can take as soon as it is free. The lock is initialized to zeroes and must not move.
+/// A lock that any running thread can take as soon as it is free. A new lock consists of zeroes. The lock must not move in memory.
 ///
 /// The standard library's `Mutex` isn't used, because on Linux it passes ownership to the first waiting thread, even if that thread isn't
 /// running. With more threads than cores, each decision would then need a context switch, and would take several times as long.
@@ -26,7 +26,7 @@ extension UnsafeMutablePointer<ShardLock> {
         #if canImport(Darwin)
             os_unfair_lock_lock(UnsafeMutableRawPointer(self).assumingMemoryBound(to: os_unfair_lock.self))
         #else
-            // The call can fail only for an uninitialized mutex or an error-checking mutex, so its result is ignored.
+            // Ignore the result. The call can fail only for an uninitialized mutex or an error-checking mutex.
             pthread_mutex_lock(UnsafeMutableRawPointer(self).assumingMemoryBound(to: pthread_mutex_t.self))
         #endif
     }

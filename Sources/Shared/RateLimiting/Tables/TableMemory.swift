@@ -1,6 +1,7 @@
 import Synchronization
 
-/// The memory that the tables of a limiter share. Each table also has reserved memory.
+/// Counts the memory that the tables of a limiter share. Each table also has memory that is reserved for it, and the pool doesn't count
+/// this memory.
 final class MemoryPool: Sendable {
     /// The size in bytes.
     let size: Int
@@ -14,12 +15,12 @@ final class MemoryPool: Sendable {
     /// The number of bytes that tables have taken. With concurrent allocations, this number can exceed the size.
     var used: Int { taken.load(ordering: .relaxed) }
 
-    /// Counts bytes that a table took. A negative number counts bytes that the table returned. The method never fails, because a table
-    /// calls ``TableMemory/hasRoom(for:)`` first.
+    /// Counts bytes that a table took. A negative number counts bytes that the table returned. This method doesn't check the size of the
+    /// pool, because a table first calls ``TableMemory/hasRoom(for:)``.
     func take(_ bytes: Int) { taken.add(bytes, ordering: .relaxed) }
 }
 
-/// The memory of one table. The table first uses the memory that is reserved for it, and then takes memory from the pool.
+/// Counts the memory of one table. The table first uses the memory that is reserved for it, and then takes memory from the pool.
 struct TableMemory {
     /// The memory that all tables share; `nil` if the memory is unlimited.
     let pool: MemoryPool?
@@ -35,7 +36,7 @@ struct TableMemory {
         (self.pool, self.reserved) = (pool, reserved)
     }
 
-    /// The memory of an empty table with the same limit.
+    /// The memory of an empty table with the same pool and the same reserved memory.
     var emptied: TableMemory { TableMemory(pool: pool, reserved: reserved) }
 
     /// Returns whether there is room for more bytes.
@@ -50,7 +51,7 @@ struct TableMemory {
         return pool.used >= pool.size
     }
 
-    /// Counts allocated bytes. A negative number counts freed bytes.
+    /// Counts bytes that the table allocated. A negative number counts bytes that the table freed.
     @inline(__always)
     mutating func add(_ bytes: Int) {
         if bytes != 0 { count(bytes) }

@@ -1,10 +1,11 @@
-/// The usage of a key in a form that can be saved, still without the time at which it was read.
+/// The usage of one key in a form that can be saved. The row doesn't contain the time at which the usage was read, so the caller adds this
+/// time.
 struct TableRow {
     /// The digest of the key.
     var key: KeyDigest
-    /// The usage at the instant of the call.
+    /// The usage at the instant when the row was created.
     var usage: SavedUsage
-    /// The nanoseconds until the key is unused.
+    /// The nanoseconds from the creation of the row until the key has no usage.
     var owed: Int64
 }
 
@@ -30,13 +31,14 @@ extension WindowTable where Window: ~Copyable {
         return table
     }
 
-    /// Returns the usage of a key; `nil` if it has no window.
+    /// Returns the usage of a key; `nil` if the key doesn't have its own window.
     func row(of key: KeyDigest, at now: Int64) -> TableRow? {
         let (index, isFound) = find(key.word)
         return isFound ? row(at: index, key, now) : nil
     }
 
-    /// Returns the usage of a key, and records that the key is unchanged.
+    /// Returns the usage of a key, and marks the key as unchanged, because the caller saves the row. Returns `nil` if the key doesn't have
+    /// its own window.
     mutating func takeRow(of key: KeyDigest, at now: Int64) -> TableRow? {
         let (index, isFound) = find(key.word)
         guard isFound else { return nil }
@@ -53,7 +55,8 @@ extension WindowTable where Window: ~Copyable {
         )
     }
 
-    /// Returns up to `count` changed keys with their usage, and records that they are unchanged. O(count), plus one bit test per 64 slots.
+    /// Returns up to `count` rows of changed keys, and marks these keys as unchanged, because the caller saves the rows. O(count), plus one
+    /// bit test per 64 slots.
     mutating func takeChanges(upTo count: Int, at now: Int64) -> [TableRow] {
         var rows: [TableRow] = []
         guard recordsChanges, count > 0 else { return rows }
@@ -78,7 +81,7 @@ extension WindowTable where Window: ~Copyable {
         return rows
     }
 
-    /// Adds the changed keys in one group of 64 slots to the rows, and records that they are unchanged.
+    /// Appends the rows of the changed keys in one group of 64 slots, and marks these keys as unchanged.
     ///
     /// - Returns: Whether the group contains no further changes.
     private mutating func takeGroup(_ group: Int, upTo count: Int, at now: Int64, into rows: inout [TableRow]) -> Bool {
@@ -93,27 +96,30 @@ extension WindowTable where Window: ~Copyable {
         return true
     }
 
-    /// Records that a key is changed, because the caller could not save its usage.
+    /// Marks a key as changed again, because the caller could not save its row.
+    /// - Parameter isReset: Whether the row reported that the key was reset.
     mutating func returnChange(_ key: KeyDigest, isReset: Bool) {
         guard key != .everyone else { return everyoneHasChanged = true }
         let (index, isFound) = find(key.word)
         if isFound { noteChange(at: index) } else if isReset && recordsChanges { resets.append(key) }
     }
 
-    /// Adds saved usage to a key, or to the buckets of new keys.
+    /// Adds saved usage to a key. If the key is ``KeyDigest/everyone``, the method adds the usage to the windows that new keys share (the
+    /// buckets).
     mutating func restore(_ snapshot: RateLimitSnapshot, to key: KeyDigest, at now: Int64, time: SnapshotTime) {
         if key == .everyone {
             return changeBuckets { window, terms in window.restore(snapshot, at: now, terms: terms, time: time) }
         }
-        // If the key has no other usage, and the row was saved since the last boot, the saved row is still correct. It need not be saved
-        // again.
+        // If the key has no other usage, and the system was not restarted since the save, the saved row is still correct. It need not be
+        // saved again.
         let isSaved = snapshot.time.bootID == time.bootID && !time.bootID.isEmpty && bucketCount == 0 && !find(key.word).isFound
         change(key, at: now, isSaved: isSaved) { window, terms in
             window.restore(snapshot, at: now, terms: terms, time: time)
         }
     }
 
-    /// Counts the whole quota as used some time ago, either for one key, or for all keys and the buckets of new keys. O(keys) for all keys.
+    /// Counts the whole quota as used `ago` nanoseconds before `now`. The method charges one key, or all keys and the windows that new keys
+    /// share (the buckets) if `key` is `nil`. O(keys) for all keys.
     mutating func spendAll(of key: KeyDigest?, at now: Int64, ago: Int64) {
         if let key { return change(key, at: now) { $0.spendAll(at: now, terms: $1, ago: ago) } }
         changeBuckets { $0.spendAll(at: now, terms: $1, ago: ago) }
@@ -122,14 +128,14 @@ extension WindowTable where Window: ~Copyable {
         }
     }
 
-    /// Returns the usage with which new keys start after all keys were charged by ``spendAll(of:at:ago:)``.
+    /// Returns the row of ``KeyDigest/everyone``: the usage with which new keys start after ``spendAll(of:at:ago:)`` has charged all keys.
     private func everyone(at now: Int64) -> TableRow {
         let (index, isFound) = find(Self.bucket(0))
         guard isFound else { return TableRow(key: .everyone, usage: Window().savedUsage(at: now, terms: terms), owed: 0) }
         return row(at: index, .everyone, now)
     }
 
-    /// Changes the 16 windows that new keys share (the buckets), and creates missing ones.
+    /// Changes the 16 windows that new keys share (the buckets), and first creates the windows that don't exist yet.
     private mutating func changeBuckets(_ add: (inout Window, RateLimitTerms) -> Void) {
         for number in 0..<16 {
             let (index, isFound) = find(Self.bucket(number))
@@ -138,7 +144,7 @@ extension WindowTable where Window: ~Copyable {
         everyoneHasChanged = true
     }
 
-    /// Changes the state in a slot, and updates the count of used memory.
+    /// Changes the window in a slot, and updates the number of used bytes.
     private mutating func change(at index: Int, _ add: (inout Window, RateLimitTerms) -> Void) {
         let bytes = slots[index].window.heapBytes
         add(&slots[index].window, terms)
@@ -146,12 +152,14 @@ extension WindowTable where Window: ~Copyable {
         noteChange(at: index)
     }
 
-    /// Adds usage to a key. If there is no room for a new key, the method evicts a key that has used at most half of its quota. If no key
-    /// can be evicted, the result depends on the usage of the new key. If this usage is at most half of the quota, the method drops it and
-    /// counts an eviction. A key with more usage is added even if the table then exceeds its memory. The excess is small, because all saved
-    /// usage fitted into memory before.
+    /// Adds usage to a key, and inserts the key if necessary. If there is no room for a new key, the method evicts a key that has used at
+    /// most half of its quota.
     ///
-    /// - Parameter isSaved: Whether the resulting usage is already saved.
+    /// If no key can be evicted, the usage of the new key decides. If the new key has used at most half of its quota, the method drops its
+    /// usage and counts an eviction. Otherwise, the method inserts the key although the table then exceeds its memory. The excess is small,
+    /// because all saved usage fitted into memory before.
+    ///
+    /// - Parameter isSaved: Whether the resulting usage of a new key is already saved, so that the key isn't marked as changed.
     mutating func change(
         _ key: KeyDigest,
         at now: Int64,
@@ -176,7 +184,7 @@ extension WindowTable where Window: ~Copyable {
         if !isSaved { noteChange(at: place) }
     }
 
-    /// Removes the usage of a key, or of all keys. O(keys) for all keys.
+    /// Removes the usage of one key, or of all keys if `key` is `nil`. O(keys) for all keys.
     mutating func reset(_ key: KeyDigest?) {
         guard let key else { return resetAll() }
         let (index, isFound) = find(key.word)
@@ -185,7 +193,7 @@ extension WindowTable where Window: ~Copyable {
         if recordsChanges { resets.append(key) }
     }
 
-    /// Removes all keys. If the table records changes, it also records that the saved rows of these keys must be deleted.
+    /// Removes all keys. If the table records changes, it also records the keys as reset, so that the caller deletes their saved rows.
     private mutating func resetAll() {
         for index in 0..<slotCount where recordsChanges && Self.isKey(slots[index].word) {
             resets.append(KeyDigest(rawValue: slots[index].word & ~1))

@@ -1,20 +1,20 @@
-/// The decision of a table about a request of a key, before the key is charged.
+/// A table's decision about a request. The table has not charged the key yet.
 struct TableDecision {
     /// The nanoseconds until the request is admitted; `.max` if the request is never admitted.
     var delay: Int64
-    /// The slot of the state on which the decision is based: the key's own state, or for a new key the state of its bucket; -1 if there is
-    /// neither.
+    /// The slot of the state on which the decision is based. For a new key, this is the slot of the key's bucket. The value is -1 if there
+    /// is no such state.
     var index = -1
-    /// Whether the key has no window.
+    /// Whether the key doesn't have its own window.
     var isNewcomer = true
-    /// Whether there is no room for a new key. The limiter then counts the request for a network, or in the key's bucket (a window that new
-    /// keys share).
+    /// Whether there is no room for a new key. The limiter then counts the request for the client's network, or in the key's bucket (a
+    /// window that new keys share).
     var isFull = false
     /// The mode of the rule.
     var mode: RateLimitRule.Mode
 }
 
-/// The result of a charge.
+/// The slot and the units of a charge.
 struct TableCharge {
     /// The slot of the charged state.
     var index: Int
@@ -44,7 +44,7 @@ extension WindowTable where Window: ~Copyable {
         return decision
     }
 
-    /// Admits or refuses a request of a key without a window. An admitted key gets a window, or shares the window of its bucket.
+    /// Admits or refuses a request of a key without its own window. An admitted key gets a window, or shares the window of its bucket.
     @inline(never)
     private mutating func admitNewcomer(_ digest: UInt64, at now: Int64, cost: Int) -> RateLimitDecision {
         let decision = ask(digest, at: now, cost: cost)
@@ -64,7 +64,7 @@ extension WindowTable where Window: ~Copyable {
         var decision = TableDecision(delay: cost > terms.burst ? .max : 0, isNewcomer: !isFound, mode: mode)
         if !isFound {
             decision.isFull = !hasRoom && victim(for: digest, at: now) == nil
-            // Earlier requests of the new key may have been counted in its bucket.
+            // The table may have counted earlier requests of this key in its bucket.
             if bucketCount > 0 { (index, isFound) = find(Self.bucket(of: digest)) }
         }
         guard isFound else { return decision }
@@ -90,8 +90,8 @@ extension WindowTable where Window: ~Copyable {
         return charge
     }
 
-    /// Evicts up to 16 keys to make room for a new key, or for an existing key whose log of admissions grows. Without evictions for growing
-    /// logs, the table would exceed its memory.
+    /// Evicts up to 16 keys to make room for a new key, or for an existing key whose log of admissions grows. A growing log also needs
+    /// evictions, because otherwise the table would exceed its memory.
     ///
     /// - Returns: Whether a key was evicted.
     @inline(never)
@@ -105,8 +105,8 @@ extension WindowTable where Window: ~Copyable {
         return hasEvicted
     }
 
-    /// Charges a key without a window. If there is no room, the method evicts a key. If no key can be evicted, the method charges the
-    /// bucket of the key.
+    /// Charges a key without its own window. If there is no room for the key, the method evicts other keys. If it can't evict any key, it
+    /// charges the bucket of the new key.
     private mutating func chargeNewcomer(_ digest: UInt64, at now: Int64, cost: Int) -> TableCharge {
         dropExpired(at: now)
         let isPressed = !hasRoom
@@ -120,7 +120,7 @@ extension WindowTable where Window: ~Copyable {
         return TableCharge(index: index, units: cost, isPressed: isPressed)
     }
 
-    /// Charges the window that a new key shares with other new keys.
+    /// Charges the bucket of a new key: the window that the key shares with other new keys.
     private mutating func chargeBucket(of digest: UInt64, at now: Int64, cost: Int) -> TableCharge {
         fallbacks += 1
         let bucket = Self.bucket(of: digest)
@@ -132,23 +132,23 @@ extension WindowTable where Window: ~Copyable {
         return TableCharge(index: index, units: cost, isPressed: true)
     }
 
-    /// Returns the first state of a new key. It is a copy of the state of the key's bucket, because earlier requests of the key may have
-    /// been counted there.
+    /// Returns the first state of a new key. If the key has a bucket, the state is a copy of the bucket, because the table may have counted
+    /// earlier requests of the key in it.
     func newWindow(for digest: UInt64) -> Window {
         guard bucketCount > 0, case let (index, isFound) = find(Self.bucket(of: digest)), isFound else { return Window() }
         return slots[index].window.copy()
     }
 
-    /// Returns the charge of a key at this instant, for a later ``refund(_:of:at:)``.
+    /// Returns the charge that a key got at this instant, so that ``refund(_:of:at:)`` can refund it later.
     ///
-    /// - Returns: The charge; `nil` if the key has no window.
+    /// - Returns: The charge; `nil` if the key doesn't have its own window.
     func lastCharge(of digest: UInt64, now: Int64, units: Int) -> WindowCharge? {
         let (index, isFound) = find(digest)
         guard isFound else { return nil }
         return WindowCharge(units: units, instant: now, mark: slots[index].window.chargeMark, terms: terms)
     }
 
-    /// Refunds charged units. A key without further usage is removed together with its saved row.
+    /// Refunds charged units. If the key then has no usage, the method removes the key, and the caller deletes its saved row.
     mutating func refund(_ charge: WindowCharge, of key: KeyDigest, at now: Int64) {
         let (index, isFound) = find(key.word)
         guard isFound else { return }
@@ -158,7 +158,8 @@ extension WindowTable where Window: ~Copyable {
         if slots[index].window.isFresh(at: now, terms: terms) { reset(key) } else { noteChange(at: index) }
     }
 
-    /// Returns the remaining units of a state, and the nanoseconds until more units are available.
+    /// Returns the remaining units of the state in a slot, and the nanoseconds until more units are available. The index -1 stands for an
+    /// unused state.
     func state(at index: Int, now: Int64) -> (remaining: Int, reset: Int64) {
         guard index >= 0 else { return (terms.burst, 0) }
         return (

@@ -2,8 +2,8 @@
 ///
 /// The preferred slot of a digest is proportional to the digest. If this slot is taken, the digest gets a later slot, after smaller digests
 /// and before larger digests. The table is therefore sorted, with free slots in between. A search ends at the first larger digest, and
-/// growing the table takes one pass. At most 13 of 16 slots are taken. A slot has 16 bytes, and 8 of them are for the state. An insertion
-/// also checks whether two other keys have expired. No operation scans the table.
+/// growing the table takes one pass. At most 13 of 16 slots are taken. A slot has 16 bytes, and 8 of them are for the state. No operation
+/// scans the whole table to find expired keys. Instead, each insertion checks whether two other keys have expired.
 ///
 /// A full table chooses a few keys at random and evicts the key with the least usage. The table never evicts a key that has used more than
 /// half of its quota. If no key can be evicted, new keys share 16 windows of the table (buckets), and the digest of a key determines its
@@ -11,7 +11,7 @@
 struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
     /// A key with its state, or a free slot.
     struct Slot: ~Copyable {
-        /// The digest, or 0 for a free slot. The lowest bit marks a change that the caller has not yet saved.
+        /// The digest, or 0 for a free slot. If the lowest bit is 1, the key has changed, and the caller has not saved the change yet.
         var word: UInt64 = 0
         /// The state; unused if the slot is free.
         var window = Window()
@@ -20,13 +20,13 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
     // The values that every decision reads are adjacent.
     /// The slots, sorted by digest.
     private(set) var slots: UnsafeMutablePointer<Slot>
-    /// The number of preferred slots. Further slots follow for digests whose preferred slot is taken.
+    /// The number of preferred slots. The other slots follow after them, for digests whose preferred slot is taken.
     private var places = 0
     /// The numbers of the policy, such as its quota and its window.
     let terms: RateLimitTerms
-    /// Whether changed keys are marked, so that they can be saved.
+    /// Whether the table marks changed keys, so that a caller can save them.
     let recordsChanges: Bool
-    /// The mode of the rule.
+    /// The mode of the rule, such as ``RateLimitRule/Mode/enforce``.
     let mode: RateLimitRule.Mode
     /// The number of keys, including buckets.
     private(set) var count = 0
@@ -40,17 +40,17 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
     let capacity: Int
     /// The number of slots. The last slot is always free.
     private(set) var slotCount = 1
-    /// The slot at which the search for unused keys continues.
+    /// The slot at which the next call of ``dropExpired(_:at:)`` begins.
     private var expiryCursor = 0
     /// The rule that the table applies.
     let rule: RateLimitRule
-    /// A bit for each group of 64 slots: whether the group contains changed keys.
+    /// One bit for each group of 64 slots. The bit is 1 if the group contains changed keys.
     var changedGroups: [UInt64] = []
-    /// The group at which the search for changes continues.
+    /// The group of 64 slots at which the next call of ``takeChanges(upTo:at:)`` begins.
     var changeCursor = 0
-    /// Keys that were reset. Their saved rows must be deleted.
+    /// The keys that were reset. The caller must delete the saved rows of these keys.
     var resets: [KeyDigest] = []
-    /// Whether the usage with which new keys start has changed.
+    /// Whether the usage with which new keys start has changed since the caller last saved it.
     var everyoneHasChanged = false
 
     /// Creates an empty table, which allocates one slot.
@@ -78,10 +78,11 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
     /// The number of keys with their own window.
     var keyCount: Int { count - bucketCount }
 
-    /// Returns the word of the bucket (a shared window) in which a full table counts a new key. The first four bits of the digest choose
-    /// one of 16 buckets. No key has the same word as a bucket.
+    /// Returns the word of the bucket for a new key: the shared window in which a full table counts the key. The first four bits of the
+    /// digest choose one of 16 buckets. No key has the same word as a bucket.
     static func bucket(of digest: UInt64) -> UInt64 { bucket(Int(truncatingIfNeeded: digest >> 60)) }
 
+    /// Returns the word of a bucket.
     /// - Parameter number: From 0 to 15.
     static func bucket(_ number: Int) -> UInt64 { UInt64(number + 1) * 2 }
 
@@ -104,7 +105,8 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
         Int(truncatingIfNeeded: digest.multipliedFullWidth(by: UInt64(truncatingIfNeeded: places)).high)
     }
 
-    /// Returns the slot of a digest, or the slot where it would be inserted.
+    /// Returns the slot of a digest. If the table doesn't contain the digest, the method returns the slot at which it would insert the
+    /// digest.
     @inline(__always)
     func find(_ digest: UInt64) -> (index: Int, isFound: Bool) {
         var index = Self.place(of: digest, among: places)
@@ -116,7 +118,7 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
         }
     }
 
-    /// Inserts a key, and moves the keys behind it up to the next free slot. O(1) expected, O(keys) if the table grows.
+    /// Inserts a key. Keys that are in the way move to the next slot, up to the first free slot. O(1) expected, O(keys) if the table grows.
     mutating func insert(_ window: consuming Window, for digest: UInt64) -> Int {
         if (count + 1) * 16 > places * 13 { grow() }
         var free = find(digest).index
@@ -140,7 +142,7 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
         return index
     }
 
-    /// Removes a key, and moves the keys behind it back. O(1) expected.
+    /// Removes a key. The following keys move back by one slot, up to the first key that is in its preferred slot. O(1) expected.
     mutating func remove(at index: Int) {
         memory.add(-slots[index].window.heapBytes)
         if !Self.isKey(slots[index].word) { bucketCount -= 1 }
@@ -170,7 +172,7 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
         (slots + second).initialize(to: slot)
     }
 
-    /// Moves all keys to a table that is at least half as large again.
+    /// Moves all keys to a larger table, which has at least 1.5 times as many preferred slots.
     private mutating func grow() {
         var larger = Self.larger(places)
         while !rebuild(places: larger) { larger = Self.larger(larger) }
@@ -178,11 +180,11 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
 
     /// Returns the number of preferred slots of the next larger table.
     private static func larger(_ places: Int) -> Int { max(8, places * 3 / 2) }
-    /// Returns the total number of slots: the preferred slots, the slots for digests whose preferred slot is taken, and a last slot that
-    /// stays free.
+    /// Returns the total number of slots for a number of preferred slots. The total includes slots for digests whose preferred slot is
+    /// taken, and a last slot that stays free.
     private static func slotCount(places: Int) -> Int { places + max(8, places / 64) + 1 }
 
-    /// The number of bytes that one more key takes. If the table must grow for the key, the number includes the bytes of the growth.
+    /// The number of bytes that one more key takes. If the table must grow for the key, the number includes the bytes of the new slots.
     private var newcomerBytes: Int {
         let growth = (count + 1) * 16 > places * 13 ? Self.slotCount(places: Self.larger(places)) - slotCount : 0
         return growth * MemoryLayout<Slot>.stride + Window.firstHeapBytes(terms: terms)
@@ -215,7 +217,8 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
         return best?.index
     }
 
-    /// Returns the first key in the 16 slots that begin with the given slot.
+    /// Returns the slot of the first key in the 16 slots that begin with the given slot; `nil` if these slots contain no key except
+    /// `digest`.
     private func key(from start: Int, except digest: UInt64) -> Int? {
         var index = start
         for _ in 0..<16 {
@@ -225,7 +228,7 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
         return nil
     }
 
-    /// Removes a key that has usage.
+    /// Removes a key that has usage, and counts the eviction.
     mutating func evict(at index: Int) {
         remove(at: index)
         evictions += 1
@@ -233,7 +236,7 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
 
     /// Moves all keys to a table with a different number of preferred slots.
     ///
-    /// - Returns: Whether there was room for all digests whose preferred slot is taken.
+    /// - Returns: Whether the new table has enough slots for digests whose preferred slot is taken. If `false`, the table is unchanged.
     private mutating func rebuild(places: Int) -> Bool {
         let slotCount = Self.slotCount(places: places)
         var next = 0
@@ -266,7 +269,7 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
         changedGroups[index / 4_096] |= 1 << UInt64(index / 64 % 64)
     }
 
-    /// Checks up to `most` keys, and removes those without usage. If the table has become nearly empty, the method reduces its size.
+    /// Checks up to `most` keys, and removes the keys without usage. If the table is then nearly empty, the method makes the table smaller.
     mutating func dropExpired(_ most: Int = 2, at now: Int64) {
         guard count > 0 || slotCount > 64 else { return }
         var looked = 0

@@ -1,4 +1,5 @@
-/// The state of one key's limit, for any algorithm. The state is a pure value without a clock or a lock.
+/// The usage of one key under one policy. Each algorithm has a conforming type: ``Ring`` for the sliding window, and ``StrictGCRA``. The
+/// state is a pure value without a clock or a lock.
 ///
 /// Instants are nanoseconds on a monotonic clock. All calls for the same state must pass the same terms (the numbers of the policy). The
 /// type is noncopyable, because a state can own memory.
@@ -17,9 +18,10 @@ protocol AdmissionWindow: ~Copyable {
     /// - Returns: The number of further units that would be admitted at that instant.
     @discardableResult
     mutating func charge(at now: Int64, terms: RateLimitTerms, cost: Int) -> Int
-    /// A value with which a refund finds the charge, or detects a later charge. Read the value directly after the charge.
+    /// A value that identifies the last charge. With this value, a refund finds the charged units, or detects that there was a later
+    /// charge. Read the value directly after the charge.
     var chargeMark: Int64 { get }
-    /// Refunds charged units. The refund is at most the number of charged units, and zero if the state no longer contains them.
+    /// Refunds the units of a charge, but never more units. If the state no longer contains the units, the method refunds nothing.
     mutating func refund(_ charge: WindowCharge, at now: Int64, terms: RateLimitTerms)
     /// Returns the number of units that would be admitted at an instant.
     func remaining(at now: Int64, terms: RateLimitTerms) -> Int
@@ -29,21 +31,22 @@ protocol AdmissionWindow: ~Copyable {
     func owed(at now: Int64, terms: RateLimitTerms) -> Int64
     /// Returns whether the state equals a new state, so that the caller can remove it.
     func isFresh(at now: Int64, terms: RateLimitTerms) -> Bool
-    /// Returns the usage in the form in which it is saved.
+    /// Returns the current usage in a form that a snapshot can contain.
     func savedUsage(at now: Int64, terms: RateLimitTerms) -> SavedUsage
     /// Adds saved usage to the current usage.
     ///
-    /// - Returns: Whether the usage was saved under this algorithm. If `false`, nothing is added.
+    /// - Parameter elapsed: The nanoseconds since the usage was saved.
+    /// - Returns: Whether the usage was saved under this algorithm. If `false`, the method has added nothing.
     mutating func add(_ usage: SavedUsage, elapsed: Int64, at now: Int64, terms: RateLimitTerms) -> Bool
-    /// Counts the whole quota as used at an instant, independently of the current usage.
+    /// Counts the whole quota as used at an instant. Usage after this instant stays.
     mutating func spendAll(at instant: Int64, terms: RateLimitTerms)
     /// Returns the used part of the quota, from 0 to 1. After the quota was reduced, the result can exceed 1.
     func usage(at now: Int64, terms: RateLimitTerms) -> Double
-    /// The number of bytes that the state has allocated, including the overhead of the allocator.
+    /// The number of bytes that the state has allocated, including the allocator's overhead.
     var heapBytes: Int { get }
-    /// Returns the number of bytes that the state of a new key allocates.
+    /// Returns the number of bytes that the state of a new key allocates at its first charge.
     static func firstHeapBytes(terms: RateLimitTerms) -> Int
-    /// Whether the state knows the time of each admission.
+    /// Whether the state stores the instant of each admission.
     static var knowsInstants: Bool { get }
 }
 
@@ -58,14 +61,15 @@ struct WindowCharge {
     /// The terms under which the units were charged.
     var terms: RateLimitTerms
 
-    /// Returns the part of a charge that a GCRA refunds, in the same unit as `usage`.
+    /// Returns the part of the charged usage that a GCRA refunds.
     ///
-    /// If there was no later charge, the method returns the whole charge. After a later charge, the method subtracts the time since the
-    /// charge. The reason is that without the refunded charge, the usage could have reached zero before the later charge.
+    /// If there was no later charge, the method returns the whole usage. Otherwise, it subtracts the time since the charge. The reason is
+    /// that without the refunded charge, the usage could have been zero for a part of this time.
     ///
     /// - Parameters:
-    ///   - mark: The current mark of the state. An unchanged mark means that there was no later charge.
-    ///   - passed: The time since the charge.
+    ///   - usage: The usage that the charge has added.
+    ///   - mark: The current ``AdmissionWindow/chargeMark`` of the state. An unchanged mark means that there was no later charge.
+    ///   - passed: The time since the charge, in the same unit as `usage`.
     func returned<Debt: SignedInteger>(of usage: Debt, mark: Int64, passed: Debt) -> Debt {
         mark == self.mark ? usage : max(0, usage - passed)
     }
@@ -99,7 +103,8 @@ func requireCost(_ cost: Int) {
 }
 
 extension AdmissionWindow where Self: ~Copyable {
-    /// Returns the state converted to another algorithm or policy. The new state has at least the same usage, but at most the new burst.
+    /// Returns the state converted to another algorithm or policy. The new state has at least the same usage, but never more than the new
+    /// burst.
     func converted<Other: AdmissionWindow & ~Copyable>(
         from old: RateLimitTerms,
         to new: RateLimitTerms,
@@ -118,7 +123,8 @@ extension AdmissionWindow where Self: ~Copyable {
         return other
     }
 
-    /// Adds saved usage. If another algorithm saved the usage, the times of admissions are unknown, and the whole quota counts as used.
+    /// Adds saved usage to the current usage. If the usage was saved under another algorithm, the times of admissions are unknown. The
+    /// method then counts the whole quota as used now.
     mutating func restore(_ snapshot: RateLimitSnapshot, at now: Int64, terms: RateLimitTerms, time: SnapshotTime) {
         let elapsed = snapshot.time.nanoseconds(to: time)
         let usage = snapshot.owed.map(SavedUsage.nanoseconds) ?? .ages(snapshot.ages)
@@ -127,7 +133,7 @@ extension AdmissionWindow where Self: ~Copyable {
         }
     }
 
-    /// Counts the whole quota as used some time ago. The method ignores the current usage, because restored usage can expire too early.
+    /// Counts the whole quota as used `ago` nanoseconds before `now`. If usage from that time no longer counts, the method does nothing.
     mutating func spendAll(at now: Int64, terms: RateLimitTerms, ago: Int64) {
         if ago < terms.longestUsage { spendAll(at: now - ago, terms: terms) }
     }

@@ -1,4 +1,4 @@
-/// A ring buffer with the instants of the last admissions. It is the state of a sliding window.
+/// The state of a sliding window: a ring buffer that contains the instant of each recently admitted unit.
 ///
 /// The memory of the ring grows with use. An unused key needs no memory. Other keys need at most 8 bytes per unit of the quota, plus 16
 /// bytes.
@@ -6,7 +6,7 @@
 /// Only this file writes the header, so the values in the header are always within bounds.
 struct Ring: ~Copyable, @unchecked Sendable {
     private struct Header {
-        /// The index of the oldest instant. The later instants follow it, and continue at the start of the memory after its end.
+        /// The index of the oldest instant. Later instants have the next indexes. After the last index, they continue at index 0.
         var oldest: Int32 = 0
         /// The number of stored instants.
         var kept: Int32 = 0
@@ -19,7 +19,7 @@ struct Ring: ~Copyable, @unchecked Sendable {
 
     init() {}
 
-    /// Creates a ring of instants, oldest first.
+    /// Creates a ring with the given instants, oldest first.
     private init(_ instants: [Int64]) {
         guard !instants.isEmpty else { return }
         header = Self.memory(capacity: instants.count)
@@ -72,8 +72,8 @@ struct Ring: ~Copyable, @unchecked Sendable {
         return kept - low
     }
 
-    /// Removes expired instants. Only admissions call this method. A later request can't be counted at an earlier instant than the
-    /// admission, so the removed instants are never needed again.
+    /// Removes the instants that are at least a window old. Only admissions call this method. Later requests are never counted at an
+    /// earlier instant than this admission, so the removed instants can't count again.
     @inline(__always)
     private func dropExpired(at now: Int64, window: Int64) {
         guard let header, let newest else { return }
@@ -96,8 +96,8 @@ struct Ring: ~Copyable, @unchecked Sendable {
         header.pointee.kept += 1
     }
 
-    /// Increases the memory. A ring with at least half of the quota gets memory for the whole quota, so that a key near its limit doesn't
-    /// allocate memory again.
+    /// Allocates more memory. If the ring stores at least half as many instants as the quota has units, the new memory is sufficient for
+    /// the whole quota. A key near its limit then doesn't allocate memory again.
     @inline(never)
     private mutating func grow(quota: Int) {
         let half = max(1, quota / 2)
@@ -118,7 +118,8 @@ extension Ring: AdmissionWindow {
     func delay(at now: Int64, terms: RateLimitTerms, cost: Int) -> Int64 {
         let missing = cost - (terms.quota - kept)
         guard missing > 0 else { return 0 }
-        // When this instant expires, the last missing unit becomes free. No admission can be before the newest instant.
+        // The last missing unit becomes available when this instant is a window old. If `now` is before the newest instant, the request
+        // counts as made at the newest instant.
         return max(0, instant(missing - 1) + terms.window - max(now, instant(kept - 1)))
     }
 
@@ -131,7 +132,8 @@ extension Ring: AdmissionWindow {
         return terms.quota - kept
     }
 
-    /// The stored instant of the charge. All units with the same instant are equal.
+    /// The newest stored instant, at which the last charge was counted. A refund removes units with this instant. It doesn't matter which
+    /// units it removes, because units with the same instant are equal.
     var chargeMark: Int64 { newest ?? .min }
 
     mutating func refund(_ charge: WindowCharge, at now: Int64, terms: RateLimitTerms) {
@@ -175,13 +177,13 @@ extension Ring: AdmissionWindow {
 
     mutating func add(_ usage: SavedUsage, elapsed: Int64, at now: Int64, terms: RateLimitTerms) -> Bool {
         guard case .ages(let ages) = usage else { return false }
-        // The method treats negative ages as zero, so that no instant is in the future and no addition overflows.
+        // Negative ages count as zero. No restored instant is therefore in the future, and no addition overflows.
         let restored = ages.compactMap { age in
             let (age, overflow) = max(0, age).addingReportingOverflow(elapsed)
             return overflow || age >= terms.window ? nil : now - age
         }
         let known = ((kept - live(at: now, terms: terms))..<kept).map { instant($0) }
-        // Duplicates and excess units must not take more memory than a correct snapshot.
+        // Keep only the newest units. Otherwise, each restore of the same snapshot would take more memory.
         let most = max(terms.quota, known.count, restored.count)
         self = Ring(Array((known + restored).sorted().suffix(most)))
         return true

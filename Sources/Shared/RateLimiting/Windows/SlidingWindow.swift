@@ -1,12 +1,11 @@
 /// An exact sliding window: a log of the times of the last admissions.
 ///
 /// The window stores the times of the last admissions, at most as many as the quota. A request is admitted if the log has fewer admissions
-/// than the quota, or if the oldest admission is at least a window old. Admission `k + quota` is therefore at least a window later than
-/// admission `k`, and no half-open interval with the length of the window contains more admissions than the quota. A refusal changes
-/// nothing.
+/// than the quota, or if the oldest admission is at least a window old. Therefore, no half-open interval with the length of the window
+/// contains more admissions than the quota. A refusal changes nothing.
 ///
-/// If little memory is more important than large bursts, use ``StrictGCRA`` instead. A sliding window takes 8 bytes per stored admission
-/// and grows with use, so an idle key stays small. A refusal takes O(1), and an admission takes O(cost) amortized.
+/// A sliding window takes 8 bytes per stored admission. The memory grows with use, so an idle key takes little memory. If low memory is
+/// more important than large bursts, use ``StrictGCRA`` instead. A refusal takes O(1), and an admission takes O(cost) amortized.
 ///
 /// The type has no clock and no lock. To limit many keys on several threads, use ``KeyedRateLimiter``.
 ///
@@ -17,8 +16,8 @@
 /// ```
 public struct SlidingWindow: Sendable {
     /// Owns the ring buffer. If two values share the storage, a change first copies the storage. The class is `@unchecked Sendable`,
-    /// because only ``SlidingWindow`` accesses it. The storage uses a pointer to avoid the runtime's exclusivity checks, which take longer
-    /// than a decision.
+    /// because only ``SlidingWindow`` accesses it. The ring is behind a pointer, because the runtime's exclusivity checks for a stored
+    /// property would take longer than a decision.
     private final class Storage: @unchecked Sendable {
         let ring = UnsafeMutablePointer<Ring>.allocate(capacity: 1)
 
@@ -37,7 +36,7 @@ public struct SlidingWindow: Sendable {
     /// Creates an empty window.
     public init() {}
 
-    /// Decides about one request. An admitted request is added to the log.
+    /// Admits or refuses one request, and adds an admitted request to the log.
     /// - Parameters:
     ///   - now: Nanoseconds on a monotonic clock. If this instant is before the latest admission, the window uses the instant of that
     ///     admission.
@@ -76,19 +75,19 @@ public struct SlidingWindow: Sendable {
         storage.ring.pointee.delay(at: now, terms: terms(of: policy), cost: cost)
     }
 
-    /// Charges units without a check.
+    /// Charges units without checking whether the window admits them.
     mutating func charge(at now: Int64, policy: RateLimitPolicy, cost: Int) {
         if !isKnownUniquelyReferenced(&storage) { storage = Storage(storage.ring.pointee.copy()) }
         _ = storage.ring.pointee.charge(at: now, terms: terms(of: policy), cost: cost)
     }
 
-    /// Returns the instants that still count, oldest first.
+    /// Returns the instants of the units that still count, oldest first.
     func instants(at now: Int64, policy: RateLimitPolicy) -> [Int64] {
         guard case .ages(let ages) = storage.ring.pointee.savedUsage(at: now, terms: terms(of: policy)) else { return [] }
         return ages.map { now - $0 }
     }
 
-    /// Returns the numbers of a policy as for a sliding window, even if the policy has another algorithm.
+    /// Returns the numbers of a policy as if its algorithm were the sliding window.
     private func terms(of policy: RateLimitPolicy) -> RateLimitTerms {
         let terms = policy.terms
         if terms.emission == 0 { return terms }

@@ -21,7 +21,7 @@ public struct StrictGCRA: Hashable, Sendable {
     /// Creates an unused state.
     public init() {}
 
-    /// Decides about one request. An admitted request takes its units at once.
+    /// Admits or refuses one request, and charges the units of an admitted request.
     /// - Parameters:
     ///   - now: Nanoseconds on a monotonic clock.
     ///   - policy: The policy. Its algorithm must be ``RateLimitAlgorithm/strictGCRA(burst:)``. Pass the same policy in all calls for one
