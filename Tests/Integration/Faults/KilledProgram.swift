@@ -61,8 +61,8 @@ final class KilledProgram: Sendable {
 
     /// Sends a request until its response is none of 409, 429 and 5xx.
     ///
-    /// It waits 20 ms between attempts while no process listens, 100 ms after a response, and a second after a 409. A 409 without Retry-After
-    /// fails the test, because it means that the response of the first attempt is lost.
+    /// It waits 20 ms between attempts while no process listens, 100 ms after a response, and a second after a 409. A 409 without
+    /// Retry-After fails the test, because it means that the response of the first attempt is lost.
     func send(_ path: String, _ body: String, headers: [String]) async throws -> RawHTTP.Answer {
         let headers = ["Content-Type: application/json"] + headers
         while true {
