@@ -2,7 +2,7 @@ public import ErrorContract
 public import Foundation
 public import HTTPTypes
 
-/// Methods that each send a request with one HTTP method.
+/// Methods that send GET, HEAD, POST, PUT, PATCH and DELETE requests.
 ///
 /// All methods take the same arguments. The path is relative to the base URL. It begins with a slash, is percent-encoded and has no
 /// fragment. The client percent-encodes the items of `query`. `headers` are further headers, and `options` are the options of the call.
@@ -18,7 +18,7 @@ public import HTTPTypes
 /// try await api.delete("/orders/\(order.id)")
 /// ```
 extension APIClient {
-    /// Sends a GET request, and returns the value of the response. If an attempt fails, the call may be retried.
+    /// Sends a GET request, and returns the value of the response. If an attempt fails, the client can retry the call.
     /// - Parameters:
     ///   - path: The path relative to the base URL, such as `/orders`. It must be percent-encoded.
     ///   - query: The items of the query. The client percent-encodes them.
@@ -54,7 +54,7 @@ extension APIClient {
         try await send(.head, path, query: query, headers: headers, options: options, context: context).response
     }
 
-    /// Posts a value, or nothing, and returns the value of the response.
+    /// Sends a POST request with a value or without a body, and returns the value of the response.
     ///
     /// The client retries a POST only if the request was not sent or has an idempotency key. See ``CallOptions/idempotent``.
     /// - Parameters:
@@ -76,8 +76,8 @@ extension APIClient {
         try await call(Outgoing(.post, path, query, headers, options, context, body: json(body, context: context)), read: decoded)
     }
 
-    /// Posts a value, or nothing, and ignores the content of the response. The client retries a POST only if the request was not sent or
-    /// has an idempotency key.
+    /// Sends a POST request with a value or without a body, and ignores the content of the response. The client retries a POST only if the
+    /// request was not sent or has an idempotency key.
     /// - Parameters:
     ///   - path: The path relative to the base URL, such as `/orders`. It must be percent-encoded.
     ///   - body: The value to send as JSON; `nil` sends no body.
@@ -97,7 +97,8 @@ extension APIClient {
         try await call(Outgoing(.post, path, query, headers, options, context, body: json(body, context: context))) { _ in }
     }
 
-    /// Replaces a resource with a value, or nothing, and returns the value of the response. The call may be retried.
+    /// Sends a PUT request with a value or without a body, and returns the value of the response. If an attempt fails, the client can retry
+    /// the call.
     /// - Parameters:
     ///   - path: The path relative to the base URL, such as `/orders`. It must be percent-encoded.
     ///   - body: The value to send as JSON; `nil` sends no body.
@@ -117,7 +118,8 @@ extension APIClient {
         try await call(Outgoing(.put, path, query, headers, options, context, body: json(body, context: context)), read: decoded)
     }
 
-    /// Replaces a resource with a value, or nothing, and ignores the content of the response. The call may be retried.
+    /// Sends a PUT request with a value or without a body, and ignores the content of the response. If an attempt fails, the client can
+    /// retry the call.
     /// - Parameters:
     ///   - path: The path relative to the base URL, such as `/orders`. It must be percent-encoded.
     ///   - body: The value to send as JSON; `nil` sends no body.
@@ -137,7 +139,7 @@ extension APIClient {
         try await call(Outgoing(.put, path, query, headers, options, context, body: json(body, context: context))) { _ in }
     }
 
-    /// Changes parts of a resource and returns the value of the response.
+    /// Sends a PATCH request with a value, and returns the value of the response.
     ///
     /// The client retries a PATCH only if the request was not sent or has an idempotency key. See ``CallOptions/idempotent``.
     /// - Parameters:
@@ -162,8 +164,8 @@ extension APIClient {
         )
     }
 
-    /// Changes parts of a resource and ignores the content of the response. The client retries a PATCH only if the request was not sent or
-    /// has an idempotency key.
+    /// Sends a PATCH request with a value, and ignores the content of the response. The client retries a PATCH only if the request was not
+    /// sent or has an idempotency key.
     /// - Parameters:
     ///   - path: The path relative to the base URL, such as `/orders`. It must be percent-encoded.
     ///   - body: The value to send as JSON.
@@ -183,7 +185,8 @@ extension APIClient {
         try await call(Outgoing(.patch, path, query, headers, options, context, body: json(body, context: context))) { _ in }
     }
 
-    /// Deletes a resource. The call may be retried. If the first attempt succeeded, the server may return 404 for the retry.
+    /// Sends a DELETE request, and ignores the content of the response. If an attempt fails, the client can retry the call. If the server
+    /// deleted the resource but its response was lost, the server may respond to the retry with 404.
     /// - Parameters:
     ///   - path: The path relative to the base URL, such as `/orders`. It must be percent-encoded.
     ///   - query: The items of the query. The client percent-encodes them.
@@ -201,7 +204,7 @@ extension APIClient {
         try await call(Outgoing(.delete, path, query, headers, options, context)) { _ in }
     }
 
-    /// Deletes a resource and returns the value of the response.
+    /// Sends a DELETE request, and returns the value of the response.
     /// - Parameters:
     ///   - path: The path relative to the base URL, such as `/orders`. It must be percent-encoded.
     ///   - query: The items of the query. The client percent-encodes them.
@@ -235,7 +238,8 @@ public struct APIResponse<Value> {
         (self.value, self.head) = (value, head)
     }
 
-    /// Whether the server confirmed that the cached version is current. The value is then the same as before.
+    /// Whether the server confirmed with a 304 that a stored version of the response is current. If so, the value has not changed since the
+    /// client stored this version.
     public var isNotModified: Bool { head.isNotModified }
 }
 

@@ -32,7 +32,7 @@ public final class ErrorTally: CallListener {
         var counts = [UInt32](repeating: 0, count: slots)
         var latest: Int64
 
-        /// Removes the counts of minutes that are older than an hour.
+        /// Makes a minute the latest one, and removes the counts that are then older than an hour.
         mutating func advance(to minute: Int64) {
             guard minute > latest else { return }
             for passed in 0..<min(Int64(slots), minute - latest) { counts[Int((minute - passed) % Int64(slots))] = 0 }

@@ -3,9 +3,10 @@ import Foundation
 
 /// Reads, writes and removes one item of a keychain. The item is a generic password.
 ///
-/// The type calls keychain services through ``SecItemFunctions``, so tests of its decisions run on every system.
+/// The type calls keychain services through the protocol ``SecItemFunctions``. A test replaces them with another implementation, so it also
+/// runs on systems without a keychain.
 struct KeychainItem: Sendable {
-    /// A status of keychain services other than success.
+    /// The error of a call of keychain services that didn't succeed.
     struct Failure: Error, Hashable {
         var status: SecItemStatus
     }

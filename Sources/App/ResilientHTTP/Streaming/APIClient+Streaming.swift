@@ -3,14 +3,14 @@ public import Foundation
 public import HTTPTypes
 
 extension APIClient {
-    /// Sends a request and returns the response when its head has arrived. The body can have any size, and the reader reads it as it
-    /// arrives.
+    /// Sends a request, and returns the response as soon as its head has arrived. The caller then reads the body while it arrives. The body
+    /// can have any size.
     ///
     /// Use this method for responses that are large, slow or endless. To read the whole body at once, use
     /// ``send(_:_:query:body:headers:options:context:)``. Until the head of the response arrives, the call uses the session, the gate, the
-    /// breaker and retries like any other call. The deadline of the call applies until the head of a success. Afterwards, `idleTimeout`
-    /// applies. A slow reader slows the server down. If the stream is released before its end, or if the reading task is canceled, the
-    /// connection closes.
+    /// breaker and retries like any other call. The deadline of the call applies until the head of a success has arrived. For the body,
+    /// `idleTimeout` applies. A slow reader slows the server down. If the stream is released before its end, or if the reading task is
+    /// canceled, the connection closes.
     ///
     /// ```swift
     /// let export = try await api.stream(.get, "/exports/7")

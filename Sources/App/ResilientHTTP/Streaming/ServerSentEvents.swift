@@ -5,10 +5,10 @@ import Timekeeping
 
 /// The events of an endpoint that sends `text/event-stream`, over several connections.
 ///
-/// The first read connects. If the connection ends, breaks, or has no bytes for too long, the next read waits and connects again. The new
-/// request contains the id of the last event in `Last-Event-ID`. The sequence ends when the server responds with 204. If the server refuses
-/// permanently, such as with 404, the sequence throws. Each connection is a call of the client, with the session, the gate, the breaker and
-/// retries.
+/// The first read connects. If the connection ends or breaks, or if the server sends no byte for too long, the next read waits and connects
+/// again. The new request contains the id of the last event in `Last-Event-ID`. The sequence ends when the server responds with 204. If the
+/// server refuses permanently, such as with 404, the sequence throws. Each connection is a call of the client, with the session, the gate,
+/// the breaker and retries.
 ///
 /// ```swift
 /// for try await event in api.events("/notifications") where event.type == "order" {
@@ -29,8 +29,9 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         /// The delay before a reconnection if the server sends no delay as `retry:`. The sequence extends the delay by a random part of up
         /// to a quarter.
         public var delay: Duration
-        /// The maximum delay after failed connections. The delay doubles with each failure. The sequence then shortens the delay by a
-        /// random part of up to a half. If the server requests a longer delay with `retry:` or `Retry-After`, the server's delay applies.
+        /// The maximum delay after failed connections. The delay doubles with each failed connection, and the sequence shortens each delay
+        /// by a random part of up to a half. If the server requests a longer delay with `retry:` or `Retry-After`, the server's delay
+        /// applies.
         public var cap: Duration
         /// The number of consecutive failed connections after which the sequence throws; `nil` for no limit.
         public var maximumFailures: Int?
@@ -135,7 +136,8 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             return true
         }
 
-        /// Ends the connection and drops an incomplete event, as the standard requires. The sequence preserves the last id.
+        /// Ends the connection and drops an incomplete event, as the standard requires. The id of the last event remains, for the next
+        /// connection.
         private mutating func disconnect() {
             chunks = nil
             parser = EventStreamParser(lastEventID: parser.lastEventID, retry: parser.retry)
@@ -280,7 +282,8 @@ struct EventStreamParser {
     private var lines = LineSplitter(separators: .ascii)
     private var (type, data, id): (String, String, String)
     private var hasData = false
-    /// The number of bytes of a byte order mark that the parser has found at the start of the stream; `nil` after the start.
+    /// The number of bytes of a byte order mark that the parser has found so far; `nil` if the parser is past the place where such a mark
+    /// can be.
     private var mark: Int? = 0
 
     /// - Parameters:
