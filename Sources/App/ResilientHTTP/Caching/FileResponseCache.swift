@@ -34,8 +34,8 @@ public final class FileResponseCache: ResponseCache {
         }
     }
 
-    /// The content of a file, as a binary property list. Two keys can have the same digest. Therefore, the content includes the key, and
-    /// the cache compares the key after it has read the file.
+    /// The content of a file, as a binary property list. The name of the file is a digest of the key, and two keys can have the same
+    /// digest. Therefore, the file also contains the key, and the cache compares it after it has read the file.
     private struct Record: Codable {
         var key: ResponseCacheKey
         var response: HTTPResponse

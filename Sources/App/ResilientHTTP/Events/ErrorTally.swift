@@ -17,9 +17,9 @@ public import Timekeeping
 public final class ErrorTally: CallListener {
     /// A pair of an error code and an endpoint. The tally counts the errors of each pair together.
     public struct Key: Hashable, Sendable {
-        /// The error's code; `nil` for the count that all pairs beyond the maximum share.
+        /// The error's code. The key of the count that all pairs beyond the maximum share has `nil`.
         public let code: ErrorCode?
-        /// The endpoint; `nil` for the count that all pairs beyond the maximum share.
+        /// The endpoint. The key of the count that all pairs beyond the maximum share has `nil`.
         public let endpoint: Endpoint?
     }
 

@@ -8,10 +8,10 @@ public import HTTPTypes
 /// string (draft-ietf-httpapi-idempotency-key-header). If a request already has a key, the middleware doesn't change it. The server must
 /// support the key: it must perform the request once, and send the same response to each repetition.
 ///
-/// If an attempt receives no response, the server may still have performed the request. If the call then fails, the caller gets one of two
-/// errors. If the middleware created the key, the error has the kind `unknownOutcome`, because the caller doesn't know the key and can't
-/// repeat the request with the same key. If the caller passed its own key, the caller can repeat the request safely, and gets the error of
-/// the last attempt.
+/// If an attempt receives no response, the server may still have performed the request. If no later attempt receives a response either, the
+/// call fails with one of two errors. If the middleware created the key, the error has the kind `unknownOutcome`: the caller doesn't know
+/// the key, so it can't repeat the request with the same key. If the caller passed its own key, it can repeat the request safely, and gets
+/// the error of the last attempt.
 ///
 /// Place the middleware outside of ``RetryMiddleware``, so that all attempts share the key.
 ///

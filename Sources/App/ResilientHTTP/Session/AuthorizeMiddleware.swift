@@ -33,13 +33,13 @@ public struct AuthorizeMiddleware: ClientMiddleware {
     /// - Parameters:
     ///   - request: The request without its body. If it has `Authorization`, the middleware passes it on unchanged.
     ///   - body: The body, if there is one. If the body can't be sent twice, the middleware doesn't repeat the request.
-    ///   - context: The call. Its deadline also limits the wait for a renewal.
+    ///   - context: The call. Its deadline also limits the wait for a new token.
     ///   - next: Passes the request to the next layer.
     /// - Returns: The response of `next`.
-    /// - Throws: The server's refusal if a renewal doesn't help or is impossible. `APIError` of the kind `unauthorized` if another user has
-    ///   signed in since the first attempt. If a refresh still fails for a temporary reason at the deadline, the error of the refresh. If
-    ///   the refresh is still in flight at the deadline, `APIError` of the kind `timeout`. If the store of the credentials can't be read,
-    ///   the error of the store.
+    /// - Throws: The server's refusal if the session gets no new token, or if the server also refuses the new token. `APIError` of the kind
+    ///   `unauthorized` if another user has signed in since the first attempt. If a refresh still fails for a temporary reason at the
+    ///   deadline, the error of the refresh. If the refresh is still in flight at the deadline, `APIError` of the kind `timeout`. If the
+    ///   store of the credentials can't be read, the error of the store.
     public func intercept(
         _ request: HTTPRequest,
         body: RequestBody?,

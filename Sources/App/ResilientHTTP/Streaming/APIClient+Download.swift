@@ -260,8 +260,8 @@ final class PartialFile: Sendable {
     private let (target, partial, origin): (URL, URL, URL)
     private let source: String
 
-    /// Opens the partial file of a target if an earlier download left it and can be resumed from the same address. Otherwise, the download
-    /// begins with an empty file.
+    /// Opens the partial file of an earlier download of the same address and target, if this download can be resumed. Otherwise, the new
+    /// download begins with an empty file.
     init(_ target: URL, source: String) async throws {
         self.target = target
         self.source = source

@@ -36,7 +36,7 @@ public final class Throttler: Sendable {
     let logger: Logger
     let store: (any ThrottleStore)?
     let snapshotTime: @Sendable () -> SnapshotTime
-    /// Allow one load and one save at a time.
+    /// Ensures that only one load runs at a time. `saving` does the same for saves.
     let loading = ConcurrencyLimiter(1, maximumWaiters: .max)
     let saving = ConcurrencyLimiter(1, maximumWaiters: .max)
     private let routes: RouteTable

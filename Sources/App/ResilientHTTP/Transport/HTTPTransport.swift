@@ -1,7 +1,7 @@
 import Foundation
 public import HTTPTypes
 
-/// An HTTP engine: it sends one request to a server and returns the response.
+/// Sends single HTTP requests to servers through an HTTP engine, such as `URLSession`.
 ///
 /// Implement this protocol to use another HTTP engine, or to return prepared responses in a test. To change or delay requests, or to change
 /// responses, use ``ClientMiddleware`` instead.
@@ -90,8 +90,8 @@ public enum Redirection {
     /// - Parameters:
     ///   - response: The head of a response.
     ///   - request: The request that was sent, with scheme, authority and path.
-    /// - Returns: The request to the new address, without `Authorization` and `Cookie` if the origin is another. `nil` if the response is
-    ///   not a redirect, or if the redirect must not be followed.
+    /// - Returns: The request to the new address. If this address has another origin, the request has no `Authorization` and no `Cookie`.
+    ///   `nil` if the response is not a redirect, or if the redirect must not be followed.
     public static func request(after response: HTTPResponse, to request: HTTPRequest) -> HTTPRequest? {
         guard [301, 302, 303, 307, 308].contains(response.status.code), [.get, .head].contains(request.method),
             let location = response.headerFields[.location], !location.isEmpty,

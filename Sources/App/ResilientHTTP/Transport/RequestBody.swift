@@ -13,14 +13,14 @@ import Synchronization
 public struct RequestBody: Sendable {
     /// Writes a body chunk by chunk.
     ///
-    /// `write` returns when the transport accepts the next chunk. If `write` throws, the transport accepts no more chunks, and the writer
-    /// must rethrow the error. If the writer can't produce the body, it throws another error. The writer must end when its task is
-    /// canceled, because the call waits for the writer.
+    /// The writer calls `write` for each chunk. `write` returns when the transport accepts the next chunk. If `write` throws, the transport
+    /// accepts no more chunks, and the writer must rethrow the error. If the writer can't produce the body, it throws its own error. The
+    /// writer must end when its task is canceled, because the call waits for the writer.
     public typealias Writer = @Sendable (_ write: @Sendable ([UInt8]) async throws -> Void) async throws -> Void
 
     /// The source of the bytes.
     public enum Content: Sendable {
-        /// Memory.
+        /// Bytes in memory.
         case bytes([UInt8])
         /// A file, which is read again for each attempt.
         case file(URL)
@@ -100,7 +100,7 @@ public struct RequestBody: Sendable {
     /// The bytes of a body in memory; `nil` for a file or a stream.
     public var bytes: [UInt8]? { if case .bytes(let bytes) = content { bytes } else { nil } }
 
-    /// Whether the bytes are in memory and the body has no progress closure.
+    /// Whether the bytes are in memory and the caller doesn't observe the progress.
     var isInMemory: Bool { if case .bytes = content { progress == nil } else { false } }
 
     /// The number of bytes, if the number is known before the body is sent. The length of a file is read from the file system.
@@ -154,7 +154,7 @@ extension RequestBody {
     ///   differs from the specified length. Otherwise, the error of `write`.
     public func write(to write: @escaping @Sendable ([UInt8]) async throws -> Void) async throws {
         let written = Atomic<Int64>(0)
-        // This state distinguishes an error of the engine from an error of the body.
+        // The error that `write` threw. It shows that the engine failed, and not the body.
         let refusal = Mutex<(any Error)?>(nil)
         let length = length
         let count: @Sendable ([UInt8]) async throws -> Void = { chunk in

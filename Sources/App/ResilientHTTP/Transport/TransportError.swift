@@ -99,7 +99,7 @@ extension APIError {
         return isHeldLocally
     }
 
-    /// Whether a server responded, or may have received a part of the request.
+    /// Whether a server responded, or may have received a part of the request. `false` for a canceled call.
     var reachedServer: Bool { !surelyNeverLeft && kind != .cancelled }
 }
 
