@@ -29,7 +29,7 @@ public final class BreakerMiddleware: ClientMiddleware {
         var endpoints: [GateKey: FailureCount] = [:]
         /// Failed connections, by host.
         var connections: [String: FailureCount] = [:]
-        /// The failing endpoints of each host. A success of any endpoint of a host removes all failing endpoints of this host.
+        /// The failing endpoints of each host. If a call to any endpoint of a host succeeds, the breaker removes all entries of this host.
         var failing: [String: Set<Endpoint>] = [:]
     }
 
@@ -147,6 +147,7 @@ public final class BreakerMiddleware: ClientMiddleware {
         }
     }
 
+    /// Counts a failure, unless `counts` is `false`.
     /// - Returns: Whether the failure opens the circuit of the host, and whether it opens the circuit of the endpoint.
     private func noteFailure(
         _ verdict: Verdict,

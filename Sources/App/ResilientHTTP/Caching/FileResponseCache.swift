@@ -135,9 +135,10 @@ public final class FileResponseCache: ResponseCache {
     }
 }
 
-/// Functions that run on the queue.
+/// Functions that the cache calls only on its queue.
 extension FileResponseCache {
-    /// Lists the files of earlier processes once, with the oldest file first.
+    /// Finds the files that earlier processes left in the folder. Only the first call does so. The oldest file counts as the least recently
+    /// used one.
     private func list() {
         guard state.withLock({ $0.files == nil }) else { return }
         let properties: Set<URLResourceKey> = [.fileSizeKey, .contentModificationDateKey]

@@ -76,10 +76,10 @@ public final class CallRecord: Sendable {
         report(kind)
     }
 
-    /// Records the end of the call.
+    /// Passes the end of the call with its summary to the listeners.
     ///
-    /// - Parameter message: The error message, without texts from the server. The record evaluates this argument only if there are
-    ///   listeners.
+    /// - Parameter message: The error message, without texts from the server; `nil` for a success. The record evaluates this argument only
+    ///   if there are listeners.
     func close(_ error: APIError?, message: @autoclosure () -> String? = nil) {
         guard !listeners.isEmpty else { return }
         let text = message()

@@ -100,7 +100,7 @@ public final class Connectivity: Sendable {
     /// Whether the device has a connection.
     public var isOnline: Bool { state.withLock(\.isOnline) }
 
-    /// The number of changes of the network path that were reported.
+    /// The number of calls of ``report(isOnline:)`` so far.
     var changes: UInt64 { state.withLock(\.changes) }
 
     /// Reports that the network path was gained, lost or replaced by another path.

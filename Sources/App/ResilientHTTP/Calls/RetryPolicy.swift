@@ -83,7 +83,7 @@ public struct Backoff: Hashable, Sendable {
         ceiling(beforeRetry: retry) * min(max(chance, 0), 1)
     }
 
-    /// Returns the delay before a retry without the jitter, which is its maximum.
+    /// Returns the maximum delay before a retry, to which the jitter is then applied.
     func ceiling(beforeRetry retry: Int) -> Duration {
         var ceiling = base
         // The loop ends when the value reaches the cap, before the value overflows. With a factor of 1, the value never grows, so the loop

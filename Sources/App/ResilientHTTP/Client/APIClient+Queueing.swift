@@ -81,7 +81,7 @@ extension APIClient {
     /// - Parameters:
     ///   - type: The type of the value.
     ///   - response: The head of the response, whose status becomes part of an error.
-    ///   - body: The body, wrapped (`{"success":true,"data":{…}}`) or flat.
+    ///   - body: The body: the value itself, or an object that contains the value (`{"success":true,"data":{…}}`).
     ///   - context: A name for the operation. Errors of the call contain this name.
     /// - Throws: `APIError` with the kind `decoding` if the body doesn't have the type of the value.
     package func value<Value: Decodable>(

@@ -9,8 +9,9 @@ public import HTTPTypes
 /// `context` is a name for the operation; errors contain this name. A body is a value that ``APIClient/coding`` encodes as JSON. All
 /// methods throw ``APIError``.
 ///
-/// The type of the result determines the type that a method decodes from the body of the response. The body can be wrapped
-/// (`{"success":true,"data":{…}}`) or flat. Without a result type, a method returns nothing and only checks that the body is not an error.
+/// The type of the result determines the type that a method decodes from the body of the response. The body can be the value itself (flat),
+/// or an object that contains the value (wrapped: `{"success":true,"data":{…}}`). Without a result type, a method returns nothing and only
+/// checks that the body is not an error.
 ///
 /// ```swift
 /// let orders: [Order] = try await api.get("/orders", query: [URLQueryItem(name: "state", value: "open")])

@@ -9,10 +9,10 @@ public import HTTPTypes
 /// let orders: [Order] = try await api.get("/orders")
 /// ```
 ///
-/// The body of a success can be wrapped (`{"success":true,"data":{…}}`) or flat. The body of an error can have any format that
-/// `ErrorDecoder` knows. ``ClientMiddleware`` retries, delays or refuses calls. ``ClientPipeline/standard(retry:gate:throttle:breaker:)``
-/// returns the default middleware. The module `HoldfastURLSession` adds the initializer `APIClient(baseURL:)`, which uses `URLSession` and
-/// all defaults.
+/// The body of a success can be the value itself (flat), or an object that contains the value (wrapped: `{"success":true,"data":{…}}`). The
+/// body of an error can have any format that `ErrorDecoder` knows. ``ClientMiddleware`` retries, delays or refuses calls.
+/// ``ClientPipeline/standard(retry:gate:throttle:breaker:)`` returns the default middleware. The module `HoldfastURLSession` adds the
+/// initializer `APIClient(baseURL:)`, which uses `URLSession` and all defaults.
 ///
 /// A client is a value type: if you change a copy, the settings of the original stay the same. But both use the same transport and the same
 /// middleware. For example, if a server responds to a call of the copy with 503, the original also delays its calls to this server.
@@ -58,7 +58,7 @@ public struct APIClient: Sendable {
     /// The listeners that receive the events of calls, in this order. The client calls them synchronously, so they must return quickly.
     public var listeners: [any CallListener] = []
     let base: BaseAddress?
-    /// The parts that all requests have in common; `nil` if the base URL is invalid.
+    /// A request with the scheme, the host and the headers that all requests of the client have; `nil` if the base URL is invalid.
     private var blank: HTTPRequest?
     private let transport: any HTTPTransport
     var middleware: [any ClientMiddleware]

@@ -9,6 +9,7 @@ struct BaseAddress: Hashable, Sendable {
     /// Scheme, host and, if the URL contains a port, the port, such as `https://api.example.org:8443`.
     let origin: String
 
+    /// Parses the base URL of a client.
     /// - Returns: The parts; `nil` if the URL is not an http or https address with a host.
     init?(_ url: URL) {
         guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true),

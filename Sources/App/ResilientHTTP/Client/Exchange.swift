@@ -6,8 +6,8 @@ import Timekeeping
 /// The innermost step of a call: sends one request to the transport, reads the whole response, and decodes errors.
 ///
 /// An exchange returns successes to the middleware, and throws everything else as `APIError`. Four results are errors: an error status, a
-/// success whose body reports a failure, a page of another server, and a failure of the transport. The exchange decodes all errors, so all
-/// middleware works with one type of error. A 304 is a success only if the request was conditional.
+/// success whose body reports a failure, a page of another server such as a proxy, and a failure of the transport. Because the exchange
+/// converts all of them, all middleware works with one type of error. A 304 is a success only if the request was conditional.
 struct Exchange: Sendable {
     /// Sends the request.
     var transport: any HTTPTransport
@@ -133,7 +133,8 @@ struct Exchange: Sendable {
         return error(decoded, of: response, bytes: bytes, context: context)
     }
 
-    /// Returns the error for a success whose body is an error, or a page of another server.
+    /// Returns the error for a success whose body is an error, or a page of another server such as a proxy. Returns `nil` for any other
+    /// body.
     private func refusalInSuccess(_ response: HTTPResponse, bytes: [UInt8], context: CallContext) -> APIError? {
         ErrorDecoder().refusalInSuccess(
             status: response.status.code,

@@ -6,7 +6,7 @@
 /// If the client sends many requests, and the server serves some of them and refuses others, the gate is paced instead. A paced gate admits
 /// requests at the rate at which the server serves them. The rate grows while the server refuses no request.
 struct GateState: Sendable {
-    /// The gate is fully open when the number of permitted probes reaches this value.
+    /// When the number of probes that may be in flight reaches this value, the gate is fully open.
     static let wide = 64
     /// The random extension of the server's delay if the client sends many requests (see `isBusy`).
     private static let busy = GateRules.Stretch(0...0.5, longest: .seconds(8))
@@ -45,7 +45,7 @@ struct GateState: Sendable {
     private var probes = 0
     /// The number of closures. Each probe has the number of its closure, so the gate recognizes a probe of an earlier half-open phase.
     private(set) var opening: UInt64 = 0
-    /// Whether the gate closed again before it was fully open.
+    /// Whether the gate was not yet fully open when it closed the last time.
     private var isClosedAgain = false
     /// The number of consecutive closures for which the server requested no delay.
     private var unnamedClosures = 0
@@ -198,7 +198,7 @@ struct GateState: Sendable {
 
     private func isClosed(at now: Duration) -> Bool { closedUntil.map { $0 > now } ?? false }
 
-    /// Records that the gate closes, and whether it was not yet fully open since its last closure.
+    /// Records that the gate closes now, and whether it was still half-open after the closure before.
     private mutating func note(closing now: Duration) {
         // If the gate is already closed, the request was sent before the closure. Its refusal brings no new information.
         guard !isClosed(at: now) else { return }
@@ -221,6 +221,7 @@ struct GateState: Sendable {
         return pace?.refuse(served: rate, at: now) ?? false
     }
 
+    /// Records that a request has ended.
     /// - Returns: Whether the request was a probe of the current half-open phase. If so, this probe is no longer in flight.
     @discardableResult
     private mutating func leave(_ pass: Pass) -> Bool {
@@ -232,8 +233,8 @@ struct GateState: Sendable {
 
 /// The rate of requests to a server that refuses some of them.
 ///
-/// The rate starts below the rate at which the server serves requests. A refusal reduces the rate. Afterwards, the rate grows slowly. If
-/// the server has refused no request for 0.75 s, the rate grows threefold per second.
+/// The rate starts below the rate at which the server serves requests. A refusal reduces the rate. After a refusal, the rate grows by 5 %
+/// per second. If the server has refused no request for 0.75 s, the rate triples each second.
 struct Pace: Hashable, Sendable {
     /// The minimum number of requests per second that the server must serve for pacing. If the server serves fewer, the gate closes
     /// instead.

@@ -132,6 +132,7 @@ public final class RetryBudget: Sendable {
         update { max(0, $0 - (isTimeout ? 2_500 : 1_000)) } > capacity / 2
     }
 
+    /// Changes the number of tokens atomically.
     /// - Returns: The new number of tokens, in thousandths.
     @discardableResult
     private func update(_ change: (Int) -> Int) -> Int {

@@ -95,9 +95,10 @@ enum PathFolding {
         return folded.map { RouteTemplate(folded: $0) } ?? template(of: segments(of: path)[...])
     }
 
-    /// Returns a path without query and escapes, with its ids replaced. O(length of the path).
+    /// Returns the text of the template of a path that contains no query and no escapes. O(length of the path).
     private static func folded(_ path: UnsafeBufferPointer<UInt8>) -> String {
-        // An id can be one character, and `{id}` is longer: the two bytes of a slash and this character become five bytes.
+        // The template can be longer than the path. In the worst case, each id is one character: the two bytes `/7` become the five bytes
+        // `/{id}`.
         String(unsafeUninitializedCapacity: path.count * 5 / 2 + 16) { text in
             var (length, segments, start) = (0, 0, 0)
             func append(_ bytes: some Collection<UInt8>) {

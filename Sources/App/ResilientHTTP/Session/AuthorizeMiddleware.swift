@@ -90,7 +90,7 @@ public struct AuthorizeMiddleware: ClientMiddleware {
     /// other calls.
     /// - Parameters:
     ///   - stale: The credentials to be replaced; `nil` if the request had no token.
-    ///   - way: The required renewal.
+    ///   - way: Whether to refresh the session, or to prompt the user to sign in.
     ///   - refusal: The server's refusal of the present credentials. With `nil`, the server has not refused them, but they are about to
     ///     expire. The session then makes only one attempt to refresh.
     /// - Returns: The new credentials; `nil` if the call should continue with the present credentials.

@@ -111,8 +111,8 @@ public protocol CredentialStore: Sendable {
 }
 
 extension CredentialStore {
-    /// Returns a store in memory, whose secret is lost when the process ends. If your store survives the end of the process, implement this
-    /// method in your store.
+    /// Returns a store in memory, whose secret is lost when the process ends. If your store preserves the credentials after the end of the
+    /// process, implement this method in your store.
     /// - Parameter name: Ignored. Each call returns a new store.
     public func secretStore(named name: String) -> any SecretStore { MemorySecretStore() }
 

@@ -3,8 +3,8 @@ import Foundation
 
 /// Reads, writes and removes one item of a keychain. The item is a generic password.
 ///
-/// The type calls keychain services through the protocol ``SecItemFunctions``. A test replaces them with another implementation, so it also
-/// runs on systems without a keychain.
+/// The type calls keychain services through the protocol ``SecItemFunctions``. A test can use another implementation of this protocol, so
+/// the test also runs on systems without a keychain.
 struct KeychainItem: Sendable {
     /// The error of a call of keychain services that didn't succeed.
     struct Failure: Error, Hashable {
@@ -18,7 +18,7 @@ struct KeychainItem: Sendable {
     private let attributes: SecItemAttributes
     private let functions: any SecItemFunctions
 
-    /// Creates the item's description. The initializer writes nothing.
+    /// Creates a value that identifies an item. The initializer doesn't access the keychain.
     /// - Parameters:
     ///   - attributes: The attributes that identify the item, and its accessibility.
     ///   - functions: Keychain services.

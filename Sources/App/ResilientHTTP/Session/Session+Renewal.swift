@@ -5,7 +5,7 @@ import StrictJSON
 import Synchronization
 import Timekeeping
 
-/// The way in which a 401 requires the client to renew the session.
+/// The two ways in which the client can renew the session after a 401.
 enum Renewal: Hashable {
     /// Refresh the session. If a refresh is impossible, prompt the user to sign in.
     case refresh
@@ -20,7 +20,7 @@ extension Session {
     /// pause that follows a temporary failure.
     /// - Parameters:
     ///   - stale: The credentials that were refused; `nil` if the request had no token.
-    ///   - way: The renewal that the refusal requires.
+    ///   - way: The way in which the refusal requires the session to be renewed.
     ///   - deadline: The instant until which the method repeats a refresh that failed for a temporary reason; `nil` for one attempt.
     ///   - mayPrompt: Whether the user may be prompted to sign in.
     /// - Returns: The credentials, and whether another caller started the renewal. `nil` if too many renewals succeeded recently; another
@@ -317,7 +317,8 @@ extension Credentials? {
 }
 
 extension Credentials {
-    /// Returns the credentials after a refresh. If the response lacks a value, the method uses the value of the earlier credentials.
+    /// Returns these credentials, which a refresh returned, with the identifier of the earlier session. If they have no refresh token or no
+    /// user, the method adds the value of the earlier credentials.
     fileprivate func continuing(_ before: Credentials?) -> Credentials {
         var credentials = identified(as: before?.sessionID)
         credentials.refreshToken = refreshToken ?? before?.refreshToken

@@ -207,7 +207,7 @@ public final class Session: Sendable {
         }
     }
 
-    /// Runs the closures that observe the account.
+    /// Runs the closures that were registered with ``onChange(of:_:)``.
     /// - Parameter account: The account that the app signed out; `nil` if there was no sign-out.
     func noteChange(signedOut account: String? = nil) async {
         let change = SessionChange(signedOut: account)
@@ -237,7 +237,7 @@ public final class Session: Sendable {
 extension Session {
     /// The number of calls that wait for a renewal.
     var waiting: Int { renewal.waiting }
-    /// Whether no call waits for the session, and nothing is in flight.
+    /// Whether no call waits for the session, and no load, renewal or write is in flight.
     var isIdle: Bool { loading.isIdle && renewal.isIdle && writing.isIdle }
 
     /// Returns the present credentials with their generation, which is the number that ``SessionState`` gives to each change of the
@@ -376,6 +376,7 @@ struct SessionState {
     /// - Returns: The new generation; `nil` if the credentials have changed in the meantime.
     mutating func end(basedOn known: UInt64) -> UInt64? { generation == known ? replace(with: nil) : nil }
 
+    /// Adds credentials to the credentials that wait for their revocation.
     /// - Returns: Whether the caller must start a task that revokes the waiting credentials; `false` if such a task is running.
     mutating func beginRevocation(of credentials: Credentials) -> Bool {
         revocations.waiting.append(credentials)
@@ -383,6 +384,7 @@ struct SessionState {
         return !revocations.isRunning
     }
 
+    /// Removes the first of the credentials that wait for their revocation.
     /// - Returns: The next credentials to revoke; `nil` if there are none. The task for revocations then ends.
     mutating func nextRevocation() -> Credentials? {
         if revocations.waiting.isEmpty { revocations.isRunning = false }

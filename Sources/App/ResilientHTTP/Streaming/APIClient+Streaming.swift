@@ -103,8 +103,7 @@ extension APIClient {
     ///   - idleTimeout: The maximum time without a byte in either direction.
     ///   - context: A name for the operation. Errors of the call contain this name.
     ///   - progress: Receives the progress as the transport sends the body, on any thread.
-    /// - Returns: The value of the response. The body of the response can be wrapped or flat, as for
-    ///   ``get(_:query:headers:options:context:)``.
+    /// - Returns: The value of the response. The format of the body is the same as for ``get(_:query:headers:options:context:)``.
     /// - Throws: ``APIError`` for any status that isn't a success, or if no response is received. The kind is `invalidRequest` if the body
     ///   can't be read, and `decoding` if the body of the response doesn't have the type of the value.
     public func upload<Value: Decodable>(
@@ -169,7 +168,7 @@ extension APIClient {
 }
 
 extension HTTPFields {
-    /// Returns the fields. If they contain no `Accept`, adds one with the given types.
+    /// Returns these headers. If they contain no `Accept`, adds one with the given types.
     func accepting(_ types: String) -> HTTPFields {
         guard !contains(.accept) else { return self }
         var fields = self

@@ -45,7 +45,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             (self.delay, self.cap, self.maximumFailures) = (delay, cap, maximumFailures)
         }
 
-        /// Returns the delay before a reconnection. The function is pure.
+        /// Returns the delay before a reconnection. The function is pure: the random number is an argument.
         ///
         /// - Parameters:
         ///   - failures: The number of consecutive failed connections.
@@ -260,14 +260,14 @@ public struct ServerSentEvent: Hashable, Sendable {
     public var type: String
     /// The data, with its lines joined by LF.
     public var data: String
-    /// The last id that the server sent, in this event or an earlier event; empty if the server sent no id.
+    /// The id of this event. If the server sent none, this property contains the id of the last event that had one; empty if there is none.
     public var id: String
 
     /// Creates an event, for the test of code that reads events.
     /// - Parameters:
     ///   - type: The type of the event.
     ///   - data: The data, with its lines joined by LF.
-    ///   - id: The last id that the server sent; empty for none.
+    ///   - id: The id of the event; empty for none.
     public init(type: String = "message", data: String, id: String = "") {
         (self.type, self.data, self.id) = (type, data, id)
     }
@@ -286,8 +286,9 @@ struct EventStreamParser {
     /// can be.
     private var mark: Int? = 0
 
+    /// Creates a parser for the stream of one connection.
     /// - Parameters:
-    ///   - lastEventID: The last id of an earlier connection.
+    ///   - lastEventID: The id of the last event of an earlier connection.
     ///   - retry: The delay that the server sent on an earlier connection.
     init(lastEventID: String = "", retry: Duration? = nil) {
         (self.lastEventID, self.retry) = (lastEventID, retry)
@@ -353,7 +354,7 @@ struct EventStreamParser {
         }
     }
 
-    /// Ends an event. Returns `nil` if the event has no data. Its id is then still the last id.
+    /// Ends an event, and returns it. If the event has no data, returns `nil`, but still stores the event's id as the id of the last event.
     private mutating func dispatch() -> ServerSentEvent? {
         lastEventID = id
         defer { (type, data, hasData) = ("", "", false) }

@@ -21,8 +21,8 @@ struct ThrottleTable: Sendable {
 
     /// The quotas by endpoint.
     let policy: ThrottlePolicy
-    /// The users whose saved counts could not be read, each with the time of the failed load. Their shortest quotas count as used up at
-    /// this time.
+    /// The users whose saved counts could not be read, each with the time of the failed load. For each of their endpoints, the quota with
+    /// the shortest window counts as used up at this time.
     var spent: [String?: Int64] = [:]
     /// The number of slots at which the table is full.
     private let capacity: Int
@@ -131,8 +131,8 @@ extension ThrottleTable {
             return .inLine(key, id: line.enter(latest), latest: latest)
         }
 
-        /// Admits or refuses a waiting call, or lets it wait further. The caller must resume the second value of the result outside the
-        /// lock.
+        /// Admits or refuses a waiting call, or lets it wait longer. If the call no longer waits, the second value of the result is the
+        /// next waiter. The caller must resume this waiter outside the lock.
         /// - Parameters:
         ///   - key: The key under which the throttler counts the call.
         ///   - id: The number of the waiting call.

@@ -113,7 +113,8 @@ public enum Redirection {
         return next
     }
 
-    /// Returns the origin of a request: the scheme, the host and the port. A missing port is replaced by the default port.
+    /// Returns the origin of a request: the scheme, the host and the port. If the request contains no port, the origin contains the default
+    /// port of the scheme.
     private static func origin(_ request: HTTPRequest) -> String {
         let (scheme, authority) = (request.scheme?.lowercased() ?? "", request.authority?.lowercased() ?? "")
         let hasPort = authority.split(separator: "]", omittingEmptySubsequences: false).last?.contains(":") == true

@@ -4,7 +4,7 @@ import Synchronization
 
 /// The body of a request: bytes in memory, a file, or a stream.
 ///
-/// A file and a stream are sent in chunks, so the memory use doesn't depend on the size of the body.
+/// The transport sends a file or a stream in chunks, so the memory use doesn't depend on the size of the body.
 ///
 /// ```swift
 /// let photo = RequestBody(file: url, contentType: "image/jpeg").reportingProgress { print($0.completed, $0.total ?? 0) }
@@ -24,8 +24,8 @@ public struct RequestBody: Sendable {
         case bytes([UInt8])
         /// A file, which is read again for each attempt.
         case file(URL)
-        /// A function that produces the bytes. The transport calls it once for each attempt. Without a length, the body is sent with
-        /// `Transfer-Encoding: chunked` (RFC 9112 §7.1). With a length, the function must write exactly that number of bytes.
+        /// A function that produces the bytes. The transport calls it once for each attempt. Without a length, the transport sends the body
+        /// with `Transfer-Encoding: chunked` (RFC 9112 §7.1). With a length, the function must write exactly that number of bytes.
         case stream(length: Int64?, write: Writer)
     }
 
@@ -188,7 +188,7 @@ extension RequestBody {
         if let length, written.load(ordering: .relaxed) < length { throw Self.unreadable("the body is shorter than announced") }
     }
 
-    /// Returns the error of a body that can't be read, after a part of it may have been sent.
+    /// Returns the error of a body that can't be read. The error assumes that a part of the body has already been sent.
     private static func unreadable(_ message: String, _ cause: (any Error)? = nil) -> TransportError {
         TransportError(.invalidRequest, message: message, wasSent: true, cause: cause)
     }
@@ -227,7 +227,7 @@ public final class FileChunks: Sendable {
         return data.flatMap { $0.isEmpty ? nil : [UInt8]($0) }
     }
 
-    /// Returns the size of a file; `nil` if it can't be read.
+    /// Returns the size of a file; `nil` if the file system doesn't report it.
     static func length(of url: URL) -> Int64? {
         let attributes = try? FileManager.default.attributesOfItem(atPath: url.path(percentEncoded: false))
         return (attributes?[.size] as? NSNumber)?.int64Value
