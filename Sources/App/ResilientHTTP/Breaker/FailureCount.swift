@@ -66,8 +66,8 @@ public struct BreakerRules: Hashable, Sendable {
     public var minimumCalls: Int
     /// The number of failing endpoints of a host that opens the circuit of the host.
     public var failingEndpoints: Int
-    /// The time after which the breaker sends one call to an open circuit as a probe. The actual time is random: from 50 % to 150 % of this
-    /// value.
+    /// The time for which a circuit stays open before the breaker sends one call as a probe. The actual time is random: from 50 % to 150 %
+    /// of this value.
     public var pause: Duration
     /// The maximum time that a new call waits at an open circuit before the call fails. A retry waits until the deadline of its call.
     public var patience: Duration
@@ -84,7 +84,7 @@ public struct BreakerRules: Hashable, Sendable {
     ///   - failureShare: The share of failed calls that opens a circuit, above 0 and at most 1.
     ///   - minimumCalls: The minimum number of calls in the last 30 s. With fewer calls, the share of failures doesn't open a circuit.
     ///   - failingEndpoints: The number of failing endpoints of a host that opens the circuit of the host.
-    ///   - pause: The average time after which the breaker sends one call to an open circuit as a probe.
+    ///   - pause: The average time for which a circuit stays open before the breaker sends one call as a probe.
     ///   - patience: The maximum time that a new call waits at an open circuit before the call fails.
     /// - Precondition: `failuresInARow`, `minimumCalls` and `failingEndpoints` are positive. `failureShare` is above 0 and at most 1.
     public init(

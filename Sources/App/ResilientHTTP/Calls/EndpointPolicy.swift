@@ -10,7 +10,7 @@ public struct EndpointPolicy: Hashable, Sendable {
     public var attemptTimeout: Duration?
     /// The number of retries and the delays between them; `nil` for the client's policy.
     public var retry: RetryPolicy?
-    /// Whether POST and PATCH have an `Idempotency-Key`, so that they can be retried. The server must support the key.
+    /// Whether the client adds an `Idempotency-Key` to POST and PATCH requests, so that it can retry them. The server must support the key.
     public var sendsIdempotencyKey: Bool
     /// Whether calls carry the session's access token.
     public var isAuthorized: Bool

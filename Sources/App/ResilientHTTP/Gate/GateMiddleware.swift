@@ -187,7 +187,7 @@ extension APIError {
 public struct GateRules: Hashable, Sendable {
     /// The random extension of a server's delay, as a fraction of the delay. It ensures that not all clients return at the same time.
     public struct Stretch: Hashable, Sendable {
-        /// The minimum and the maximum extension. The actual extension is a random value in this range.
+        /// The minimum and the maximum extension, as fractions of the delay. The actual extension is a random value in this range.
         public var range: ClosedRange<Double>
         /// The maximum extension as a duration, which limits the extension of long delays.
         public var longest: Duration
@@ -215,13 +215,14 @@ public struct GateRules: Hashable, Sendable {
         }
     }
 
-    /// The extension when a 503 closes the open gate of a host.
+    /// The extension that applies when a 503 closes the gate of a host while this gate is fully open.
     public var host = Stretch(2...3, longest: .seconds(6))
-    /// The extension when a 503 closes a host's gate again before the gate was fully open. The server's delay was then too short.
+    /// The extension that applies when a 503 closes a host's gate again before the gate was fully open. In this case, the server's earlier
+    /// delay was too short.
     public var hostAgain = Stretch(4...4.5, longest: .seconds(9))
-    /// The extension when a 429 closes an endpoint's gate.
+    /// The extension that applies when a 429 closes an endpoint's gate.
     public var endpoint = Stretch(0...0.5, longest: .seconds(10))
-    /// The extension when a 429 closes an endpoint's gate again before the gate was fully open.
+    /// The extension that applies when a 429 closes an endpoint's gate again before the gate was fully open.
     public var endpointAgain = Stretch(0.5...1, longest: .seconds(10))
     /// The time that a gate stays closed if the server requests no delay. The actual time is random, from 50 % to 100 % of this value.
     public var unnamed = Backoff(base: .seconds(1), cap: .seconds(8))

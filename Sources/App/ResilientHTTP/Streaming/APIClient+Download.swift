@@ -26,7 +26,7 @@ extension APIClient {
     ///   - target: The file. Its folder must exist. Concurrent downloads must not have the same target.
     ///   - headers: Further headers. If they contain no `Accept`, the client accepts any content.
     ///   - options: The settings of this call, such as a timeout.
-    ///   - idleTimeout: The maximum time without a byte.
+    ///   - idleTimeout: The maximum time in which no byte is received.
     ///   - context: A name for the operation. Errors of the call contain this name.
     ///   - progress: Receives the progress after each written chunk. If the download starts again, the progress starts again at 0.
     /// - Returns: The head of the last response.

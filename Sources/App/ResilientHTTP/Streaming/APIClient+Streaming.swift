@@ -23,7 +23,7 @@ extension APIClient {
     ///   - body: The body.
     ///   - headers: Further headers. If they contain no `Accept`, the client accepts any content.
     ///   - options: The settings of this call, such as a timeout.
-    ///   - idleTimeout: The maximum time without a byte in either direction. While the reader requests no bytes, this time doesn't run.
+    ///   - idleTimeout: The maximum time in which no byte is sent or received. While the reader requests no bytes, this time doesn't run.
     ///   - context: A name for the operation. Errors of the call contain this name.
     /// - Throws: ``APIError`` for any status that isn't a success, or if no response is received. If an error occurs within the body, the
     ///   stream throws it.
@@ -57,7 +57,7 @@ extension APIClient {
     ///   - query: Items that are percent-encoded and appended to the query of the path.
     ///   - headers: Further headers.
     ///   - options: The settings of this call, such as a timeout.
-    ///   - idleTimeout: The maximum time without a byte.
+    ///   - idleTimeout: The maximum time in which no byte is received.
     ///   - context: A name for the operation. Errors of the call contain this name.
     /// - Throws: ``APIError`` for any status that isn't a success, or if no response is received. If an error occurs within the body, the
     ///   sequence throws it.
@@ -100,7 +100,7 @@ extension APIClient {
     ///   - headers: Further headers.
     ///   - options: The settings of this call, such as a timeout.
     ///   - timeout: The maximum duration of all attempts together, instead of the timeout of the client.
-    ///   - idleTimeout: The maximum time without a byte in either direction.
+    ///   - idleTimeout: The maximum time in which no byte is sent or received.
     ///   - context: A name for the operation. Errors of the call contain this name.
     ///   - progress: Receives the progress as the transport sends the body, on any thread.
     /// - Returns: The value of the response. The format of the body is the same as for ``get(_:query:headers:options:context:)``.
@@ -134,7 +134,7 @@ extension APIClient {
     ///   - headers: Further headers.
     ///   - options: The settings of this call, such as a timeout.
     ///   - timeout: The maximum duration of all attempts together, instead of the timeout of the client.
-    ///   - idleTimeout: The maximum time without a byte in either direction.
+    ///   - idleTimeout: The maximum time in which no byte is sent or received.
     ///   - context: A name for the operation. Errors of the call contain this name.
     ///   - progress: Receives the progress as the transport sends the body, on any thread.
     /// - Returns: The head of the response.

@@ -227,10 +227,10 @@ extension APIClient {
     ///   - options: The settings of these calls, such as a timeout.
     ///   - lastEventID: The id after which the events begin, such as an id that the app stored before a restart; empty for none.
     ///   - reconnection: The rules for reconnections.
-    ///   - idleTimeout: The maximum time without a byte. After this time, the sequence reconnects. The server must send comments more often
-    ///     than this.
+    ///   - idleTimeout: The maximum time in which no byte is received. After this time, the sequence reconnects. If there are no events,
+    ///     the server must send a comment within this time.
     ///   - context: A name for the operation. Errors of the call contain this name.
-    /// - Returns: The events. When the sequence doesn't connect again because of an error, it throws this ``APIError``.
+    /// - Returns: The sequence of events. If an error occurs after which the sequence doesn't reconnect, it throws this ``APIError``.
     public func events(
         _ path: String,
         query: [URLQueryItem] = [],

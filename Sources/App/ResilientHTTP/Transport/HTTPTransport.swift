@@ -36,7 +36,8 @@ public protocol HTTPTransport: Sendable {
         timeout: Duration
     ) async throws(TransportError) -> (HTTPResponse, ResponseBody)
 
-    /// Sends a request once and returns the response when its head has arrived. The body may have any size, be read slowly, or never end.
+    /// Sends a request once and returns the response when its head has arrived. The body can have any size or never end, and its reader can
+    /// be slow.
     ///
     /// The transport buffers only a limited part of the body, so a slow reader also slows the server down. If the body is released before
     /// its end, the connection closes. The default implementation calls ``send(_:body:timeout:)``, and `timeout` then also limits the body.
@@ -45,8 +46,8 @@ public protocol HTTPTransport: Sendable {
     ///   - body: The body, if there is one. The method returns the response after it has sent the whole body. If the server refuses the
     ///     request earlier, the method returns the response at once.
     ///   - timeout: The maximum time until the head of a success, or until the last byte of any other response.
-    ///   - idleTimeout: The maximum time without a byte in either direction. While the reader of the response requests no bytes, this time
-    ///     doesn't run.
+    ///   - idleTimeout: The maximum time in which no byte is sent or received. While the reader of the response requests no bytes, this
+    ///     time doesn't run.
     /// - Returns: The head of the response with any status, and the body.
     /// - Throws: ``TransportError`` if no head of a response is received.
     func stream(
