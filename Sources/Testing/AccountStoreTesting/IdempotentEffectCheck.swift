@@ -14,7 +14,6 @@ public import Idempotency
 /// 4. If a request with another key finds nothing left to change, it must not finish its key with the response of a success.
 ///
 /// Use ``IdempotencyStoreCheck`` for the store of the keys alone.
-/// Use ``IdempotencyStoreCheck`` for the store of the keys alone.
 ///
 /// ```swift
 /// @Test("Mutations commit with their keys", arguments: IdempotentEffectCheck.all)
