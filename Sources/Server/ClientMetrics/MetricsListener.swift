@@ -79,8 +79,8 @@ public final class MetricsListener: CallListener {
         }
     }
 
-    /// Increments a counter and records a duration. If the largest number of endpoints is reached, the method uses `other` for a new
-    /// endpoint.
+    /// Increments a counter and records a duration in a timer, both with the label of an endpoint. If 200 other endpoints already have
+    /// their own series, the label of a new endpoint is `other`.
     /// - Parameters:
     ///   - count: The name of the counter, without `http_client_`.
     ///   - time: The name of the timer, without `http_client_`; `nil` records no duration.

@@ -64,7 +64,8 @@ struct LabQuery {
         return nil
     }
 
-    /// Throws an error if the query has invalid parameters, or parameters that no method has read. The error lists at most 50 problems.
+    /// Throws an error if a parameter is invalid, or if no method has read it. The error lists all invalid parameters, and at most 50 of
+    /// the other parameters.
     /// - Throws: ``ContractError`` with all problems of the query.
     func finish() throws {
         let unknown = parameters.map(\.name).filter { !known.contains($0) }.prefix(50).map { name in

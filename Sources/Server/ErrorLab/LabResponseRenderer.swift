@@ -17,7 +17,7 @@ struct LabResponseRenderer: Sendable {
     /// The wall clock, for dates in headers.
     let now: @Sendable () -> Date
 
-    /// Returns a success.
+    /// Returns a response with status 200 and a success of the lab as JSON.
     /// - Parameters:
     ///   - reply: The body.
     ///   - isWrapped: Whether the body is `{"success": true, "data": …}`, as some APIs send it.
@@ -27,7 +27,7 @@ struct LabResponseRenderer: Sendable {
         return isWrapped ? .json(["success": true, "data": try JSONParser().parse(flat.body)]) : flat
     }
 
-    /// Returns an error of the contract.
+    /// Returns the response for an error code, as the real routes would send it.
     /// - Parameters:
     ///   - code: The code.
     ///   - form: The format; `nil` for the format that the request prefers.
@@ -71,8 +71,8 @@ struct LabResponseRenderer: Sendable {
     /// Returns an error response in the format of another server; `nil` if there is no format with the name.
     func foreign(_ family: String) -> BufferedResponse? { families[family] }
 
-    /// Sets the delay in the header of a response: seconds, a date relative to the wall clock, no delay, or any text. The body doesn't
-    /// change.
+    /// Sets the header `Retry-After` of a response to a number of seconds, to a date relative to the wall clock, or to any text. For
+    /// `absent`, removes the header. The body doesn't change.
     func name(_ delay: LabRetryAfter, in response: inout BufferedResponse) {
         switch delay {
         case .seconds(let seconds): response.headers[.retryAfter] = "\(seconds)"

@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// Two queries with the same hash share a count. This is acceptable for a development server.
 final class LabSessions: Sendable {
-    /// The key of a count.
+    /// A key of the table: a session and a query. The table stores one number of calls for each key.
     private struct Place: Hashable {
         /// The name of the session; empty for calls without one.
         let session: String
@@ -15,10 +15,10 @@ final class LabSessions: Sendable {
         let query: Int
     }
 
-    /// The number of calls by key.
+    /// The number of calls for each session and query.
     private let calls = Mutex(BoundedTable<Place, Int>(capacity: 4_096))
 
-    /// Counts a call.
+    /// Counts a call with a query in a session.
     /// - Parameters:
     ///   - session: The name of the session, which the client chooses.
     ///   - query: The query of the call.

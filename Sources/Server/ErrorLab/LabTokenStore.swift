@@ -2,7 +2,8 @@ import ErrorContract
 import ErrorLabContract
 import Synchronization
 
-/// The sessions of the lab. Their tokens are only valid for `LabPath.protected`.
+/// A store for test sessions, with which an app tests its refresh of tokens. Only the route `LabPath.protected` of the lab accepts the
+/// tokens.
 ///
 /// A token is `ID.SECRET`. A refresh replaces both secrets of a session, and only the latest pair is valid. If an app refreshes twice at
 /// the same time, the store refuses the second refresh and counts it as a reuse.
@@ -25,7 +26,7 @@ final class LabTokenStore: Sendable {
         var refreshDelay = 0
     }
 
-    /// The counts of a session. The response to a call reports them.
+    /// The numbers of calls, refreshes and reuses in a session. The lab returns these numbers in the response to each call.
     struct Use: Sendable {
         /// The number of calls of the protected route with a valid token.
         let calls: Int
@@ -81,8 +82,8 @@ final class LabTokenStore: Sendable {
 
     /// Refreshes a session.
     ///
-    /// All changes happen under one lock. If two concurrent refreshes have the same token, exactly one succeeds, and the other refresh
-    /// counts as a reuse.
+    /// All changes happen under one lock. If two concurrent refreshes have the same valid token, only the first one succeeds, and the
+    /// second one counts as a reuse.
     /// - Parameter token: The refresh token, as the client sent it.
     /// - Throws: `AUTH_REFRESH_FAILED` for a token that is unknown, was used before, or exceeds the number of refreshes.
     func refresh(_ token: String) throws(LabTokenRefusal) -> LabTokens {

@@ -13,7 +13,8 @@ import Timekeeping
 /// The route uses a sliding window, like the real limits. It stores at most 512 windows. If it removes a window, the session has its full
 /// quota again.
 final class LimitedRoute<Context: ErrorLabRequestContext>: Sendable {
-    /// The key of a window. If a session uses other values of `quota` or `window`, it gets another window.
+    /// A key of the table of windows: a session with its quota and window. If a session uses other values of `quota` or `window`, it gets
+    /// another window.
     private struct Place: Hashable {
         /// The name of the session, which the client chooses.
         let session: String

@@ -7,8 +7,9 @@ import Synchronization
 /// chunks.
 ///
 /// The engine and the task may start in any order. The engine calls the closure of ``engineBody`` with a writer, and the task waits for
-/// this writer in ``run()``. Either the end of the body or ``close()`` removes a continuation or the promise from the state under the lock,
-/// and completes it outside of the lock. So each continuation and the promise are completed exactly once.
+/// this writer in ``run()``. The engine then waits for a promise, which the sender completes after the whole body. Both the end of the body
+/// and ``close()`` complete the promise and resume the waiting tasks. To do this exactly once, each of them first removes the promise and
+/// the continuations from the state under the lock.
 final class BodySender: Sendable {
     /// The progress of the exchange, guarded by a mutex.
     private struct State {

@@ -32,7 +32,8 @@ final class EventLoops: Sendable {
         members = group.makeIterator().map { Member($0) }
     }
 
-    /// Returns the loop for an exchange with a host. This is the host's loop, unless the next loop runs fewer exchanges.
+    /// Returns the event loop for an exchange with a host. Each host has a fixed loop. If this loop is busy, the method compares it with
+    /// another loop, and returns the one that runs fewer exchanges.
     ///
     /// The method reads the numbers of exchanges without a lock, so concurrent calls may choose the same loop.
     /// - Parameter host: The host of the request.

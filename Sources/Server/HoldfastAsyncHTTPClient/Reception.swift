@@ -128,8 +128,9 @@ final class Reception: HTTPClientResponseDelegate {
         if isCancelled { task.cancel() }
     }
 
-    /// Ends a streamed exchange that has taken too long. Otherwise, the method schedules the next check for the earliest time at which the
-    /// exchange can expire, so that arriving bytes don't set a timer. The time in which the reader takes no bytes doesn't count.
+    /// Cancels a streamed exchange if one of its time limits has passed. Otherwise, the method schedules the next check for the earliest
+    /// time at which a limit can pass. Arriving bytes therefore need no timer. The time in which the reader takes no bytes doesn't count
+    /// for the idle timeout.
     private func checkLimits(_ limits: Limits) {
         let now = NIODeadline.now()
         let isExpired = state.withLock { state -> Bool in

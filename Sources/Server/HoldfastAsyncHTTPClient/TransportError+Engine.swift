@@ -51,8 +51,8 @@ extension TransportError {
         }
     }
 
-    /// Returns the meaning of an error of AsyncHTTPClient. If the error occurred before the end of the connection's handshakes, the request
-    /// was not sent.
+    /// Returns the code for an error of AsyncHTTPClient, and whether the request may have been sent; `nil` for an unknown error. If the
+    /// error occurred before the end of the connection's handshakes, the request was not sent.
     private static func meaning(of error: HTTPClientError) -> (Code, wasSent: Bool)? {
         switch error {
         case .cancelled, .requestStreamCancelled: (.cancelled, true)
@@ -67,12 +67,12 @@ extension TransportError {
         }
     }
 
-    /// Returns the meaning of an error of NIO.
+    /// Returns the code for an error of a NIO channel, and whether the request may have been sent.
     private static func meaning(of error: ChannelError) -> (Code, wasSent: Bool)? {
         if case .connectTimeout = error { (.unreachable, false) } else { (.connectionLost, true) }
     }
 
-    /// Returns the meaning of an error of TLS.
+    /// Returns the code for an error of TLS, and whether the request may have been sent.
     private static func meaning(of error: NIOSSLError) -> (Code, wasSent: Bool)? {
         switch error {
         case .handshakeFailed(let cause):

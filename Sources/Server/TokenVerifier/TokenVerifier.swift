@@ -66,10 +66,10 @@ public final class TokenVerifier: Sendable {
         var attemptedAt: Duration?
         var hasFailed = false
 
-        /// Returns whether a caller must wait for keys, and marks a fetch as started if no fetch is running.
+        /// Returns whether a caller must wait for a fetch of the keys. If no fetch is running and the pause since the last attempt is over,
+        /// the method marks a new fetch as started.
         ///
-        /// The verifier pauses between two fetches, for known and unknown keys, so that an attacker can't overload the issuer with forged
-        /// key ids.
+        /// The pause also applies if the key of the token is unknown. Otherwise, an attacker could overload the issuer with forged key ids.
         mutating func needsFetch(for id: String, at time: Duration, rules: Rules) -> Bool {
             let age = held.map { time - $0.fetchedAt }
             let isKnown = held?.keys.contains(id) ?? false

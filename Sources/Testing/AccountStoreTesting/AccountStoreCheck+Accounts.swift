@@ -4,11 +4,11 @@ import ErrorContract
 import Foundation
 
 extension AccountStoreCheck {
-    /// Checks of `AccountRepository`: addresses are unique, where uppercase and lowercase letters are equal; inserts are atomic; and a
-    /// change of an account's state ends its sessions and links.
+    /// Checks of `AccountRepository`. Two accounts can't have the same address, even if the addresses differ in uppercase and lowercase
+    /// letters. An insert is atomic. A change of an account's state ends the sessions of the account and invalidates its links.
     ///
     /// The first group checks that a store returns values exactly as they were stored. The second group checks inserts and replaced
-    /// password hashes, and the third group checks changes of an account's state.
+    /// password hashes. The third group checks changes of an account's state.
     public static let accounts = accountsAsStored + accountsAdded + accountStates
 
     /// Checks that a store returns each field of an account exactly as it was stored, with one check for each state of an account.
@@ -135,9 +135,10 @@ extension AccountStoreCheck {
     /// Checks that a store which suspends or deactivates an account also removes its sessions, reset links and lock tokens in the same
     /// transaction. Other accounts must not be affected.
     ///
-    /// Each change raises the account's epoch. A sign-in that verified the password before the change therefore can't open a session after
-    /// the change. The links must stay invalid when the account becomes active again. Therefore, a store must delete the links or mark them
-    /// as used. It is not enough to check the account's state when a link is used.
+    /// Each change raises the account's epoch, a counter that the store compares before it opens a session. If a sign-in verified the
+    /// password before the change, the store therefore refuses to open a session after the change. The links must stay invalid when the
+    /// account becomes active again. Therefore, a store must delete the links or mark them as used. It is not enough to check the account's
+    /// state when a link is used.
     ///
     /// If the account already has the new state, the store changes nothing and returns `true`. If the account is unknown, the store returns
     /// `false`.
@@ -189,11 +190,12 @@ extension AccountStoreCheck {
         AccountStoreCheck("accounts", rule, body)
     }
 
-    /// Checks of `DecoyStore`, which stores spans (`DecoySpan`): the decoy hashes for unknown accounts. All processes must read the same
-    /// spans, and the store must apply concurrent changes one after another, so that no change is lost.
+    /// Checks of `DecoyStore`. If an address has no account, the server verifies the password against a decoy: a password hash that belongs
+    /// to no account. Each stored `DecoySpan` assigns one decoy to a part of all possible addresses. All processes must read the same
+    /// spans. The store must apply concurrent changes one after another, so that no change is lost.
     ///
-    /// `renewDecoys` reads the spans, calls a closure that returns the new spans, and writes them. A store must either lock the spans
-    /// before it reads them, or call the closure again after a conflict. Therefore, the closure must have no side effects.
+    /// `renewDecoys` reads the spans, calls a closure that returns the new spans, and writes the new spans. A store must either lock the
+    /// spans before it reads them, or call the closure again after a conflict. Therefore, the closure must have no side effects.
     public static let decoys: [AccountStoreCheck] = [
         AccountStoreCheck("decoys", "Stores decoys, and returns the same to every process") { stores in
             let (store, other) = (stores.decoys, stores.others.decoys)

@@ -5,8 +5,8 @@ import Foundation
 import RateLimiting
 
 extension AccountStoreCheck {
-    /// Checks of `MailIntentQueue` and `MailQueueInspection`: claims, leases, the order of reset requests, and the tools of an operator. An
-    /// intent (`MailIntent`) is an entry of the queue: an email that the server must send.
+    /// Checks of `MailIntentQueue` and `MailQueueInspection`: how workers claim emails, how leases end, in which order the store returns
+    /// reset requests, and the tools of an operator. An intent (`MailIntent`) is an entry of the queue: an email that the server must send.
     ///
     /// The checks pass all times as arguments. A store must use these times, and never the clock of the database. The checks use times in
     /// the past, so a store that uses the current time would treat each lease as expired.
@@ -161,10 +161,10 @@ extension AccountStoreCheck {
         },
     ]
 
-    /// Checks of leases. An intent is hidden from other workers until its lease ends.
+    /// Checks of leases. When a worker claims an intent, the store hides the intent from other workers until the lease of the worker ends.
     ///
-    /// A worker passes the end of its lease with each call, and the store identifies the holder of the lease by this time. The store must
-    /// ignore a call with an earlier end than the stored one, because another worker has claimed the intent meanwhile.
+    /// A worker passes the end of its lease with each call, and the store identifies the holder of the lease by this time. If the store has
+    /// a later end for the intent, another worker has claimed the intent meanwhile. The store must then ignore the call.
     ///
     /// If a lease ends without a result, the worker may have crashed. The store must not count this as a failure of the email: only
     /// `postpone` and `abandon` increment the number of failures.
@@ -240,13 +240,13 @@ extension AccountStoreCheck {
 
     /// Checks of the order in which reset requests are claimed.
     ///
-    /// The store takes one request of each network in turn, and the oldest request of a network first. So a network with many requests
-    /// delays the requests of other networks by only one email per turn. All requests without a network together count as one network. The
-    /// store alternates between new requests and other due intents, such as confirmations and retries.
+    /// `claim` takes one request of each network in turn. Within a network, it takes the oldest request first. So a network with many
+    /// requests delays the requests of other networks by only one email per turn. All requests without a network together count as one
+    /// network. The store alternates between new requests and other due intents, such as confirmations and retries.
     ///
-    /// If a worker returns an intent with `release`, the store must return it with the next claim, and its number of failures must not
-    /// change. With `includesResets: false`, `claim` returns only confirmations. A worker passes this value while the limit of all reset
-    /// emails is exhausted.
+    /// If a worker returns an intent with `release`, the store must return the intent with the next claim, and the number of failures must
+    /// not change. With `includesResets: false`, `claim` returns only confirmations. A worker passes this value while the limit of all
+    /// reset emails is exhausted.
     ///
     /// Common causes of failures:
     /// - *Takes reset requests in turn by network*: the store orders by time only, or doesn't continue after the last network.
@@ -302,9 +302,9 @@ extension AccountStoreCheck {
 
     /// Checks of the tools of an operator: the list of emails with their states, and a retry on demand.
     ///
-    /// A retry makes pending intents due. The store must include abandoned intents only if the operator requests this, and must never
-    /// change an intent that a worker has claimed. Otherwise, the server could send an email twice. The queue stores only the account of a
-    /// confirmation, so the store must look up the address of the account for the list.
+    /// A retry makes pending intents due. The store must include abandoned intents only if the operator requests this. The store must never
+    /// change an intent that a worker has claimed. Otherwise, the server could send an email twice. For a confirmation, the queue stores
+    /// only the account, so the store must look up the address of this account for the list.
     private static let inspections: [AccountStoreCheck] = [
         check("Makes pending and, on demand, failed intents due on a retry, but none in flight") { stores in
             let intents = try (0..<4).map { try intent($0, after: TimeInterval($0)) }
@@ -344,12 +344,12 @@ extension AccountStoreCheck {
         },
     ]
 
-    /// Checks of `SentResetStore`, which limits reset emails: several attempts for one email count once, the limit for all emails is spread
-    /// evenly over its window, and concurrent calls never exceed a limit.
+    /// Checks of `SentResetStore`, which limits the number of reset emails, both per account and for all accounts together.
     ///
-    /// The id of the intent identifies a reservation, so a retry after a crash doesn't count a second time. The window of an account is a
-    /// sliding window: the account can receive another email exactly when an earlier email leaves the window, even if a sweep has run. If
-    /// the caller cancels a reservation, because it never sent the email, the email no longer counts.
+    /// The store identifies a reservation by the id of the intent. Several attempts to send the same email therefore count once, also after
+    /// a crash. The limit of an account is a sliding window: the account can receive another email exactly when an earlier email leaves the
+    /// window, even if a sweep has run. The limit for all accounts is spread evenly over its window. Concurrent calls must never exceed a
+    /// limit. If the caller cancels a reservation, because it never sent the email, the email no longer counts.
     ///
     /// Common causes of failures:
     /// - *Counts several tries of an email once*: each call adds a row, or a repeated call doesn't replace the time that the first call
@@ -414,8 +414,8 @@ extension AccountStoreCheck {
         },
     ]
 
-    /// Checks of `AuditStore`: the order of events, events of unknown accounts, and the sweep, which limits the number of events of each
-    /// kind separately.
+    /// Checks of `AuditStore`: the order of events, events of unknown accounts, and the sweep. The sweep limits the number of stored events
+    /// for each kind of event separately.
     ///
     /// The store returns the newest event first. If several events have the same time, the event that was appended last counts as the
     /// newest, so a store needs a sequence number in addition to the time. The store skips events of unknown accounts without an error,

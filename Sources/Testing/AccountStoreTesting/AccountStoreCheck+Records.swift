@@ -22,7 +22,7 @@ extension AccountStoreCheck {
         AccountStoreCheck("records", rule, body)
     }
 
-    /// Checks of `insert`, `find`, `record` and `discard`. A lookup must not consume a link, because email scanners open links. At exactly
+    /// Checks of `insert`, `find`, `record` and `discard`. `find` must not consume a link, because email scanners open links. At exactly
     /// the time of its expiry, a link is already expired.
     ///
     /// Common causes of failures:
@@ -721,7 +721,7 @@ private struct FullAccount {
     let intents: [MailIntent]
     /// The id of a reset email that was sent.
     private let sent = UUID()
-    /// Bounds of one reset email per account. With them, a reservation shows whether the store still counts the sent email of the account.
+    /// Bounds that admit one reset email per account. A refused reservation then shows that the store still counts the sent email.
     private static let bounds = ResetMailBounds(
         perAccount: RateLimitPolicy(name: "account", quota: 1, window: .seconds(1_000))
     )
@@ -826,10 +826,10 @@ extension AccountStores {
     /// - Parameters:
     ///   - account: The account.
     ///   - email: The new address.
-    ///   - seconds: The time of the change.
+    ///   - seconds: The time of the change, in seconds after the start of a test's time.
     ///   - expiry: The time at which the former address expires; `nil` to store no former address.
     /// - Returns: `true`.
-    /// - Throws: `AccountError.emailExists` if the address is taken; ``Difference`` if the account is gone.
+    /// - Throws: `AccountError.emailExists` if the address is taken; ``Difference`` if the account no longer exists.
     @discardableResult
     public func move(_ account: Account, to email: String, at seconds: TimeInterval = 1, until expiry: TimeInterval? = nil)
         async throws

@@ -35,12 +35,12 @@ extension AccountStoreCheck {
         check(rule) { stores in try await body(try await OpenedSession(stores, account: try await stores.addAccount())) }
     }
 
-    /// Checks that a session opens only for an active account, and only if the account still has the epoch that it had when the caller
-    /// verified the password.
+    /// Checks that a session opens only for an active account. The account must also still have the epoch that it had when the caller
+    /// verified the password. The epoch is a counter that changes, for example, with each new password.
     ///
     /// The store must compare state and epoch in the statement that inserts the session. If a store checks them in a separate statement, a
-    /// password reset can commit between the check and the insert. A user of the old password would then get a session. After a refusal,
-    /// the token of the session must not be valid.
+    /// password reset can commit between the check and the insert. A user of the old password would then get a session. If the store
+    /// refuses the session, the refresh token of the session must not be valid.
     private static let sessionBegins: [AccountStoreCheck] = [
         check("Opens a session only in the epoch of the caller, and only for an active account") { stores in
             let account = try await stores.addAccount()
@@ -128,9 +128,10 @@ extension AccountStoreCheck {
     /// Checks of a second use of a token.
     ///
     /// If a client doesn't receive the response to a refresh, it sends the same token again. The store therefore accepts a second use
-    /// within 10 s of the first use. The store has only digests of tokens, so the server can't return the first successor again. Instead,
-    /// the store accepts another successor. Both successors are valid until a client uses one of them. The use shows which successor the
-    /// client has received. If a client later uses another successor, a thief has a copy of the token, and the store ends the session.
+    /// within 10 s of the first use. The store has only digests of tokens, so the server can't send the first successor again. Instead, the
+    /// server sends another successor, and the store accepts it. Both successors are valid until a client uses one of them. This use shows
+    /// which successor the client has received. If another successor is used later, a thief has a copy of the token, and the store ends the
+    /// session.
     ///
     /// Common causes of failures:
     /// - *Ends the session on an early repeat if a successor was used*: the store compares only the time, not the use of the successors.
@@ -298,8 +299,8 @@ extension AccountStoreCheck {
     /// Checks that a sweep removes expired sessions a week after their expiry, and used tokens 30 days after their use. The sweep must not
     /// remove anything that a client can still use.
     ///
-    /// During the week after the expiry, the server can report to a client that its session has expired. A sweep works in batches and
-    /// returns whether there is more to remove, so the checks call `sweep` until it returns `false`.
+    /// During the week after the expiry, the server can still report to a client that its session has expired. A sweep removes data in
+    /// batches. `sweep` returns `true` if there is more to remove, so the checks call `sweep` until it returns `false`.
     ///
     /// Common causes of failures:
     /// - *Sweeps sessions a week after their expiry*: the store measures the idle time from the sign-in instead of the last refresh.

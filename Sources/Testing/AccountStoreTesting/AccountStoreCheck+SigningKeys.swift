@@ -2,8 +2,8 @@ import AccountCore
 import Foundation
 
 extension AccountStoreCheck {
-    /// Checks of `SigningKeyStore`: a store returns keys with all bytes and times as they were stored, a change that throws has no effect,
-    /// and concurrent changes are not lost.
+    /// Checks of `SigningKeyStore`. A store returns keys with all bytes and times as they were stored. If the closure of a change throws,
+    /// the change has no effect. Concurrent changes are not lost.
     ///
     /// The checks use keys with arbitrary bytes, because a store must never interpret a sealed key. The times of the keys have fractions of
     /// a second.

@@ -248,8 +248,8 @@ extension AccountStoreCheck {
 
     /// Checks of `prune`, `discard`, `sweep` and the limit of valid tokens per account.
     ///
-    /// If the server can't deliver the email with the newest link, an older link that the user has received must stay valid. Therefore,
-    /// `prune` compares all tokens with the token of a delivered link, and not with the newest token.
+    /// If the server can't deliver the email with the newest link, an older link that the user has received must stay valid. Therefore, the
+    /// caller passes the token of a delivered link to `prune`, and `prune` ignores all tokens that are newer than this one.
     ///
     /// Common causes of failures:
     /// - *Keeps a delivered link when an older one is pruned*: `prune` also counts tokens that are newer than the delivered one. The emails

@@ -139,9 +139,10 @@ func requireFailure(
     throw Difference(description: "\(rule) (\(file):\(line))")
 }
 
-/// Makes calls concurrently, and returns their results in the order in which the calls end.
+/// Makes calls concurrently. The results are in the order in which the calls end.
 ///
-/// The calls are tasks of one group. They run in parallel as far as the cooperative thread pool and the connections of the store allow.
+/// The calls are tasks of one group. The number of calls that run at the same time depends on the cooperative thread pool and on the
+/// connections of the store.
 /// - Parameters:
 ///   - count: The number of calls.
 ///   - body: Makes the call with a number from 0 to `count - 1`.

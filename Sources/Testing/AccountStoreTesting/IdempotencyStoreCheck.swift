@@ -58,8 +58,8 @@ public struct IdempotencyStoreCheck: Sendable, CustomStringConvertible {
     ///
     /// A store must return a response byte for byte. The response of the checks has a NUL byte, a non-ASCII letter and two fields with the
     /// same name. The server encrypts a response before the store receives it, so a store must accept more bytes than the maximum size of a
-    /// plain response. If a response is too large, the server finishes the key without a response. In this case, too, a repetition must not
-    /// run the request again.
+    /// plain response. If a response is too large, the server finishes the key without a response. If a client then repeats the request,
+    /// the server must still not run it again.
     private static let states: [IdempotencyStoreCheck] = [
         .init("Returns the response of a finished key as it was, until the key expires") { store in
             let answer = try answer()
@@ -113,11 +113,11 @@ public struct IdempotencyStoreCheck: Sendable, CustomStringConvertible {
         },
     ]
 
-    /// Checks of the relation between a key, its request and its client.
+    /// Checks that a key belongs to one request of one client, and to one claim at a time.
     ///
-    /// In each state of a key, the store compares the fingerprint of a request to decide whether the request is a repetition or another
-    /// request. If another claim has taken the key after the end of a lease, the earlier claim must neither finish nor release the key. Two
-    /// clients can use the same key for different requests.
+    /// In each state of a key, the store compares the fingerprint of a request with the stored one. If they are equal, the request is a
+    /// repetition; otherwise, it is another request. If a lease ends, another claim can take the key. The earlier claim must then neither
+    /// finish nor release the key. Two clients can use the same key for different requests.
     ///
     /// Common causes of failures:
     /// - *Ignores a claim that was too slow*: `finish` and `release` compare only the digest of the key, and not the id of the claim.

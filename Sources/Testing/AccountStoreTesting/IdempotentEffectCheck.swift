@@ -4,15 +4,14 @@ import ErrorContract
 import Foundation
 public import Idempotency
 
-/// A check that the stores of accounts and of idempotency keys work together. If a request with an idempotency key changes an account, and
-/// the two stores share a database, they must commit the change and the response for the key in one transaction.
+/// A check that the store of accounts and the store of idempotency keys work together. If a request with an idempotency key changes an
+/// account, and the two stores share a database, they must commit the change and the response for the key in one transaction.
 ///
-/// Each check makes the same four steps:
+/// Each check tests these cases. The check of a reset request omits the last case, because a second reset request is also a change:
 /// 1. If another request has taken the key, the request must throw `LostIdempotencyKey` and change nothing.
 /// 2. If the request still has its key, the request must make the change and finish the key.
 /// 3. A repetition of the request must return the stored response.
-/// 4. If another request makes the same change again and finds nothing left to change, it must not finish its key with the response of a
-///    success.
+/// 4. If a request with another key finds nothing left to change, it must not finish its key with the response of a success.
 ///
 /// Use ``IdempotencyStoreCheck`` for the store of the keys alone.
 ///
@@ -134,7 +133,7 @@ public struct IdempotentEffectCheck: Sendable, CustomStringConvertible {
         self.mutation = mutation
     }
 
-    /// Makes the four steps of the check.
+    /// Tests the cases of ``IdempotentEffectCheck`` with the change of this check.
     /// - Parameters:
     ///   - stores: The stores of the accounts.
     ///   - keys: The store of the keys, in the same database.

@@ -3,8 +3,8 @@ public import AccountCore
 public import ErrorContract
 public import Foundation
 
-/// The stores of a check, and other stores on the same data, which represent another process. The properties of `AccountStores` return the
-/// first ones.
+/// The stores that a check tests, and ``others``: stores on the same data, which represent another process. The properties of
+/// `AccountStores` return the stores that the check tests.
 ///
 /// A check uses the properties of `AccountStores` for sequential steps, ``others`` to observe a change from another process, and
 /// ``either(_:)`` for concurrent calls.
@@ -28,8 +28,8 @@ struct StoresUnderTest: AccountStores {
     /// Returns ``stores`` for an even number, and ``others`` for an odd number, so that a check can send concurrent calls to both.
     func either(_ number: Int) -> any AccountStores { number.isMultiple(of: 2) ? stores : others }
 
-    /// Returns the stored state of an account.
-    /// - Throws: ``Difference`` if the account is gone.
+    /// Returns an account with the values that the store has now.
+    /// - Throws: ``Difference`` if the account no longer exists.
     func stored(_ account: Account) async throws -> Account {
         guard let stored = try await accounts.account(id: account.id) else {
             throw Difference(description: "The account \(account.email.text) is gone")

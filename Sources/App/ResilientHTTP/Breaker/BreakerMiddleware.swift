@@ -23,17 +23,18 @@ public final class BreakerMiddleware: ClientMiddleware {
     /// The maximum number of endpoints whose failures the breaker counts.
     static let capacity = 1_024
 
-    /// The failures that have not opened a circuit yet, guarded by a mutex. Only a failure creates an entry. A success removes the entry if
-    /// the entry has no failure of the last 30 s.
+    /// The failures that the breaker counts, guarded by a mutex. A failure creates an entry for its endpoint. A success removes the entry
+    /// of its endpoint if the entry has no failure of the last 30 s.
     private struct Counts {
         var endpoints: [GateKey: FailureCount] = [:]
         /// Failed connections, by host.
         var connections: [String: FailureCount] = [:]
-        /// The failing endpoints of each host. A success of any endpoint of a host removes all failing endpoints of this host.
+        /// The failing endpoints of each host. If a call to any endpoint of a host succeeds, the breaker removes all entries of this host.
         var failing: [String: Set<Endpoint>] = [:]
     }
 
-    /// The circuits, in the form of gates. A gate is closed when its circuit is open, and open when its circuit is closed.
+    /// The circuits, each represented by a gate. The words have opposite meanings: a closed gate stops calls, and a closed circuit lets
+    /// calls pass. Therefore, the gate is closed while the circuit is open.
     let table: GateTable
     private let counts = Mutex(Counts())
     /// Whether the breaker stores any failure. Usually it stores none, and a success then takes no lock.
@@ -146,7 +147,8 @@ public final class BreakerMiddleware: ClientMiddleware {
         }
     }
 
-    /// - Returns: Whether the circuits of the host and of the endpoint open.
+    /// Counts a failure, unless `counts` is `false`.
+    /// - Returns: Whether the failure opens the circuit of the host, and whether it opens the circuit of the endpoint.
     private func noteFailure(
         _ verdict: Verdict,
         counts isCounted: Bool,
@@ -164,7 +166,8 @@ public final class BreakerMiddleware: ClientMiddleware {
                 isHostOpened = isHostOpened || opens
                 return (isHostOpened, passes.endpoint.isProbe)
             }
-            // If the table is full, remove all counts. Otherwise, the breaker would never count the failures of a new endpoint.
+            // If the maximum number of endpoints is reached, remove the counts of all of them. Otherwise, the breaker would never count the
+            // failures of a new endpoint.
             if counts.endpoints[key] == nil, counts.endpoints.count >= Self.capacity { counts.endpoints = [:] }
             guard counts.endpoints[key, default: FailureCount()].noteFailure(rules, at: now) || passes.endpoint.isProbe else {
                 return (isHostOpened, false)

@@ -1,5 +1,5 @@
 /// Counts the consecutive failures of calls, and the share of failures among the latest calls. The type is a value, and its methods take
-/// the time as an argument. O(1) amortized.
+/// the time as an argument. Each method takes O(1) amortized.
 struct FailureCount: Sendable {
     private var failuresInARow = 0
     /// The instants at which the latest calls ended, oldest first.
@@ -9,7 +9,7 @@ struct FailureCount: Sendable {
 
     init() {}
 
-    /// The number of calls in memory, which can include calls that no longer count.
+    /// The number of calls in memory. It can include calls that are too old to count.
     var stored: Int { ends.count }
     /// Whether no failure counts any more, so that the owner can remove this value.
     var isRemovable: Bool { failures == 0 }
@@ -20,9 +20,9 @@ struct FailureCount: Sendable {
         note(isFailure: false, BreakerRules.window, at: now)
     }
 
-    /// Records a call that failed.
+    /// Records a call that failed, and determines whether the circuit opens.
     ///
-    /// - Returns: Whether the circuit opens. After the circuit has opened, the next failure opens it again, until a call succeeds.
+    /// - Returns: Whether the circuit opens. After the circuit has opened once, each further failure opens it again, until a call succeeds.
     mutating func noteFailure(_ rules: BreakerRules, at now: Duration) -> Bool {
         failuresInARow += 1
         note(isFailure: true, BreakerRules.window, at: now)
@@ -31,7 +31,7 @@ struct FailureCount: Sendable {
         guard failuresInARow >= rules.failuresInARow || isShareReached else { return false }
         ends.removeAll()
         (oldest, failures) = (0, 0)
-        // After the circuit opened, a single failure opens it again, until a call succeeds.
+        // One failure fewer than the rules require, so that the next failure opens the circuit again.
         failuresInARow = rules.failuresInARow - 1
         return true
     }
@@ -66,8 +66,8 @@ public struct BreakerRules: Hashable, Sendable {
     public var minimumCalls: Int
     /// The number of failing endpoints of a host that opens the circuit of the host.
     public var failingEndpoints: Int
-    /// The time after which the breaker sends one call to an open circuit as a probe. The actual time is random: from 50 % to 150 % of this
-    /// value.
+    /// The time for which a circuit stays open before the breaker sends one call as a probe. The actual time is random: from 50 % to 150 %
+    /// of this value.
     public var pause: Duration
     /// The maximum time that a new call waits at an open circuit before the call fails. A retry waits until the deadline of its call.
     public var patience: Duration
@@ -84,7 +84,7 @@ public struct BreakerRules: Hashable, Sendable {
     ///   - failureShare: The share of failed calls that opens a circuit, above 0 and at most 1.
     ///   - minimumCalls: The minimum number of calls in the last 30 s. With fewer calls, the share of failures doesn't open a circuit.
     ///   - failingEndpoints: The number of failing endpoints of a host that opens the circuit of the host.
-    ///   - pause: The average time after which the breaker sends one call to an open circuit as a probe.
+    ///   - pause: The average time for which a circuit stays open before the breaker sends one call as a probe.
     ///   - patience: The maximum time that a new call waits at an open circuit before the call fails.
     /// - Precondition: `failuresInARow`, `minimumCalls` and `failingEndpoints` are positive. `failureShare` is above 0 and at most 1.
     public init(

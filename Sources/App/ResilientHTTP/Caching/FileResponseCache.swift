@@ -34,8 +34,8 @@ public final class FileResponseCache: ResponseCache {
         }
     }
 
-    /// The content of a file, as a binary property list. Two keys can have the same digest. Therefore, the content includes the key, and
-    /// the cache compares the key after it has read the file.
+    /// The content of a file, as a binary property list. The name of the file is a digest of the key, and two keys can have the same
+    /// digest. Therefore, the file also contains the key, and the cache compares it after it has read the file.
     private struct Record: Codable {
         var key: ResponseCacheKey
         var response: HTTPResponse
@@ -135,9 +135,10 @@ public final class FileResponseCache: ResponseCache {
     }
 }
 
-/// Functions that run on the queue.
+/// Functions that the cache calls only on its queue.
 extension FileResponseCache {
-    /// Lists the files of earlier processes once, with the oldest file first.
+    /// Finds the files that earlier processes left in the folder. Only the first call does so. The oldest file counts as the least recently
+    /// used one.
     private func list() {
         guard state.withLock({ $0.files == nil }) else { return }
         let properties: Set<URLResourceKey> = [.fileSizeKey, .contentModificationDateKey]

@@ -87,8 +87,8 @@ extension HTTPRequest {
 }
 
 extension HTTPResponse {
-    /// Whether the server confirmed with a 304 that a version is still current. This is the version of the caller, or the version in the
-    /// client's cache.
+    /// Whether the server confirmed with a 304 that an earlier version of the response is still current: the version that the caller has,
+    /// or the version in the client's cache.
     ///
     /// If the caller itself sent `If-None-Match`, the caller receives the 304 without a body. If a ``ResponseCache`` sent the header, the
     /// caller receives the stored response with its body. The header `Cache-Status` (RFC 9211) then marks the response.

@@ -5,17 +5,18 @@ import Synchronization
 /// Sends the `ETag` of a stored response as `If-None-Match`. If the server confirms that the stored response is current, the middleware
 /// returns the stored response.
 ///
-/// The middleware is inside the session's middleware, so it knows the session of a call, and runs for each attempt. It handles only GET
-/// requests. It passes some of them on unchanged, and doesn't store their responses: requests with a cookie, a range, a condition that the
-/// caller set, or `Cache-Control: no-store`, and requests whose `Authorization` doesn't come from the session.
+/// This middleware is the last layer before the transport. It therefore knows the session of a call, and runs for each attempt. It handles
+/// only GET requests. It passes some of them on unchanged, and doesn't store their responses: requests with a cookie, a range, a condition
+/// that the caller set, or `Cache-Control: no-store`, and requests whose `Authorization` doesn't come from the session.
 final class ResponseCacheMiddleware: ClientMiddleware {
     /// The stored responses.
     let cache: any ResponseCache
     /// The maximum size of a body that is stored, in bytes.
     private static let maximumBodySize = 4 * 1024 * 1024
-    /// The number of ended sessions whose identifiers the middleware stores. It doesn't cache late responses of these sessions.
+    /// The maximum number of identifiers of ended sessions that the middleware stores. With these identifiers, it recognizes late responses
+    /// of an ended session, and doesn't cache them.
     private static let rememberedEndings = 64
-    /// The sessions that have ended, the oldest first.
+    /// The identifiers of the sessions that have ended, the oldest first.
     private let ended = Mutex<[String]>([])
 
     init(_ cache: any ResponseCache) {

@@ -38,7 +38,7 @@ public struct ClosureListener: CallListener {
 public struct CallEvent: Sendable {
     /// The number of the call, which is the same in all of its events.
     public let call: UInt64
-    /// The name of the operation that the caller passed as `context`, such as `user_login`; `nil` if the caller passed none.
+    /// The name of the operation, such as `user_login`, which the caller passed as `context`; `nil` if the caller passed none.
     public let name: String?
     /// The endpoint of the call.
     public let endpoint: Endpoint
@@ -89,9 +89,10 @@ public enum WaitReason: String, Hashable, Sendable, CaseIterable {
     case retryAfter = "retry_after"
     /// The delay between two attempts.
     case backoff
-    /// The server requested a delay, so the client delays all calls to the host or to the endpoint. See ``GateMiddleware``.
+    /// The client delays all calls to the host or to the endpoint, because the server requested a delay or failed too often. See
+    /// ``GateMiddleware`` and ``BreakerMiddleware``.
     case gate
-    /// A limit that the app set for its own calls delays the call. See ``ThrottleMiddleware``.
+    /// A quota that the app set for its own calls is used up. See ``ThrottleMiddleware``.
     case throttle
     /// The session is being refreshed, or the user is being asked to sign in.
     case session
@@ -103,7 +104,7 @@ public enum WaitReason: String, Hashable, Sendable, CaseIterable {
 public enum LocalRefusal: String, Hashable, Sendable, CaseIterable {
     /// The server requested a delay, and this delay has not passed yet. See ``GateMiddleware``.
     case gate
-    /// A limit that the app set for its own calls is used up. See ``ThrottleMiddleware``.
+    /// A quota that the app set for its own calls is used up. See ``ThrottleMiddleware``.
     case throttle
     /// The circuit breaker stopped calls, because the server failed too often. See ``BreakerMiddleware``.
     case circuit
@@ -119,8 +120,8 @@ public enum GiveUpReason: String, Hashable, Sendable, CaseIterable {
     case oneShotBody = "one_shot_body"
     /// The maximum number of retries is reached.
     case retriesUsed = "retries_used"
-    /// The failed request was a probe: it tested whether the server works again. The client sends one probe for all waiting calls, so this
-    /// call doesn't repeat the probe.
+    /// The failed request was a probe: it tested for all waiting calls whether the server works again. The call that sent the probe is not
+    /// retried, because a later call sends the next probe.
     case refusedAgain = "refused_again"
     /// The client refused to send the request, because the call would have to wait too long. See ``LocalRefusal``.
     case heldBack = "held_back"

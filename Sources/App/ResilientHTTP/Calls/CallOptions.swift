@@ -20,19 +20,19 @@ public struct CallOptions: Hashable, Sendable {
     /// The maximum duration of the call, including delays and the body of the response; `nil` to use the timeout of the endpoint or the
     /// client.
     public var timeout: Duration?
-    /// The maximum duration of one attempt; `nil` to use the timeout of the endpoint or the client. The limit doesn't apply to a request
-    /// that must not be retried. Such a request may use the whole time of the call.
+    /// The maximum duration of one attempt; `nil` to use the timeout of the endpoint or the client. The limit applies only if the request
+    /// is safe to repeat and its body is in memory. Any other request may use the whole time of the call.
     public var attemptTimeout: Duration?
     /// The number of retries and the delays between them; `nil` for the policy of the endpoint or the client.
     public var retry: RetryPolicy?
     /// Determines the `Idempotency-Key` of the request, which makes a POST or PATCH safe to retry; `nil` for the endpoint's policy. The
     /// server must support the key.
     public var idempotency: Idempotency?
-    /// The priority of the call over other waiting calls; `nil` for the endpoint's policy.
+    /// The priority of the call; `nil` for the endpoint's policy. If several calls wait, calls with a higher priority proceed first.
     public var priority: CallPriority?
     /// Whether the call waits until its deadline if the server limits the rate of requests; `nil` for the endpoint's policy.
     public var waitsInLine: Bool?
-    /// Whether the call waits until its deadline for the device to get a connection; `nil` for the endpoint's policy.
+    /// Whether the call waits until its deadline for a connection if the device has none; `nil` for the endpoint's policy.
     public var waitsForConnectivity: Bool?
     /// How the call uses the client's ``ResponseCache``; `nil` for the endpoint's policy.
     public var cache: CachePolicy?
@@ -62,17 +62,17 @@ extension CallOptions {
     ///   with the kind `timeout`, and no request is sent.
     public static func timeout(_ timeout: Duration) -> CallOptions { CallOptions().timeout(timeout) }
     /// Limits the duration of one attempt of the call. If a connection hangs, the limit ends the attempt early, so that enough time is left
-    /// for a retry. The limit doesn't apply to a request that must not be retried.
+    /// for a retry. The limit applies only to requests that are safe to repeat and have their body in memory.
     /// - Parameter timeout: The maximum duration of one attempt; positive. An attempt also ends at the deadline of the call.
     public static func attemptTimeout(_ timeout: Duration) -> CallOptions { CallOptions().attemptTimeout(timeout) }
     /// Sets the number of retries and the delays between them. For example, `.retry(.never)` allows only one attempt.
     /// - Parameter policy: The policy, which replaces the policies of the endpoint and of the client as a whole.
     public static func retry(_ policy: RetryPolicy) -> CallOptions { CallOptions().retry(policy) }
-    /// Sends the caller's `Idempotency-Key` with the request.
-    /// Use it instead of ``idempotent`` if the key must outlive the process, such as a key that is stored with a draft.
+    /// Sends the given `Idempotency-Key` with the request. Use this option instead of ``idempotent`` if the app must know the key after a
+    /// restart, for example to store the key with a draft.
     /// - Parameter key: 1 to 255 characters of visible ASCII, without quotes and backslashes.
     public static func idempotencyKey(_ key: String) -> CallOptions { CallOptions().idempotencyKey(key) }
-    /// Sets the priority of the call over other waiting calls.
+    /// Sets the priority of the call. If several calls wait, calls with a higher priority proceed first.
     /// - Parameter priority: The priority. With a priority other than `.normal`, the request also has the header `Priority`.
     public static func priority(_ priority: CallPriority) -> CallOptions { CallOptions().priority(priority) }
 
@@ -95,7 +95,8 @@ extension CallOptions {
     /// - Parameter timeout: The maximum duration, including all attempts, the delays between them, and the body of the response.
     public func timeout(_ timeout: Duration) -> CallOptions { with { $0.timeout = timeout } }
     /// Returns these options with a maximum duration of one attempt.
-    /// - Parameter timeout: The maximum duration of one attempt; positive. The limit applies only to requests that may be retried.
+    /// - Parameter timeout: The maximum duration of one attempt; positive. The limit applies only to requests that are safe to repeat and
+    ///   have their body in memory.
     public func attemptTimeout(_ timeout: Duration) -> CallOptions { with { $0.attemptTimeout = timeout } }
     /// Returns these options with a retry policy.
     /// - Parameter policy: The policy, which replaces the policies of the endpoint and of the client as a whole.
@@ -105,7 +106,7 @@ extension CallOptions {
     ///   kind `invalidRequest`.
     public func idempotencyKey(_ key: String) -> CallOptions { with { $0.idempotency = .key(key) } }
     /// Returns these options with a priority.
-    /// - Parameter priority: The priority of the call over other waiting calls.
+    /// - Parameter priority: The priority of the call.
     public func priority(_ priority: CallPriority) -> CallOptions { with { $0.priority = priority } }
     /// Returns these options with a policy for the client's ``ResponseCache``.
     /// - Parameter policy: Determines whether the client uses and stores responses. Without a cache in the client, the policy has no

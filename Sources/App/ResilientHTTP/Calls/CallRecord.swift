@@ -14,7 +14,7 @@ import Timekeeping
 /// context.record.note(.waiting(.seconds(1), .gate))
 /// ```
 public final class CallRecord: Sendable {
-    /// The content of the summary so far, guarded by a mutex.
+    /// The values for the summary at the end of the call, guarded by a mutex.
     private struct State {
         var attempts = 0
         var waits: [CallSummary.Wait] = []
@@ -58,11 +58,11 @@ public final class CallRecord: Sendable {
     /// Records that an attempt received no response although the server may have performed the request.
     func noteLostResponse() { state.withLock { $0.mayHaveTakenEffect = true } }
 
-    /// Whether there are listeners. Without listeners, the client need not record the ends of attempts.
+    /// Whether there are listeners. Without listeners, the client doesn't record the ends of attempts.
     var isHeard: Bool { !listeners.isEmpty }
 
     /// Records an event and passes it to the listeners.
-    /// - Parameter kind: The event. Attempts, waits and the reason for giving up become part of the summary.
+    /// - Parameter kind: The event. The summary of the call contains the attempts, the waits, and the reason why the call was not retried.
     public func note(_ kind: CallEvent.Kind) {
         state.withLock { state in
             switch kind {
@@ -76,10 +76,10 @@ public final class CallRecord: Sendable {
         report(kind)
     }
 
-    /// Records the end of the call.
+    /// Passes the end of the call with its summary to the listeners.
     ///
-    /// - Parameter message: The error message, without texts from the server. The record evaluates this argument only if there are
-    ///   listeners.
+    /// - Parameter message: The error message, without texts from the server; `nil` for a success. The record evaluates this argument only
+    ///   if there are listeners.
     func close(_ error: APIError?, message: @autoclosure () -> String? = nil) {
         guard !listeners.isEmpty else { return }
         let text = message()

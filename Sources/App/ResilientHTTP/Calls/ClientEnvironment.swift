@@ -11,7 +11,8 @@ public import Timekeeping
 
 /// The dependencies of a client: clocks, randomness, connectivity and a logger.
 ///
-/// The library uses no other source of time or randomness, so a test can run every delay on a manual clock.
+/// The client takes the time and the random parts of its delays only from this environment, so a test can run all delays of calls on a
+/// manual clock. A ``Throttler`` has its own clock and randomness.
 public struct ClientEnvironment: Sendable {
     /// The clock that measures and runs delays.
     public var clock: MonotonicClock
@@ -50,7 +51,7 @@ public struct ClientEnvironment: Sendable {
 }
 
 extension MonotonicClock {
-    /// Runs an operation, and cancels the operation if it has not ended at an instant.
+    /// Runs an operation, and cancels it if it has not ended before the given instant.
     ///
     /// - Returns: `nil` if the instant was reached first.
     func run<Value: Sendable>(
@@ -80,7 +81,7 @@ extension MonotonicClock {
 /// connectivity.report(isOnline: false)
 /// ```
 public final class Connectivity: Sendable {
-    /// The state of the connection, the waiting calls and the observers, guarded by a mutex.
+    /// The state of the connection, the calls that wait for a connection, and the observers. A mutex guards this state.
     private struct State {
         var isOnline: Bool
         var changes: UInt64 = 0
@@ -90,7 +91,7 @@ public final class Connectivity: Sendable {
 
     private let state: Mutex<State>
 
-    /// Creates a value that changes when ``report(isOnline:)`` is called.
+    /// Creates an object whose state changes only when the app calls ``report(isOnline:)``.
     /// - Parameter isOnline: The state until the first report.
     public init(isOnline: Bool = true) {
         state = Mutex(State(isOnline: isOnline))
@@ -99,7 +100,7 @@ public final class Connectivity: Sendable {
     /// Whether the device has a connection.
     public var isOnline: Bool { state.withLock(\.isOnline) }
 
-    /// The number of changes of the network path that were reported.
+    /// The number of calls of ``report(isOnline:)`` so far.
     var changes: UInt64 { state.withLock(\.changes) }
 
     /// Reports that the network path was gained, lost or replaced by another path.
@@ -133,8 +134,8 @@ public final class Connectivity: Sendable {
     func waitUntilOnline(until instant: Duration, on clock: MonotonicClock) async throws -> Bool {
         let id = state.withLock { $0.isOnline ? nil : $0.line.enter(()) }
         guard let id else {
-            // The device is online, but the call failed without a connection. Either the connection has returned since then, or the
-            // connection doesn't lead to the server. A retry may succeed a moment later.
+            // The device is online, but the call failed without a connection. Either the connection has returned in the meantime, or the
+            // server can't be reached through it. A retry may succeed a moment later.
             let next = min(instant, clock.now + .milliseconds(500))
             try await clock.sleep(until: next)
             return next < instant

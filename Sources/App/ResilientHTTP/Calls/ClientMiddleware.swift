@@ -26,8 +26,9 @@ public protocol ClientMiddleware: Sendable {
     ///   - request: The request without its body.
     ///   - body: The body, if there is one.
     ///   - context: The call that the request belongs to.
-    ///   - next: Passes a request to the next layer. The closure returns successful responses with complete bodies. If the server refuses
-    ///     the request, or if no response arrives, the closure throws an `APIError`.
+    ///   - next: Passes a request to the next layer. If the server responds with a success, the closure returns the response with its
+    ///     complete body. Only the body of a streamed response has not been read yet. If the server refuses the request, or if no response
+    ///     arrives, the closure throws an `APIError`.
     /// - Returns: A response of `next`, or a response that the middleware creates itself.
     /// - Throws: The error of the call. The client converts an error of any other type to an `APIError`.
     func intercept(
@@ -94,7 +95,7 @@ public final class CallContext: Sendable {
     /// The session that authorized the first attempt of the call; `nil` if no session authorized it.
     var session: String? { boundSession.withLock(\.self) }
 
-    /// Binds the call to a session, unless the call is already bound to one.
+    /// Binds the call to the session that authorizes its first attempt. If the call is already bound to a session, nothing changes.
     ///
     /// - Returns: The session to which the call is bound.
     func bind(_ session: String) -> String {

@@ -1,37 +1,38 @@
 public import HTTPTypes
 
-/// Settings of one endpoint. They take precedence over the client's defaults.
+/// Settings for the calls of one endpoint, which is a method and a route. They take precedence over the client's defaults.
 ///
 /// Set policies by route in ``EndpointPolicies``. For a single call, use ``CallOptions``, which take precedence over the policy.
 public struct EndpointPolicy: Hashable, Sendable {
     /// The maximum duration of a call; `nil` for the client's timeout.
     public var timeout: Duration?
-    /// The maximum duration of one attempt; `nil` for the client's timeout.
+    /// The maximum duration of one attempt; `nil` for ``APIClient/attemptTimeout``.
     public var attemptTimeout: Duration?
     /// The number of retries and the delays between them; `nil` for the client's policy.
     public var retry: RetryPolicy?
-    /// Whether POST and PATCH have an `Idempotency-Key`, so that they can be retried. The server must support the key.
+    /// Whether the client adds an `Idempotency-Key` to POST and PATCH requests, so that it can retry them. The server must support the key.
     public var sendsIdempotencyKey: Bool
     /// Whether calls carry the session's access token.
     public var isAuthorized: Bool
     /// Whether calls wait until their deadline if the server limits the rate of requests or requests a delay. Use this setting for pages of
-    /// a list and for bursts of calls. By default, a new call waits for at most 2 s. If the server still refuses a call, the client retries
-    /// it like any other failed call.
+    /// a list and for bursts of calls. Without this setting, a new call waits for at most 2 s. With this setting, the client also retries a
+    /// call after each 429 until the deadline, even more often than ``RetryPolicy/maximumRetries``. It retries only requests that are safe
+    /// to repeat.
     public var waitsInLine = false
-    /// Whether calls without a connection wait for one until their deadline. By default, such calls fail after a few retries.
+    /// Whether calls wait until their deadline for a connection if the device has none. By default, such calls fail after a few retries.
     public var waitsForConnectivity = false
-    /// The priority of calls over other waiting calls.
+    /// The priority of these calls. If several calls wait, calls with a higher priority proceed first.
     public var priority = CallPriority.normal
     /// How calls use the client's ``ResponseCache``, if it has one.
     public var cache = CachePolicy.revalidate
-    /// Whether other calls wait for this call, such as for the refresh of their session. ``GateMiddleware`` adds a random time to the delay
-    /// that the server requests. A vital call waits only for the server's delay, without the random time, and at most until its deadline.
+    /// Whether other calls wait for the calls of this endpoint, such as for the refresh of their session. ``GateMiddleware`` adds a random
+    /// time to the delay that the server requests. A vital call doesn't wait for this random time, but only for the server's delay.
     public var isVital = false
 
     /// How calls are stored in an `OfflineQueue` when they can't be sent; `nil` if they may not be stored.
     public var queueing: QueueingPolicy?
-    /// The account whose tokens calls must use; such calls never prompt the user to sign in. If `nil`, calls use the account that is signed
-    /// in.
+    /// The account whose tokens the calls must use. With an account, a call never prompts the user to sign in. With `nil`, the calls use
+    /// the account that is signed in.
     package var account: String?
 
     /// The policy for the refresh of a session. The client doesn't retry the refresh, because the session retries it.
@@ -44,7 +45,7 @@ public struct EndpointPolicy: Hashable, Sendable {
     /// Creates a policy.
     /// - Parameters:
     ///   - timeout: The maximum duration of a call, including delays and the body of the response; `nil` for the client's timeout.
-    ///   - attemptTimeout: The maximum duration of one attempt; `nil` for the client's timeout.
+    ///   - attemptTimeout: The maximum duration of one attempt; `nil` for ``APIClient/attemptTimeout``.
     ///   - retry: The number of retries and the delays between them; `nil` for the client's policy.
     ///   - sendsIdempotencyKey: Whether the client adds an `Idempotency-Key` to POST and PATCH. Use `true` only if the server supports the
     ///     key.

@@ -1,4 +1,4 @@
-/// The number and the delays of retries.
+/// Determines how often the client retries a failed call, and the delays between the attempts.
 ///
 /// Set the policy for all calls of a client (``RetryMiddleware``), for one endpoint (``EndpointPolicy/retry``) or for one call
 /// (``CallOptions/retry``).
@@ -7,9 +7,9 @@
 /// let retry = RetryMiddleware(RetryPolicy(maximumRetries: 2, backoff: Backoff(base: .milliseconds(200), cap: .seconds(5))))
 /// ```
 public struct RetryPolicy: Hashable, Sendable {
-    /// The maximum number of retries after the first attempt. If a call waits before its request is sent, such as for a quota of the app or
-    /// for a connection, this wait doesn't count as a retry. A call with ``EndpointPolicy/waitsInLine`` may exceed this number: after a
-    /// 429, the client retries the call until its deadline.
+    /// The maximum number of retries after the first attempt. If a call waits before its request is sent, such as for a connection or for a
+    /// quota of the app, this wait doesn't count as a retry. With ``EndpointPolicy/waitsInLine``, this number doesn't limit the retries
+    /// after a 429: the client then retries the call until its deadline.
     public var maximumRetries: Int
     /// The delay between two attempts if the server doesn't request a delay.
     public var backoff: Backoff
@@ -83,7 +83,7 @@ public struct Backoff: Hashable, Sendable {
         ceiling(beforeRetry: retry) * min(max(chance, 0), 1)
     }
 
-    /// Returns the maximum delay before a retry.
+    /// Returns the maximum delay before a retry, to which the jitter is then applied.
     func ceiling(beforeRetry retry: Int) -> Duration {
         var ceiling = base
         // The loop ends when the value reaches the cap, before the value overflows. With a factor of 1, the value never grows, so the loop

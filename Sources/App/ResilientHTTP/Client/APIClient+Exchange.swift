@@ -5,7 +5,7 @@ import Timekeeping
 
 /// Methods that send the requests of other code, such as generated code, through the client's middleware.
 extension APIClient {
-    /// Sends a complete request through the client's middleware and returns the last response, with any status.
+    /// Sends a complete request through the client's middleware, and returns the response of the last attempt, with any status.
     ///
     /// Use this method for code that builds requests and reads responses itself. The call uses the client's retries, gates, circuit
     /// breakers and session. The client can send the request to any host, and changes only its headers. The client adds the session's token
@@ -28,13 +28,14 @@ extension APIClient {
         try await exchange(request, body: body, operation: operation, options: options, context: context, through: exchange)
     }
 
-    /// Sends a complete request through the client's middleware and another HTTP engine. Returns the last response, with any status.
+    /// Sends a complete request through the client's middleware and another HTTP engine. Returns the response of the last attempt, with any
+    /// status.
     ///
     /// Use this method to integrate the client into the middleware of another library. Apart from the HTTP engine, the method behaves like
     /// ``exchange(_:body:operation:options:context:)``.
     /// - Parameters:
-    ///   - request: The request. If it has no authority, the client uses the scheme and the authority of the base URL. The engine then
-    ///     still receives the request without a scheme and an authority.
+    ///   - request: The request. If it has no authority, the client's middleware sees the scheme and the authority of the base URL, but the
+    ///     engine receives the request without them.
     ///   - body: The body. Its type is the request's `Content-Type`.
     ///   - operation: A name for the operation. Errors and policies use this name as the endpoint of the call. With `nil`, the client
     ///     derives the endpoint from the path.
@@ -76,7 +77,8 @@ extension APIClient {
         }
     }
 
-    /// Sends a request through an `Exchange`. If the request fails with an error that has a response, returns this response.
+    /// Sends a request through the middleware and an ``Exchange``, which passes it to the transport. If the call fails with a status, the
+    /// method returns the response with this status instead of throwing.
     private func exchange(
         _ request: HTTPRequest,
         body: [UInt8]?,
@@ -116,12 +118,12 @@ extension APIClient {
     }
 }
 
-/// Uses another HTTP engine as a transport and adds time limits.
+/// A transport that passes requests to another HTTP engine, and cancels the engine when the time limit is reached.
 private struct EngineTransport: HTTPTransport {
     let clock: MonotonicClock
     let engine: @Sendable (HTTPRequest, [UInt8]?) async throws -> (HTTPResponse, [UInt8])
 
-    /// Calls the engine with a time limit. The body must be in memory.
+    /// Calls the engine, and cancels it after the timeout. The body must be in memory.
     func send(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -157,7 +159,7 @@ extension TransportError {
             case .network: .connectionLost
             default: .other
             }
-        // cannotFindHost, cannotConnectToHost, dnsLookupFailed
+        // The numbers are the codes `cannotFindHost`, `cannotConnectToHost` and `dnsLookupFailed` of `URLError`.
         let isUnreachable =
             (error as NSError).domain == NSURLErrorDomain && [-1_003, -1_004, -1_006].contains((error as NSError).code)
         let neverLeft = isUnreachable || [.noInternet, .invalidRequest, .untrusted].contains(code)

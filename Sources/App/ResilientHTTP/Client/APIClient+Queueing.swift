@@ -14,7 +14,7 @@ extension APIClient {
         return nil
     }
 
-    /// Returns the policy of a call: the policy of its endpoint with the options of the call.
+    /// Returns the policy that applies to a call: the policy of its endpoint, changed by the options of the call.
     /// - Parameters:
     ///   - method: The method.
     ///   - path: The path relative to the base URL, with its query.
@@ -41,7 +41,7 @@ extension APIClient {
         query.isEmpty ? path : path.appending(query)
     }
 
-    /// Returns the bytes of a value as JSON; `nil` for no value.
+    /// Encodes a value as JSON, and returns it as the body of a request; `nil` for no value.
     /// - Parameters:
     ///   - body: The value; `nil` for no body.
     ///   - context: A name for the operation. Errors of the call contain this name.
@@ -59,7 +59,7 @@ extension APIClient {
     ///   - headers: Further headers.
     ///   - options: The settings of this call, such as a timeout.
     ///   - context: A name for the operation. Errors of the call contain this name.
-    ///   - layer: The middleware, which sees each attempt after all other layers.
+    ///   - layer: The additional middleware.
     /// - Throws: ``APIError``, as for the other method.
     package func send(
         _ method: HTTPRequest.Method,
@@ -81,7 +81,7 @@ extension APIClient {
     /// - Parameters:
     ///   - type: The type of the value.
     ///   - response: The head of the response, whose status becomes part of an error.
-    ///   - body: The body, wrapped (`{"success":true,"data":{…}}`) or flat.
+    ///   - body: The body: the value itself, or an object that contains the value (`{"success":true,"data":{…}}`).
     ///   - context: A name for the operation. Errors of the call contain this name.
     /// - Throws: `APIError` with the kind `decoding` if the body doesn't have the type of the value.
     package func value<Value: Decodable>(

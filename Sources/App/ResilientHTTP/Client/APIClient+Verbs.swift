@@ -2,15 +2,16 @@ public import ErrorContract
 public import Foundation
 public import HTTPTypes
 
-/// Methods that each send a request with one HTTP method.
+/// Methods that send GET, HEAD, POST, PUT, PATCH and DELETE requests.
 ///
 /// All methods take the same arguments. The path is relative to the base URL. It begins with a slash, is percent-encoded and has no
 /// fragment. The client percent-encodes the items of `query`. `headers` are further headers, and `options` are the options of the call.
 /// `context` is a name for the operation; errors contain this name. A body is a value that ``APIClient/coding`` encodes as JSON. All
 /// methods throw ``APIError``.
 ///
-/// The type of the result determines the type that a method decodes from the body of the response. The body can be wrapped
-/// (`{"success":true,"data":{…}}`) or flat. Without a result type, a method returns nothing and only checks that the body is not an error.
+/// The type of the result determines the type that a method decodes from the body of the response. The body can be the value itself (flat),
+/// or an object that contains the value (wrapped: `{"success":true,"data":{…}}`). Without a result type, a method returns nothing and only
+/// checks that the body is not an error.
 ///
 /// ```swift
 /// let orders: [Order] = try await api.get("/orders", query: [URLQueryItem(name: "state", value: "open")])
@@ -18,7 +19,7 @@ public import HTTPTypes
 /// try await api.delete("/orders/\(order.id)")
 /// ```
 extension APIClient {
-    /// Sends a GET request, and returns the value of the response. If an attempt fails, the call may be retried.
+    /// Sends a GET request, and returns the value of the response. If an attempt fails, the client can retry the call.
     /// - Parameters:
     ///   - path: The path relative to the base URL, such as `/orders`. It must be percent-encoded.
     ///   - query: The items of the query. The client percent-encodes them.
@@ -54,7 +55,7 @@ extension APIClient {
         try await send(.head, path, query: query, headers: headers, options: options, context: context).response
     }
 
-    /// Posts a value, or nothing, and returns the value of the response.
+    /// Sends a POST request with a value or without a body, and returns the value of the response.
     ///
     /// The client retries a POST only if the request was not sent or has an idempotency key. See ``CallOptions/idempotent``.
     /// - Parameters:
@@ -76,8 +77,8 @@ extension APIClient {
         try await call(Outgoing(.post, path, query, headers, options, context, body: json(body, context: context)), read: decoded)
     }
 
-    /// Posts a value, or nothing, and ignores the content of the response. The client retries a POST only if the request was not sent or
-    /// has an idempotency key.
+    /// Sends a POST request with a value or without a body, and ignores the content of the response. The client retries a POST only if the
+    /// request was not sent or has an idempotency key.
     /// - Parameters:
     ///   - path: The path relative to the base URL, such as `/orders`. It must be percent-encoded.
     ///   - body: The value to send as JSON; `nil` sends no body.
@@ -97,7 +98,8 @@ extension APIClient {
         try await call(Outgoing(.post, path, query, headers, options, context, body: json(body, context: context))) { _ in }
     }
 
-    /// Replaces a resource with a value, or nothing, and returns the value of the response. The call may be retried.
+    /// Sends a PUT request with a value or without a body, and returns the value of the response. If an attempt fails, the client can retry
+    /// the call.
     /// - Parameters:
     ///   - path: The path relative to the base URL, such as `/orders`. It must be percent-encoded.
     ///   - body: The value to send as JSON; `nil` sends no body.
@@ -117,7 +119,8 @@ extension APIClient {
         try await call(Outgoing(.put, path, query, headers, options, context, body: json(body, context: context)), read: decoded)
     }
 
-    /// Replaces a resource with a value, or nothing, and ignores the content of the response. The call may be retried.
+    /// Sends a PUT request with a value or without a body, and ignores the content of the response. If an attempt fails, the client can
+    /// retry the call.
     /// - Parameters:
     ///   - path: The path relative to the base URL, such as `/orders`. It must be percent-encoded.
     ///   - body: The value to send as JSON; `nil` sends no body.
@@ -137,7 +140,7 @@ extension APIClient {
         try await call(Outgoing(.put, path, query, headers, options, context, body: json(body, context: context))) { _ in }
     }
 
-    /// Changes parts of a resource and returns the value of the response.
+    /// Sends a PATCH request with a value, and returns the value of the response.
     ///
     /// The client retries a PATCH only if the request was not sent or has an idempotency key. See ``CallOptions/idempotent``.
     /// - Parameters:
@@ -162,8 +165,8 @@ extension APIClient {
         )
     }
 
-    /// Changes parts of a resource and ignores the content of the response. The client retries a PATCH only if the request was not sent or
-    /// has an idempotency key.
+    /// Sends a PATCH request with a value, and ignores the content of the response. The client retries a PATCH only if the request was not
+    /// sent or has an idempotency key.
     /// - Parameters:
     ///   - path: The path relative to the base URL, such as `/orders`. It must be percent-encoded.
     ///   - body: The value to send as JSON.
@@ -183,7 +186,8 @@ extension APIClient {
         try await call(Outgoing(.patch, path, query, headers, options, context, body: json(body, context: context))) { _ in }
     }
 
-    /// Deletes a resource. The call may be retried. If the first attempt succeeded, the server may return 404 for the retry.
+    /// Sends a DELETE request, and ignores the content of the response. If an attempt fails, the client can retry the call. If the server
+    /// deleted the resource but its response was lost, the server may respond to the retry with 404.
     /// - Parameters:
     ///   - path: The path relative to the base URL, such as `/orders`. It must be percent-encoded.
     ///   - query: The items of the query. The client percent-encodes them.
@@ -201,7 +205,7 @@ extension APIClient {
         try await call(Outgoing(.delete, path, query, headers, options, context)) { _ in }
     }
 
-    /// Deletes a resource and returns the value of the response.
+    /// Sends a DELETE request, and returns the value of the response.
     /// - Parameters:
     ///   - path: The path relative to the base URL, such as `/orders`. It must be percent-encoded.
     ///   - query: The items of the query. The client percent-encodes them.
@@ -235,7 +239,8 @@ public struct APIResponse<Value> {
         (self.value, self.head) = (value, head)
     }
 
-    /// Whether the server confirmed that the cached version is current. The value is then the same as before.
+    /// Whether the server confirmed with a 304 that a stored version of the response is current. If so, the value has not changed since the
+    /// client stored this version.
     public var isNotModified: Bool { head.isNotModified }
 }
 

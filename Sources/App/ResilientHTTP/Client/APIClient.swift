@@ -9,11 +9,13 @@ public import HTTPTypes
 /// let orders: [Order] = try await api.get("/orders")
 /// ```
 ///
-/// The body of a success can be wrapped (`{"success":true,"data":{…}}`) or flat. The body of an error can have any format that
-/// `ErrorDecoder` knows. ``ClientMiddleware`` retries, delays or refuses calls. ``ClientPipeline/standard(retry:gate:throttle:breaker:)``
-/// returns the default middleware. `HoldfastURLSession` adds `APIClient(baseURL:)` with all defaults.
+/// The body of a success can be the value itself (flat), or an object that contains the value (wrapped: `{"success":true,"data":{…}}`). The
+/// body of an error can have any format that `ErrorDecoder` knows. ``ClientMiddleware`` retries, delays or refuses calls.
+/// ``ClientPipeline/standard(retry:gate:throttle:breaker:)`` returns the default middleware. The module `HoldfastURLSession` adds the
+/// initializer `APIClient(baseURL:)`, which uses `URLSession` and all defaults.
 ///
-/// A client is a value. A changed copy shares the transport and the state of the middleware with the original.
+/// A client is a value type: if you change a copy, the settings of the original stay the same. But both use the same transport and the same
+/// middleware. For example, if a server responds to a call of the copy with 503, the original also delays its calls to this server.
 public struct APIClient: Sendable {
     /// The base address of all paths.
     public let baseURL: URL
@@ -21,21 +23,22 @@ public struct APIClient: Sendable {
     public var language: Language {
         didSet { blank = base.map { HTTPRequest(base: $0, language: language) } }
     }
-    /// The language of all texts that the server sends in errors; `nil` if the language is unknown. The client shows a server's text only
-    /// if the text is in the user's language. If this property is the user's language, the client ignores `Content-Language`.
+    /// The language of all texts that the server sends in errors; `nil` if the language is unknown. An ``APIError`` presents a server's
+    /// text only if the text is in the user's language. If this property is the user's language, the error assumes that all of the server's
+    /// texts are in this language, and ignores `Content-Language`.
     ///
     /// Set the property for a backend whose texts are all in one language.
     public var serverTextLanguage: Language?
     /// The maximum duration of a call, including delays and the body of the response. A timeout in ``policies`` or in ``CallOptions`` takes
     /// precedence. An upload has its own maximum duration.
     public var timeout: Duration
-    /// The maximum duration of one attempt of a request that can be retried. A request that can't be retried may use the whole time of the
-    /// call.
+    /// The maximum duration of one attempt. It applies only if the request is safe to repeat and its body is in memory. Any other request
+    /// may use the whole time of the call.
     public var attemptTimeout: Duration = .seconds(10)
     /// The maximum size of a successful response's body, in bytes.
     public var maximumBodySize = 16 * 1024 * 1024
-    /// The known routes. The client derives the endpoint of a call from them. In other paths, the client replaces the parts that resemble
-    /// ids.
+    /// The routes of the API, such as `/orders/{id}`. The client uses them to find the ``Endpoint`` of a call: its method and its route. If
+    /// no route matches a path, the client replaces the parts of the path that resemble ids with `{id}`.
     public var routes: RouteTable
     /// The policies of individual endpoints.
     public var policies: EndpointPolicies {
@@ -55,7 +58,7 @@ public struct APIClient: Sendable {
     /// The listeners that receive the events of calls, in this order. The client calls them synchronously, so they must return quickly.
     public var listeners: [any CallListener] = []
     let base: BaseAddress?
-    /// The parts that all requests have in common; `nil` if the base URL is invalid.
+    /// A request with the scheme, the host and the headers that all requests of the client have; `nil` if the base URL is invalid.
     private var blank: HTTPRequest?
     private let transport: any HTTPTransport
     var middleware: [any ClientMiddleware]
@@ -118,14 +121,15 @@ public struct APIClient: Sendable {
         return client
     }
 
-    /// Registers a closure that removes a session's stored responses when the session ends.
+    /// Ensures that the cache removes the responses of a user when the user's session ends. Does nothing if the client has no cache, or if
+    /// the layer is not the one that adds the token of a session.
     private func clearStorage(with layer: any ClientMiddleware) {
         guard let storage, let session = (layer as? AuthorizeMiddleware)?.session else { return }
         session.onEnd(of: storage) { await $0.end($1) }
     }
 
-    /// The gates and the circuit breakers of the client. The app can use this property to send calls again before the delay has passed. See
-    /// ``ClientGates``.
+    /// The gates and the circuits of the client. A gate delays calls while a server requests a delay. A circuit stops calls to a failing
+    /// endpoint. The app can end these delays early with ``ClientGates/reopen(host:)``.
     public var gates: ClientGates { ClientGates(middleware) }
 
     /// Sends a request. If the response is a success, returns the response with its body as bytes.
@@ -175,7 +179,8 @@ extension APIClient {
         /// The name of the operation.
         let name: String?
         var body: RequestBody?
-        /// The settings for reading the response; `nil` to read the whole response within the time of the attempt.
+        /// The settings of a response that can take longer than one attempt, such as a download. With `nil`, the client reads the whole
+        /// response within the time of the attempt.
         var transfer: Exchange.Transfer?
 
         /// Creates the arguments of a call. The items of the query are percent-encoded and appended to the path.
@@ -196,7 +201,8 @@ extension APIClient {
         }
     }
 
-    /// Makes a call. Reading the response is part of the call, so a call with an unreadable response fails.
+    /// Builds the request of a call, sends it through the middleware, and returns the value that `read` makes from the response. If `read`
+    /// throws an error, the call fails with this error.
     func call<Result>(_ outgoing: Outgoing, read: (Call) throws -> Result) async throws(APIError) -> Result {
         var request = try makeRequest(outgoing)
         let endpoint = routes.endpoint(of: request)
@@ -217,7 +223,8 @@ extension APIClient {
         )
     }
 
-    /// Makes a call with a complete request and policy.
+    /// Sends a request through the middleware, and returns the value that `read` makes from the response. The request already has all
+    /// headers of the call, and the policy already includes the options of the call.
     func call<Result>(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -266,12 +273,13 @@ extension APIClient {
         }
     }
 
-    /// The step that sends requests to the transport, inside all middleware.
+    /// The last step of a call, after all middleware: it sends the request to the transport.
     var exchange: Exchange {
         Exchange(transport: transport, catalogue: catalogue, maximumBodySize: maximumBodySize)
     }
 
-    /// Decodes the body of a successful response, wrapped or flat.
+    /// Decodes the value in the body of a successful response. The body is either the value itself, or an object that contains the value:
+    /// `{"success":true,"data":{…}}`.
     /// - Throws: ``APIError`` of the kind `decoding`, with the status and the id of the request.
     func decoded<Value: Decodable>(_ call: Call) throws(APIError) -> Value {
         do {
@@ -281,7 +289,7 @@ extension APIClient {
         }
     }
 
-    /// Returns a body with a value as JSON; `nil` if there is no value.
+    /// Encodes a value as JSON, and returns it as the body of a request; `nil` if there is no value.
     func json<Body: Encodable>(_ body: Body?, context: String?) throws(APIError) -> RequestBody? {
         guard let body else { return nil }
         do {
@@ -316,7 +324,7 @@ extension APIClient {
 }
 
 extension HTTPRequest {
-    /// Adds the headers that the options of a call require.
+    /// Adds `Idempotency-Key` if the caller passed a key in the options, and `Priority` if the priority is not normal.
     mutating func complete(_ options: CallOptions, priority: CallPriority, context: String?) throws(APIError) {
         if case .key(let key) = options.idempotency {
             let isValid =
@@ -328,7 +336,7 @@ extension HTTPRequest {
         if priority != .normal, !headerFields.contains(.priority) { headerFields[.priority] = priority.fieldValue }
     }
 
-    /// Creates a request to the root of a base address, with the common headers.
+    /// Creates a request to the root of a base address, with the headers that all requests of the client have.
     fileprivate init(base: BaseAddress, language: Language) {
         self.init(
             method: .get,

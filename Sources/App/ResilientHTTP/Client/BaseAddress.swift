@@ -6,10 +6,11 @@ struct BaseAddress: Hashable, Sendable {
     let authority: String
     /// The path of the base URL, without a trailing slash.
     let prefix: String
-    /// Scheme, host and port.
+    /// Scheme, host and, if the URL contains a port, the port, such as `https://api.example.org:8443`.
     let origin: String
 
-    /// - Returns: `nil` if the URL is not an http or https address with a host.
+    /// Parses the base URL of a client.
+    /// - Returns: The parts; `nil` if the URL is not an http or https address with a host.
     init?(_ url: URL) {
         guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
             let scheme = parts.scheme?.lowercased(), scheme == "https" || scheme == "http",

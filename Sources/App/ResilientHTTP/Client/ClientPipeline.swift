@@ -1,9 +1,9 @@
 import HTTPTypes
 
-/// The middleware of a client in the right order, the outermost first.
+/// Creates the default middleware of a client, with its layers in the required order.
 ///
 /// The order of the layers is: idempotency key → retry( gate → throttle → breaker → authorization( transport → status → error decoding ) ).
-/// The call's deadline applies to all layers together.
+/// The first layer receives a request first and its response last. The call's deadline applies to all layers together.
 ///
 /// ```swift
 /// let middleware = ClientPipeline.standard(breaker: nil)
@@ -34,19 +34,20 @@ public enum ClientPipeline {
 /// The chain of a client's middleware, with the transport at its end.
 struct MiddlewareChain: Sendable {
     let middleware: [any ClientMiddleware]
-    /// The innermost layer, if the client caches responses.
+    /// The layer that caches responses, after all other layers; `nil` if the client has no cache.
     let storage: ResponseCacheMiddleware?
     let exchange: Exchange
 
     /// Passes a request to the layer at an index, and after the last layer to the transport. The layer at index 0 is the outermost.
     ///
-    /// The closure that a layer receives doesn't escape, so the closure needs no allocation. The function stays on the caller's executor,
-    /// because switching the executor at each layer would take time.
+    /// The closure that a layer receives doesn't escape, so the closure needs no allocation. The function runs on the caller's executor,
+    /// because a switch of the executor at each layer would take time.
     /// - Parameters:
     ///   - request: The request without its body.
     ///   - body: The body, if there is one.
     ///   - context: The call.
-    ///   - index: The index of the layer. An index that is not below the number of layers means the transport.
+    ///   - index: The index of the layer. If it equals the number of layers, the request goes to the cache, if there is one, and then to
+    ///     the transport.
     /// - Returns: The response of the layer.
     /// - Throws: The error of the layer.
     nonisolated(nonsending) func pass(
@@ -84,7 +85,8 @@ public struct ClientGates: Sendable {
     ///
     /// Call this method if the app knows that the host works again, for example after the user has fixed the network.
     ///
-    /// - Parameter host: The host, such as `api.example.com`; `nil` for all hosts. Append a port that is not the default port.
+    /// - Parameter host: The host as in the base URL, such as `api.example.com`; `nil` for all hosts. If the base URL contains a port,
+    ///   append it: `api.example.com:8443`.
     public func reopen(host: String? = nil) {
         for table in tables { table.reopen { origin in host.map { origin.hasSuffix("://\($0)") } ?? true } }
     }

@@ -6,8 +6,8 @@ import Timekeeping
 /// The innermost step of a call: sends one request to the transport, reads the whole response, and decodes errors.
 ///
 /// An exchange returns successes to the middleware, and throws everything else as `APIError`. Four results are errors: an error status, a
-/// success whose body reports a failure, a page of another server, and a failure of the transport. The exchange decodes all errors, so all
-/// middleware works with one type of error. A 304 is a success only if the request was conditional.
+/// success whose body reports a failure, a page of another server such as a proxy, and a failure of the transport. Because the exchange
+/// converts all of them, all middleware works with one type of error. A 304 is a success only if the request was conditional.
 struct Exchange: Sendable {
     /// Sends the request.
     var transport: any HTTPTransport
@@ -18,21 +18,24 @@ struct Exchange: Sendable {
     /// Whether code outside the client reads the responses. The exchange then returns a success with any body, and reads the bodies of
     /// errors completely.
     var isVerbatim = false
-    /// The settings for reading the body; `nil` to read the whole body within the time of the attempt.
+    /// The settings of a body that can take longer than one attempt, such as a download. With `nil`, the exchange reads the whole body
+    /// within the time of the attempt.
     var transfer: Transfer?
 
     /// The settings of a call whose body may take longer than the time of one attempt, such as a download.
     struct Transfer: Sendable {
-        /// The maximum time without a byte.
+        /// The maximum time in which no byte is sent or received.
         var idleTimeout: Duration
-        /// Whether the body of a success is returned as a stream.
+        /// Whether the exchange returns a success as soon as its head has arrived, with the body as a stream. With `false`, the exchange
+        /// reads the whole body first.
         var returnsStream: Bool
     }
 
-    /// Sends one attempt, and records its beginning and end.
+    /// Sends a request once, and records the beginning and the end of this attempt.
     ///
-    /// The timeout of the attempt applies only if the request may be repeated and its body is in memory. For other requests, ending the
-    /// attempt early would not help, or a large body needs more time. The deadline of the call always applies.
+    /// The deadline of the call limits every attempt. ``CallContext/attemptTimeout`` is a second limit, which applies only if the request
+    /// is safe to repeat and its body is in memory. If the client can't repeat the request, an early end of the attempt would only make the
+    /// call fail. If the body is a file or a stream, it can be large and need more time.
     /// - Parameters:
     ///   - request: The request without its body.
     ///   - body: The body, if there is one.
@@ -47,7 +50,7 @@ struct Exchange: Sendable {
     ) async throws(APIError) -> (HTTPResponse, ResponseBody) {
         let number = context.record.attempts + 1
         let begin = context.now
-        // An early timeout doesn't help a request that can't be retried. A large body needs more time.
+        // If the request can't be retried, an early timeout only makes the call fail. A large body needs more time.
         let mayGiveUp = request.isSafeToRepeat && (body?.isInMemory ?? true)
         let longest = mayGiveUp ? context.attemptTimeout : .seconds(Int64.max / 2)
         let timeout = min(longest, context.deadline - begin)
@@ -75,7 +78,7 @@ struct Exchange: Sendable {
         }
     }
 
-    /// Sends a request and reads the response. The header `X-Request-Timeout-Ms` contains the remaining time of the request.
+    /// Sends a request and reads the response. The header `X-Request-Timeout-Ms` contains the time limit of this attempt in milliseconds.
     private nonisolated(nonsending) func exchange(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -130,7 +133,8 @@ struct Exchange: Sendable {
         return error(decoded, of: response, bytes: bytes, context: context)
     }
 
-    /// Returns the error for a success whose body is an error, or a page of another server.
+    /// Returns the error for a success whose body is an error, or a page of another server such as a proxy. Returns `nil` for any other
+    /// body.
     private func refusalInSuccess(_ response: HTTPResponse, bytes: [UInt8], context: CallContext) -> APIError? {
         ErrorDecoder().refusalInSuccess(
             status: response.status.code,
@@ -140,7 +144,8 @@ struct Exchange: Sendable {
         ).map { error($0, of: response, bytes: bytes, context: context) }
     }
 
-    /// Returns the error of a decoded response, with the body, the headers and the time at which the call may be retried.
+    /// Converts a decoded error response to an ``APIError``. Adds the body, the headers, and the time at which the delay that the server
+    /// requested ends.
     private func error(_ decoded: DecodedError, of response: HTTPResponse, bytes: [UInt8], context: CallContext) -> APIError {
         var error = APIError(decoded, catalogue: catalogue, context: context.name)
         error.body =
@@ -162,7 +167,7 @@ struct Exchange: Sendable {
         return error
     }
 
-    /// Returns the outcome of a success, for the listeners.
+    /// Describes an attempt that succeeded, for the listeners.
     private func outcome(_ response: HTTPResponse, duration: Duration) -> AttemptOutcome {
         AttemptOutcome(
             status: response.status.code,
@@ -172,7 +177,7 @@ struct Exchange: Sendable {
         )
     }
 
-    /// Returns the outcome of a failed attempt, for the listeners.
+    /// Describes an attempt that failed, for the listeners.
     private func outcome(_ error: APIError, duration: Duration) -> AttemptOutcome {
         AttemptOutcome(
             status: error.status,

@@ -2,7 +2,7 @@ import ErrorContract
 public import Foundation
 import Timekeeping
 
-/// The encoding of request values and the decoding of response values as JSON.
+/// Encodes the values of requests as JSON, and decodes the values of responses.
 ///
 /// Set the coding once per client. ``standard`` keeps the names of JSON members unchanged. ``snakeCase`` converts between JSON members such
 /// as `created_at` and Swift properties such as `createdAt`.
@@ -16,18 +16,18 @@ import Timekeeping
 /// With ``snakeCase``, `user_id` becomes `userId`, not `userID`. For a property named `userID`, declare `case userID = "userId"` in the
 /// `CodingKeys` of the model.
 public struct JSONCoding: Sendable {
-    /// The mapping between the names of members and of properties.
+    /// The relation between the names of JSON members and the names of Swift properties.
     public enum Keys: Hashable, Sendable {
-        /// The names are equal.
+        /// The names of JSON members equal the names of Swift properties.
         case asWritten
-        /// Members have names in snake case (`created_at`), properties in camel case (`createdAt`).
+        /// JSON members have names in snake case (`created_at`), and Swift properties have names in camel case (`createdAt`).
         case snakeCase
     }
 
-    /// The format of dates. Unless a case describes a difference, dates are encoded and decoded in the same format.
+    /// The format of dates in JSON. Unless a case describes a difference, encoding and decoding use the same format.
     public enum Dates: Sendable {
-        /// Strings in ISO 8601, restricted by RFC 3339. Decoding accepts dates with and without fractional seconds. Encoding writes no
-        /// fractional seconds.
+        /// Strings in the format of RFC 3339, which is a part of ISO 8601, such as `2026-01-31T12:00:00Z`. Decoding accepts dates with and
+        /// without fractional seconds. Encoding writes no fractional seconds.
         case iso8601
         /// Like ``iso8601``, but encodes three digits of fractional seconds.
         case iso8601WithFractionalSeconds
@@ -35,7 +35,7 @@ public struct JSONCoding: Sendable {
         case secondsSince1970
         /// Numbers of milliseconds since 1970-01-01 00:00 UTC.
         case millisecondsSince1970
-        /// A format of the app, which the app's functions encode and decode.
+        /// A format of the app. The app passes the two functions that decode and encode it.
         case custom(
             decode: @Sendable (any Decoder) throws -> Date,
             encode: @Sendable (Date, any Encoder) throws -> Void
@@ -47,7 +47,7 @@ public struct JSONCoding: Sendable {
     /// Names of members in snake case, and dates in ISO 8601.
     public static let snakeCase = JSONCoding(keys: .snakeCase)
 
-    /// The mapping between the names of members and of properties.
+    /// The relation between the names of JSON members and the names of Swift properties.
     public var keys: Keys
     /// The format of dates.
     public var dates: Dates
@@ -55,7 +55,7 @@ public struct JSONCoding: Sendable {
 
     /// Creates a coding.
     /// - Parameters:
-    ///   - keys: The mapping between the names of JSON members and of Swift properties.
+    ///   - keys: The relation between the names of JSON members and the names of Swift properties.
     ///   - dates: The format of dates in requests and responses.
     public init(keys: Keys = .asWritten, dates: Dates = .iso8601) {
         self.keys = keys
@@ -72,7 +72,8 @@ public struct JSONCoding: Sendable {
         factories = (encoder, decoder)
     }
 
-    /// Creates an encoder. By default, the encoder sorts keys and does not escape slashes, so that equal values have equal bytes.
+    /// Creates an encoder. By default, the encoder sorts the keys of objects, so that equal values have equal bytes, and doesn't escape
+    /// slashes.
     public func makeEncoder() -> JSONEncoder {
         if let factories { return factories.encoder() }
         let encoder = JSONEncoder()
@@ -102,7 +103,7 @@ public struct JSONCoding: Sendable {
         return decoder
     }
 
-    /// Decodes a date of RFC 3339, with or without fractional seconds.
+    /// Decodes a date in the format of RFC 3339, with or without fractional seconds.
     @Sendable
     private static func readInternetDate(_ decoder: any Decoder) throws -> Date {
         let container = try decoder.singleValueContainer()
@@ -112,7 +113,7 @@ public struct JSONCoding: Sendable {
         return date
     }
 
-    /// Encodes a date of ISO 8601 with three digits of fractional seconds.
+    /// Encodes a date in the format of ISO 8601, with three digits of fractional seconds.
     @Sendable
     private static func writeFractional(_ date: Date, _ encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
@@ -120,7 +121,8 @@ public struct JSONCoding: Sendable {
     }
 }
 
-/// A successful response that is wrapped (`{"success":true,"data":{…}}`) or flat. The same model type can be decoded from both formats.
+/// Decodes a value from the body of a successful response. The body is either an object that contains the value
+/// (`{"success":true,"data":{…}}`), or the value itself.
 ///
 /// ``ErrorDecoder/refusalInSuccess(status:headers:body:now:)`` has already checked that the body is a success.
 struct SuccessEnvelope<Value: Decodable>: Decodable {

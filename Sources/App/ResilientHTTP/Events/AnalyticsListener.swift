@@ -3,9 +3,9 @@ public import Foundation
 
 /// Receives the events that product analytics needs: failed calls, failures of the server, and password resets.
 ///
-/// Implement this protocol in the wrapper of an analytics SDK. Each method calls the SDK once. ``AnalyticsAdapter`` calls the methods for
-/// failed calls. `AccountAnalyticsAdapter` of `AccountKit` also calls the methods for password resets. The default implementation of each
-/// method does nothing.
+/// Implement this protocol to pass these events to an analytics SDK, as in the example. ``AnalyticsAdapter`` calls the methods for failed
+/// calls. `AccountAnalyticsAdapter` of `AccountKit` also calls the methods for password resets. The default implementation of each method
+/// does nothing.
 ///
 /// ```swift
 /// struct FunnelAnalytics: AnalyticsListener {
@@ -51,7 +51,8 @@ extension AnalyticsListener {
     public func passwordResetError(_ error: AnalyticsError) {}
 }
 
-/// A failed call, in a form that analytics may store. It contains no secret, no address, no user id, and no text from the server.
+/// A failed call, with only the data that an analytics service may store. It contains no secret, no address, no user id, and no text from
+/// the server.
 public struct AnalyticsError: Hashable, Sendable {
     /// The kind of failure, such as `rateLimited`.
     public let kind: APIError.Kind

@@ -17,9 +17,9 @@ public import Timekeeping
 public final class ErrorTally: CallListener {
     /// A pair of an error code and an endpoint. The tally counts the errors of each pair together.
     public struct Key: Hashable, Sendable {
-        /// The error's code; `nil` for the count that all pairs beyond the maximum share.
+        /// The error's code. The key of the count that all pairs beyond the maximum share has `nil`.
         public let code: ErrorCode?
-        /// The endpoint; `nil` for the count that all pairs beyond the maximum share.
+        /// The endpoint. The key of the count that all pairs beyond the maximum share has `nil`.
         public let endpoint: Endpoint?
     }
 
@@ -32,7 +32,7 @@ public final class ErrorTally: CallListener {
         var counts = [UInt32](repeating: 0, count: slots)
         var latest: Int64
 
-        /// Removes the counts of minutes that are older than an hour.
+        /// Makes a minute the latest one, and removes the counts that are then older than an hour.
         mutating func advance(to minute: Int64) {
             guard minute > latest else { return }
             for passed in 0..<min(Int64(slots), minute - latest) { counts[Int((minute - passed) % Int64(slots))] = 0 }

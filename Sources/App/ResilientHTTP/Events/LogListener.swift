@@ -7,9 +7,9 @@ public import Logging
 /// api.listeners = [LogListener(Logger(label: "api"))]
 /// ```
 ///
-/// The messages are constant. The metadata has the number of the call (`call`), its endpoint and operation, and the values of the event,
-/// such as `status`, `code`, `request.id` and `duration`. The metadata contains no secret, no text from the server, and no address with
-/// ids.
+/// The messages are constant. The metadata has the number of the call (`call`), its endpoint (`endpoint`), the name of its operation
+/// (`context`), and the values of the event, such as `status`, `code`, `request.id` and `duration`. The metadata contains no secret, no
+/// text from the server, and no address with ids.
 public struct LogListener: CallListener {
     private let logger: Logger
     private let failureLevel: Logger.Level

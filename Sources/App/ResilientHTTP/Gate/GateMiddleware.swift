@@ -8,16 +8,17 @@ import Timekeeping
 ///
 /// A gate belongs to one host or one endpoint. A 503 closes the gate of the host, and a 429 closes the gate of the endpoint. The gate stays
 /// closed for the delay that the server requests, plus a random part. If the server requests no delay, the gate closes for 0.5 to 8 s. If a
-/// 503 requests more than a minute, the delay only counts if the body contains the same delay as the header.
+/// 503 requests more than a minute, the delay counts only if the body contains the same delay as the header. Otherwise, the gate closes as
+/// for a 503 without a delay.
 ///
 /// While a gate is closed, a call waits if the gate opens within 2 s. Otherwise, the call fails at once without a request. The error
 /// contains the remaining time. The kind of the error is `throttled` if a 429 closed the gate, and `unavailable` if a 503 closed the gate.
 ///
-/// A busy client can receive successes and 503 from one host at the same time. In this case, the gate of the host doesn't close, but limits
-/// the rate of the requests (a paced gate).
+/// If a client sends many requests, it can receive successes and 503 responses from one host at the same time. In this case, the gate of
+/// the host doesn't close, but limits the rate of the requests (a paced gate).
 ///
-/// A gate also protects a server in cases in which a retry budget doesn't. For example, a client that sends one request every ten seconds
-/// never exhausts a retry budget, even if the server is overloaded.
+/// Unlike a ``RetryBudget``, which only ends retries, a gate also delays first attempts. A gate therefore protects an overloaded server
+/// even if each client sends few requests, such as one in ten seconds.
 ///
 /// ```swift
 /// let gate = GateMiddleware()
@@ -38,7 +39,7 @@ public final class GateMiddleware: ClientMiddleware {
         table = GateTable(maximumWaiters: rules.maximumWaiters)
     }
 
-    /// The number of stored gates that are not fully open.
+    /// The number of gates that delay or limit calls now.
     public var count: Int { table.count }
     /// The number of calls that wait at gates.
     public var waiting: Int { table.waiting }
@@ -76,14 +77,14 @@ public final class GateMiddleware: ClientMiddleware {
         }
     }
 
-    /// Returns how long a call waits at its gates.
+    /// Returns the maximum time that a call waits at its gates.
     private func patience(_ request: HTTPRequest, _ context: CallContext) -> GateTable.Patience {
         // A retry waits until the deadline of its call.
         request.headerFields.contains(.retryAttempt)
             ? GateTable.Patience(context.timeLeft) : GateTable.Patience(rules.patience, paced: rules.pacedPatience)
     }
 
-    /// Records the end of a failed request.
+    /// Records the end of a failed request in the gates of its host and endpoint.
     ///
     /// - Returns: The error. If the failure closed a gate, the error contains the duration of the closure.
     private func settle(_ thrown: any Error, _ passes: GateTable.Passes, _ context: CallContext) -> any Error {
@@ -126,9 +127,9 @@ public final class GateMiddleware: ClientMiddleware {
         return error
     }
 
-    /// Returns the delay of a 503 or 429, if the client accepts it. A 429 can apply to only one account or one address, so the method
-    /// limits its delay to `longestClosure`. A long delay of a 503 can come from a proxy in front of a healthy server. Therefore, the
-    /// method returns `nil` for such a delay, unless the body confirms it.
+    /// Returns the delay of a 503 or 429 for which the gate closes; `nil` if the client knows no delay that it can trust. A 429 can apply
+    /// to only one account or one address, so the method limits its delay to `longestClosure`. A 503 with a longer delay can come from a
+    /// proxy in front of a healthy server, so the method ignores such a delay unless the body confirms it.
     private func believed(_ error: APIError, isHost: Bool) -> Duration? {
         guard let delay = error.retryAfter, delay > rules.longestClosure else { return error.retryAfter }
         guard isHost else { return rules.longestClosure }
@@ -174,9 +175,9 @@ extension APIError {
 
 /// The rules that determine how long gates stay closed, and how long calls wait.
 ///
-/// The defaults are the result of a search over policies for a server at a fifth of its capacity; see `docs/contributing/benchmarks.md`.
-/// The rules add a random extension to each delay of the server. With longer extensions, the server uses more of its capacity. With shorter
-/// extensions, clients notice earlier that the server has recovered.
+/// The rules add a random extension to each delay of the server. With longer extensions, the server has to refuse fewer requests, and can
+/// use more of its capacity for successes. With shorter extensions, clients notice earlier that the server has recovered. The defaults come
+/// from a comparison of several extensions, with a server at a fifth of its capacity; see `docs/contributing/benchmarks.md`.
 ///
 /// ```swift
 /// var rules = GateRules()
@@ -186,7 +187,7 @@ extension APIError {
 public struct GateRules: Hashable, Sendable {
     /// The random extension of a server's delay, as a fraction of the delay. It ensures that not all clients return at the same time.
     public struct Stretch: Hashable, Sendable {
-        /// The minimum and the maximum extension. The actual extension is a random value in this range.
+        /// The minimum and the maximum extension, as fractions of the delay. The actual extension is a random value in this range.
         public var range: ClosedRange<Double>
         /// The maximum extension as a duration, which limits the extension of long delays.
         public var longest: Duration
@@ -214,13 +215,14 @@ public struct GateRules: Hashable, Sendable {
         }
     }
 
-    /// The extension when a 503 closes the open gate of a host.
+    /// The extension that applies when a 503 closes the gate of a host while this gate is fully open.
     public var host = Stretch(2...3, longest: .seconds(6))
-    /// The extension when a 503 closes a host's gate again before the gate was fully open. The server's delay was then too short.
+    /// The extension that applies when a 503 closes a host's gate again before the gate was fully open. In this case, the server's earlier
+    /// delay was too short.
     public var hostAgain = Stretch(4...4.5, longest: .seconds(9))
-    /// The extension when a 429 closes an endpoint's gate.
+    /// The extension that applies when a 429 closes an endpoint's gate.
     public var endpoint = Stretch(0...0.5, longest: .seconds(10))
-    /// The extension when a 429 closes an endpoint's gate again before the gate was fully open.
+    /// The extension that applies when a 429 closes an endpoint's gate again before the gate was fully open.
     public var endpointAgain = Stretch(0.5...1, longest: .seconds(10))
     /// The time that a gate stays closed if the server requests no delay. The actual time is random, from 50 % to 100 % of this value.
     public var unnamed = Backoff(base: .seconds(1), cap: .seconds(8))

@@ -3,19 +3,20 @@
 /// When the closure ends, the gate is half-open: it admits one request as a probe. Each success doubles the number of probes that may be in
 /// flight, until the gate is fully open. Therefore, the waiting callers don't all send their requests at once.
 ///
-/// If the server serves some requests of a busy client and refuses others, the gate is paced instead. A paced gate admits requests at the
-/// rate at which the server serves them. The rate grows while the server refuses no request.
+/// If the client sends many requests, and the server serves some of them and refuses others, the gate is paced instead. A paced gate admits
+/// requests at the rate at which the server serves them. The rate grows while the server refuses no request.
 struct GateState: Sendable {
-    /// The gate is fully open when the number of permitted probes reaches this value.
+    /// When the number of probes that may be in flight reaches this value, the gate is fully open.
     static let wide = 64
-    /// The extension of the server's delay for a busy client.
+    /// The random extension of the server's delay if the client sends many requests (see `isBusy`).
     private static let busy = GateRules.Stretch(0...0.5, longest: .seconds(8))
 
     /// The role of an admitted request.
     enum Pass: Hashable, Sendable {
         /// An ordinary request.
         case free
-        /// A probe of one half-open phase, with the number of this phase. The gate ignores the probe in a later phase.
+        /// A probe, with the number of the half-open phase in which the gate admitted it. In a later phase, the gate ignores the end of
+        /// this probe.
         case probe(UInt64)
 
         var isProbe: Bool { self != .free }
@@ -44,19 +45,19 @@ struct GateState: Sendable {
     private var probes = 0
     /// The number of closures. Each probe has the number of its closure, so the gate recognizes a probe of an earlier half-open phase.
     private(set) var opening: UInt64 = 0
-    /// Whether the gate closed again before it was fully open.
+    /// Whether the gate was not yet fully open when it closed the last time.
     private var isClosedAgain = false
     /// The number of consecutive closures for which the server requested no delay.
     private var unnamedClosures = 0
     /// The rate of requests; `nil` if the gate is not paced. A gate is never paced and half-open at the same time.
     private var pace: Pace?
-    /// Whether the client sent so many requests that the gate was paced. Many requests detect a recovery quickly, so short closures are
-    /// sufficient.
+    /// Whether the client sent so many requests that the gate was paced. If such a gate closes, a short closure is sufficient, because many
+    /// requests also detect quickly whether the server has recovered.
     private var isBusy = false
     /// The rate at which the server served requests recently.
     private var served = ServedRate()
 
-    /// Creates an open gate.
+    /// Creates a gate that is fully open.
     ///
     /// - Parameter number: A number that no earlier gate of the table had. The gate then ignores the probes of earlier gates.
     init(number: UInt64 = 0) {
@@ -124,7 +125,7 @@ struct GateState: Sendable {
     /// Records the end of a request whose result shows nothing about the server's load.
     mutating func noteNeutral(_ pass: Pass) { leave(pass) }
 
-    /// Records a 503 or 429 whose response contains a delay.
+    /// Records a 503 or 429 with a delay. The gate closes for this delay and a random extension, or is paced.
     ///
     /// - Parameters:
     ///   - pass: The role of the refused request.
@@ -154,7 +155,7 @@ struct GateState: Sendable {
         return end
     }
 
-    /// Records a 503 or 429 whose response contains no delay.
+    /// Records a 503 or 429 without a delay. The gate closes for a time that `unnamed` determines, unless it is already closed.
     ///
     /// - Parameters:
     ///   - pass: The role of the refused request.
@@ -197,7 +198,7 @@ struct GateState: Sendable {
 
     private func isClosed(at now: Duration) -> Bool { closedUntil.map { $0 > now } ?? false }
 
-    /// Records that the gate closes, and whether it was not yet fully open since its last closure.
+    /// Records that the gate closes now, and whether it was still half-open after the closure before.
     private mutating func note(closing now: Duration) {
         // If the gate is already closed, the request was sent before the closure. Its refusal brings no new information.
         guard !isClosed(at: now) else { return }
@@ -220,7 +221,8 @@ struct GateState: Sendable {
         return pace?.refuse(served: rate, at: now) ?? false
     }
 
-    /// - Returns: Whether the request was a probe of the current half-open phase.
+    /// Records that a request has ended.
+    /// - Returns: Whether the request was a probe of the current half-open phase. If so, this probe is no longer in flight.
     @discardableResult
     private mutating func leave(_ pass: Pass) -> Bool {
         guard pass == .probe(opening) else { return false }
@@ -231,8 +233,8 @@ struct GateState: Sendable {
 
 /// The rate of requests to a server that refuses some of them.
 ///
-/// The rate starts below the rate at which the server serves requests. A refusal reduces the rate. Afterwards, the rate grows slowly. If
-/// the server has refused no request for 0.75 s, the rate grows threefold per second.
+/// The rate starts below the rate at which the server serves requests. A refusal reduces the rate. After a refusal, the rate grows by 5 %
+/// per second. If the server has refused no request for 0.75 s, the rate triples each second.
 struct Pace: Hashable, Sendable {
     /// The minimum number of requests per second that the server must serve for pacing. If the server serves fewer, the gate closes
     /// instead.
@@ -264,7 +266,7 @@ struct Pace: Hashable, Sendable {
     /// Whether the rate is so high that no request needs to wait.
     var isOver: Bool { rate >= end }
 
-    /// Takes a token for a request, if one is left. Tokens arrive at the rate of the pace.
+    /// Takes a token for a request, if one is left. Each request needs one token, and new tokens arrive at the current rate.
     ///
     /// - Parameters:
     ///   - now: The current instant.

@@ -16,7 +16,7 @@ enum GateKey: Hashable {
     }
 }
 
-/// A call that waits at a gate. Its priority determines its position among the waiting calls.
+/// A call that waits at a gate. Calls with a higher priority are further ahead in the line.
 struct GateWaiter {
     var key: GateKey
     var priority: CallPriority
@@ -38,10 +38,10 @@ extension WaiterLine<GateWaiter> {
 /// Two middlewares use this table. ``GateMiddleware`` closes gates when a server requests a delay. ``BreakerMiddleware`` closes gates after
 /// failures.
 ///
-/// A call needs a pass from two gates: the gate of its host and the gate of its endpoint. The table decides about both gates under one
-/// lock, and the call gets both passes or none. The table stores an endpoint's gate only while it is not fully open. Usually no gate is
-/// closed, and two atomic reads replace the lock. If a resumed waiter isn't admitted, it must resume the next waiter, because no other code
-/// does so. The table resumes continuations outside the lock.
+/// Two gates must admit a call: the gate of its host and the gate of its endpoint. Each of them gives the call a pass (``GateState/Pass``).
+/// The table asks both gates under one lock, and the call gets both passes or none. The table stores an endpoint's gate only while it is
+/// not fully open. Usually no gate is closed, and two atomic reads replace the lock. If the table resumes a waiter but then doesn't admit
+/// it, the waiter must resume the next one, because no other code does so. The table resumes continuations outside the lock.
 final class GateTable: Sendable {
     /// The maximum number of stored endpoint gates. At the maximum, the table removes idle gates. If no gate is idle, new endpoints have no
     /// gate.
@@ -75,7 +75,7 @@ final class GateTable: Sendable {
         /// The maximum time at a gate that is paced.
         var paced: Duration
 
-        /// Creates a maximum waiting time. If `paced` is `nil`, the same time applies to all gates.
+        /// Creates maximum waiting times. If `paced` is `nil`, the first time applies to all gates.
         init(_ closed: Duration, paced: Duration? = nil) {
             (self.closed, self.paced) = (closed, paced ?? closed)
         }
@@ -104,7 +104,7 @@ final class GateTable: Sendable {
         func place(of origin: String) -> Int? { hosts.firstIndex { $0.origin == origin } }
     }
 
-    /// The result of one decision about a call.
+    /// The decision of the table about a call.
     private enum Step {
         case admitted(Passes)
         case refused(Duration, by: Scope)
@@ -113,9 +113,9 @@ final class GateTable: Sendable {
     }
 
     private let state = Mutex(State())
-    /// The number of stored gates. If the number is zero, the end of a request doesn't change any gate.
+    /// The number of stored gates. If it is zero, the end of a request has no gate to change, and the table needs no lock.
     private let stored = Atomic<Int>(0)
-    /// The number of gates that are not fully open. If the number is zero, the table admits all requests.
+    /// The number of gates that are not fully open. If it is zero, the table admits all requests without a lock.
     private let narrow = Atomic<Int>(0)
     private let maximumWaiters: Int
 
@@ -150,7 +150,7 @@ final class GateTable: Sendable {
         return try await admit(context, after: first, latest: latest)
     }
 
-    /// Waits until the table admits or refuses the call. Each time another call resumes this call, the table decides again.
+    /// Lets a call wait until the table admits or refuses it. Each time the wait ends, the table decides again.
     private func admit(_ context: CallContext, after first: Step, latest: Patience) async throws -> Passes {
         var step = first
         var isNoted = false
@@ -228,7 +228,7 @@ final class GateTable: Sendable {
     ///   - key: The gate.
     ///   - state: The state of the table, whose lock the caller holds.
     ///   - now: The current instant.
-    ///   - latest: The instants until which the call waits at a closed and at a paced gate.
+    ///   - latest: The latest instants until which the call waits: one for a closed gate, and one for a paced gate.
     private func blocked(
         _ context: CallContext,
         by decision: GateState.Decision,
@@ -256,8 +256,8 @@ final class GateTable: Sendable {
     /// - Parameters:
     ///   - context: The call.
     ///   - instant: The time of the change; by default, the current time.
-    ///   - creating: The gate that the method creates if it is not stored yet; `nil` to create none.
-    ///   - change: Changes one gate.
+    ///   - creating: Determines which gate the method creates if the table doesn't store it yet; `nil` to create none.
+    ///   - change: Changes one of the two gates. The second argument is the scope of this gate.
     func update(
         _ context: CallContext,
         at instant: Duration? = nil,
@@ -298,9 +298,9 @@ final class GateTable: Sendable {
         for wake in wakes { wake.resume() }
     }
 
-    /// Ends the closure of the gates of each matching host and its endpoints, such as after a change of the network. Each of these gates
-    /// then admits one probe at once.
-    /// - Parameter isMeant: Returns whether the closure of an origin's gates ends.
+    /// Ends the closure of the gates of each matching host and of its endpoints early, such as after a change of the network. Each of these
+    /// gates then admits one probe at once.
+    /// - Parameter isMeant: Returns whether an origin (scheme, host and port) matches.
     func reopen(where isMeant: (_ origin: String) -> Bool) {
         let wakes = state.withLock { state -> [WaiterLine<GateWaiter>.Wake] in
             var wakes: [WaiterLine<GateWaiter>.Wake] = []

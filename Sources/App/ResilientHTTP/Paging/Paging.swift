@@ -23,8 +23,8 @@ public struct Paging<Page: Sendable>: Sendable {
     /// Returns the next address; `nil` after the last page.
     let next: @Sendable (APIResponse<Page>, Address, _ number: Int, APIClient) throws -> Address?
 
-    /// A rule for responses with the address of the next page in a header `Link` with `rel="next"` (RFC 8288). GitHub and WordPress send
-    /// this header.
+    /// A rule for responses whose header `Link` contains the address of the next page with `rel="next"` (RFC 8288). GitHub and WordPress
+    /// send this header.
     ///
     /// The client uses only the path and the query of the link, so it never sends the session's token to another server. A link to another
     /// host ends the sequence with an error.
@@ -53,7 +53,7 @@ public struct Paging<Page: Sendable>: Sendable {
     /// - Parameters:
     ///   - parameter: The name of the query item with the number.
     ///   - first: The number of the first page.
-    ///   - isLast: Returns whether a page is the last one. For example, an API can mark the end with an empty page.
+    ///   - isLast: Returns whether a page is the last one. For example, the last page of some APIs is empty.
     public static func number(
         _ parameter: String = "page",
         from first: Int = 1,
@@ -216,7 +216,7 @@ public struct PageSequence<Page: Decodable & Sendable>: AsyncSequence, Sendable 
     }
 
     /// Returns the items of all pages as one sequence.
-    /// - Parameter items: Returns the items of a page, in the order in which the sequence returns them. A page may have no items.
+    /// - Parameter items: Returns the items of a page in their order. A page may have no items.
     public func items<Item: Sendable>(_ items: @escaping @Sendable (Page) -> [Item]) -> PageItems<Page, Item> {
         PageItems(pages: self, items: items)
     }

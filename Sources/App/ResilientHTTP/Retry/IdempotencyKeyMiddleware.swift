@@ -1,15 +1,17 @@
 import ErrorContract
 public import HTTPTypes
 
-/// Adds an `Idempotency-Key` to POST and PATCH requests if the policy of the endpoint requires the key. Such requests may be repeated.
+/// Adds an `Idempotency-Key` to POST and PATCH requests if the policy of the endpoint requires the key. With the key, the client can retry
+/// these requests.
 ///
 /// The middleware creates the key once per call, so all attempts of the call send the same key. The header contains the key as a quoted
 /// string (draft-ietf-httpapi-idempotency-key-header). If a request already has a key, the middleware doesn't change it. The server must
 /// support the key: it must perform the request once, and send the same response to each repetition.
 ///
-/// If the middleware creates the key, the caller doesn't know it, and another call has another key. If all responses of such a call are
-/// lost, the server may have performed the request. The call then fails with the kind `unknownOutcome`. A caller that passes its own key
-/// can repeat the request safely. Therefore, this caller gets the error of the last attempt.
+/// If an attempt receives no response, the server may still have performed the request. If no later attempt receives a response either, the
+/// call fails with one of two errors. If the middleware created the key, the error has the kind `unknownOutcome`: the caller doesn't know
+/// the key, so it can't repeat the request with the same key. If the caller passed its own key, it can repeat the request safely, and gets
+/// the error of the last attempt.
 ///
 /// Place the middleware outside of ``RetryMiddleware``, so that all attempts share the key.
 ///
@@ -27,7 +29,7 @@ public struct IdempotencyKeyMiddleware: ClientMiddleware {
         self.makeKey = makeKey
     }
 
-    /// Adds a key to the request if the policy requires one, and passes the request on.
+    /// Passes the request to the next layer. If the policy requires a key and the request has none, adds a key first.
     /// - Parameters:
     ///   - request: The request without its body.
     ///   - body: The body, if there is one.

@@ -21,9 +21,9 @@ struct FailedAttempt {
     var isReplayable = true
     /// The time until the deadline.
     var timeLeft: Duration
-    /// Whether the call continues to wait if the server's rate limit refuses it repeatedly.
+    /// Whether the client retries the call until its deadline while the server's rate limit refuses it; see ``EndpointPolicy/waitsInLine``.
     var waitsInLine = false
-    /// Whether the call waits for a connection.
+    /// Whether the call waits for a connection if the device has none.
     var waitsForConnectivity = false
 }
 
@@ -52,7 +52,7 @@ extension RetryPolicy {
         let pause = backoff.pause(beforeRetry: attempt.retries, chance: chance())
         var (wait, reason) = (pause, WaitReason.backoff)
         if let named = error.retryAfter, named > .zero {
-            // The random part is added below. It doesn't decide whether the delay is too long.
+            // Only the server's delay decides whether the wait is too long, not the random part that is added below.
             guard named <= longestWait else { return .abandon(.waitTooLong) }
             // The client sends one probe for all waiting calls. If every call repeated the probe, the server would be busy with refusing
             // probes.
@@ -70,7 +70,7 @@ extension RetryPolicy {
         return .wait(wait, reason)
     }
 
-    /// Returns whether the same request may succeed later.
+    /// Returns whether the same request can succeed later, without a new token or another change.
     private func isWorthRepeating(_ error: APIError) -> Bool {
         switch error.retry {
         // The session already handles these errors.
@@ -121,7 +121,7 @@ public final class RetryBudget: Sendable {
 
     /// Records a success.
     func noteSuccess() {
-        // Usually the budget is full, and then the function writes nothing.
+        // Usually the budget is full. In that case, the function writes nothing.
         guard tokens.load(ordering: .relaxed) < capacity else { return }
         update { min(capacity, $0 + refund) }
     }
@@ -132,7 +132,8 @@ public final class RetryBudget: Sendable {
         update { max(0, $0 - (isTimeout ? 2_500 : 1_000)) } > capacity / 2
     }
 
-    /// - Returns: The new number of tokens.
+    /// Changes the number of tokens atomically.
+    /// - Returns: The new number of tokens, in thousandths.
     @discardableResult
     private func update(_ change: (Int) -> Int) -> Int {
         var known = tokens.load(ordering: .relaxed)

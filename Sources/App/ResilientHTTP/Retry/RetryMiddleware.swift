@@ -7,9 +7,9 @@ import Timekeeping
 /// Repeating is safe in three cases: for GET, HEAD, OPTIONS, PUT and DELETE; for any method with an `Idempotency-Key`; and if no byte of
 /// the request was sent. If a body can be read only once, the middleware never sends it again.
 ///
-/// The middleware waits for the full delay that the server requests, plus a random part. If the delay would end after the deadline, or
-/// exceeds ``RetryPolicy/longestWait``, the call ends at once with the delay in its error. If the server requests no delay, the delay comes
-/// from ``RetryPolicy/backoff``.
+/// The middleware waits for the full delay that the server requests, plus a random part. The call fails at once if this wait would end
+/// after the deadline, or if the server's delay exceeds ``RetryPolicy/longestWait``. The error then contains the delay. If the server
+/// requests no delay, ``RetryPolicy/backoff`` determines the delay.
 ///
 /// A repeated request has the header `X-Retry-Attempt` with the number of the retry. If a request already has this header before its first
 /// attempt, the middleware sends it only once. Therefore, two clients in a chain don't multiply their attempts.
@@ -78,7 +78,7 @@ public struct RetryMiddleware: ClientMiddleware {
             } catch let thrown {
                 throw APIError(thrown, isSafeToRepeat: request.isSafeToRepeat, context: context.name)
             }
-            // The client sent no request, so this pass doesn't count as a retry.
+            // The client sent no request, so this round of the loop doesn't count as a retry.
             guard !error.isHeldLocally, reason != .connectivity else { continue }
             retries += 1
             request.headerFields[.retryAttempt] = "\(retries)"

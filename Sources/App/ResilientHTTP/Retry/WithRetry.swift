@@ -6,12 +6,12 @@ import Timekeeping
 /// with full jitter.
 ///
 /// Use this function for operations that are not requests of an `APIClient`, because an `APIClient` repeats its requests itself. The
-/// function repeats the operation if its error can be converted to a retryable `APIError`, even if the failed attempt had an effect. Pass
-/// only operations that may be executed twice. The function has no retry budget, so many concurrent callers can multiply the load.
+/// function converts each error to an `APIError`, and repeats the operation if this error is retryable. A failed attempt may have had an
+/// effect, so pass only operations that may run twice. The function has no retry budget, so many concurrent callers can multiply the load.
 /// - Parameters:
 ///   - policy: The number of retries, and the delays before them.
-///   - timeout: The time from the call to its deadline. If a delay would end after the deadline, the delay doesn't begin. An attempt may
-///     exceed the deadline.
+///   - timeout: The time from the call to its deadline. If a delay would end after the deadline, the function throws at once. An attempt
+///     may end after the deadline.
 ///   - context: The part of the app that makes the call. The log and the error contain this name.
 ///   - environment: The clock, randomness and logger. The function logs each failed attempt at debug level.
 ///   - isolation: The actor that the operation runs on; the caller's by default.
@@ -62,7 +62,7 @@ public func withRetry<Value>(
 }
 
 extension RetryDecision {
-    /// For a log.
+    /// The decision as text for the log.
     fileprivate var inWords: String {
         switch self {
         case .wait(let wait, let reason): "\(reason.rawValue) \(wait)"

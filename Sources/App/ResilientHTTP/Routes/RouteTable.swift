@@ -21,8 +21,9 @@ public struct RouteTable: Sendable {
             zip(segments, path).allSatisfy { RouteTemplate.isParameter($0) || $0 == $1 }
         }
 
-        /// Returns whether this route is more specific than another route. The first segment in which the two routes differ decides: there,
-        /// this route has a literal segment, and the other route has a parameter.
+        /// Returns whether this route is more specific than another route with the same number of segments. The method compares the two
+        /// routes segment by segment. At the first place where only one of them has a parameter such as `{id}`, the route without the
+        /// parameter is more specific.
         func isMoreParticular(than other: Route) -> Bool {
             for (own, others) in zip(segments, other.segments)
             where RouteTemplate.isParameter(own) != RouteTemplate.isParameter(others) {
@@ -32,7 +33,7 @@ public struct RouteTable: Sendable {
         }
     }
 
-    /// The routes by their number of segments. More specific routes come first.
+    /// The routes, grouped by their number of segments. In each group, more specific routes come first.
     private var routes: [Int: [Route]] = [:]
     /// The segments of the base path. The table removes them from a path before it compares the path with the routes.
     private let base: [Substring]
@@ -82,8 +83,8 @@ enum PathFolding {
         return path.utf8[..<end].split(separator: UInt8(ascii: "/")).map { unescaped(Substring($0)) }
     }
 
-    /// Returns the template of a path. The result is the same as for the path's ``segments(of:)``. This function reads the path only once,
-    /// because every call uses it.
+    /// Returns the template of a path. The result is the same as if the path were first split with ``segments(of:)``. This function is
+    /// faster, because it reads the path only once. Every call of a client without routes uses it.
     static func template(of path: String) -> RouteTemplate {
         var path = path
         let folded = path.withUTF8 { bytes -> String? in
@@ -94,9 +95,10 @@ enum PathFolding {
         return folded.map { RouteTemplate(folded: $0) } ?? template(of: segments(of: path)[...])
     }
 
-    /// Returns a path without query and escapes, with its ids replaced. O(length of the path).
+    /// Returns the text of the template of a path that contains no query and no escapes. O(length of the path).
     private static func folded(_ path: UnsafeBufferPointer<UInt8>) -> String {
-        // An id can be one character, and `{id}` is longer: the two bytes of a slash and this character become five bytes.
+        // The template can be longer than the path. In the worst case, each id is one character: the two bytes `/7` become the five bytes
+        // `/{id}`.
         String(unsafeUninitializedCapacity: path.count * 5 / 2 + 16) { text in
             var (length, segments, start) = (0, 0, 0)
             func append(_ bytes: some Collection<UInt8>) {
@@ -158,7 +160,8 @@ enum PathFolding {
         guard count >= 16 else { return false }
         if hexadecimals >= 16, hexadecimals + hyphens == count { return true }
         guard digits > 0 else { return false }
-        // Words can be joined by separators and can end with a year. A long id whose letters have a single case contains no separators.
+        // A title such as `annual-report-2024` also contains letters and digits. Therefore, a segment whose letters have only one case is
+        // an id only if it is long and has no separators.
         return upper > 0 && lower > 0 || count >= 20 && hyphens + others == 0
     }
 

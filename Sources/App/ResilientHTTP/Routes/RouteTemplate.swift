@@ -48,12 +48,12 @@ public struct RouteTemplate: Hashable, Sendable {
         self.init(segments: segments.map { String(decoding: $0, as: UTF8.self) })
     }
 
-    /// Creates a template from valid segments.
+    /// Creates a template from segments, which the method doesn't check.
     init(segments: [some StringProtocol]) {
         text = segments.isEmpty ? "/" : segments.reduce(into: "") { $0 += "/" + $1 }
     }
 
-    /// Creates a template from a valid text.
+    /// Creates a template from a text, which the method doesn't check.
     init(folded text: String) {
         self.text = text
     }

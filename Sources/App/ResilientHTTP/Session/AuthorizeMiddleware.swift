@@ -5,16 +5,16 @@ import Timekeeping
 /// Adds the session's access token to requests. If the error code of a response requires a new token, refreshes the session.
 ///
 /// After a refresh, the middleware repeats a call at most once. If the new token also gets a 401, the call throws this 401. The middleware
-/// doesn't change a request that already has `Authorization`. The error code decides about a refresh, not the status. For example, an
-/// invalid API key also causes a 401, but such a 401 neither refreshes the session nor signs the user out.
+/// doesn't change a request that already has `Authorization`. The error code of the response decides whether the middleware refreshes the
+/// session, not the status. For example, an invalid API key also causes a 401, but after such a 401 the session stays unchanged.
 ///
 /// If a refresh fails for a temporary reason (a 503, a lost connection), the session repeats the refresh until the deadline of the call. If
 /// a token is about to expire, the session refreshes it before the call. If this refresh fails for a temporary reason, the middleware sends
 /// the call with the present token.
 ///
 /// A call belongs to the session that authorized its first attempt. The middleware never sends the call with the tokens of a user who
-/// signed in later. An offline queue makes calls for a given account. The middleware sends each attempt of such a call only with a token of
-/// that account, and never prompts the user to sign in.
+/// signed in later. A call of an offline queue belongs to the account that was signed in when the app stored it. The middleware sends such
+/// a call only with a token of that account, and never prompts the user to sign in.
 ///
 /// An app rarely creates this middleware. A client that is created with a session adds the middleware as its last layer, and so does
 /// ``APIClient/authorized(by:)``.
@@ -33,13 +33,13 @@ public struct AuthorizeMiddleware: ClientMiddleware {
     /// - Parameters:
     ///   - request: The request without its body. If it has `Authorization`, the middleware passes it on unchanged.
     ///   - body: The body, if there is one. If the body can't be sent twice, the middleware doesn't repeat the request.
-    ///   - context: The call. Its deadline also limits the wait for a renewal.
+    ///   - context: The call. Its deadline also limits the wait for a new token.
     ///   - next: Passes the request to the next layer.
     /// - Returns: The response of `next`.
-    /// - Throws: The server's refusal if a renewal doesn't help or is impossible. `APIError` of the kind `unauthorized` if another user has
-    ///   signed in since the first attempt. If a refresh still fails for a temporary reason at the deadline, the error of the refresh. If
-    ///   the refresh is still in flight at the deadline, `APIError` of the kind `timeout`. If the store of the credentials can't be read,
-    ///   the error of the store.
+    /// - Throws: The server's refusal if the session gets no new token, or if the server also refuses the new token. `APIError` of the kind
+    ///   `unauthorized` if another user has signed in since the first attempt. If a refresh still fails for a temporary reason at the
+    ///   deadline, the error of the refresh. If the refresh is still in flight at the deadline, `APIError` of the kind `timeout`. If the
+    ///   store of the credentials can't be read, the error of the store.
     public func intercept(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -74,7 +74,7 @@ public struct AuthorizeMiddleware: ClientMiddleware {
         throw error.named(context)
     }
 
-    /// Returns the credentials to send; `nil` if no user is signed in. If the credentials are about to expire, refreshes them first.
+    /// Returns the credentials to send; `nil` if no user is signed in. If the access token is about to expire, refreshes it first.
     private func current(_ context: CallContext) async throws -> SessionState.Held? {
         guard let held = try await session.held() else { return nil }
         guard session.isEnding(held) else { return held }
@@ -90,7 +90,7 @@ public struct AuthorizeMiddleware: ClientMiddleware {
     /// other calls.
     /// - Parameters:
     ///   - stale: The credentials to be replaced; `nil` if the request had no token.
-    ///   - way: The required renewal.
+    ///   - way: Whether to refresh the session, or to prompt the user to sign in.
     ///   - refusal: The server's refusal of the present credentials. With `nil`, the server has not refused them, but they are about to
     ///     expire. The session then makes only one attempt to refresh.
     /// - Returns: The new credentials; `nil` if the call should continue with the present credentials.

@@ -12,11 +12,12 @@ public struct Credentials: Sendable, Codable {
     public var refreshToken: String?
     /// The time at which the access token expires, by the local wall clock; `nil` if the server did not report the time.
     public var expiresAt: Date?
-    /// The identifier of the user, if the app knows it. It ensures that a call of one user never continues with the tokens of another user.
-    /// An offline queue can store requests only for a known user.
+    /// The identifier of the user; `nil` if the app doesn't know it. With this identifier, the session recognizes that another user signed
+    /// in, so a call of one user never continues with the tokens of another user. An offline queue stores authorized requests only if the
+    /// identifier is known.
     public var userID: String?
-    /// The identifier of the sign-in to which the tokens belong. ``Session`` sets the identifier at sign-in and preserves it in refreshes.
-    /// A call that began in one session therefore never uses a token of another session.
+    /// The identifier of the sign-in to which the tokens belong. ``Session`` sets the identifier at sign-in, and preserves it in refreshes.
+    /// With this identifier, ``Session`` recognizes a call that began with the tokens of an earlier sign-in.
     var sessionID: String?
 
     /// Creates credentials from the response of a sign-in or a refresh.
@@ -103,15 +104,15 @@ public protocol CredentialStore: Sendable {
     /// - Returns: The result of the closure.
     /// - Throws: The error of the closure, or an error if the lock can't be acquired.
     func exclusively<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value
-    /// Returns a store for another secret. Removing the credentials doesn't remove this secret. If the credentials survive the end of the
-    /// process, the secret must survive it too.
+    /// Returns a store for another secret of the app, such as the tokens that identify a trusted device. When the credentials are removed,
+    /// this secret must stay. If the credentials survive the end of the process, the secret must survive it too.
     /// - Parameter name: The name that distinguishes the secrets of an app: lowercase letters and hyphens.
     func secretStore(named name: String) -> any SecretStore
 }
 
 extension CredentialStore {
-    /// Returns a store in memory, whose secret is lost when the process ends. If your store survives the end of the process, implement this
-    /// method in your store.
+    /// Returns a store in memory, whose secret is lost when the process ends. If your store preserves the credentials after the end of the
+    /// process, implement this method in your store.
     /// - Parameter name: Ignored. Each call returns a new store.
     public func secretStore(named name: String) -> any SecretStore { MemorySecretStore() }
 

@@ -28,8 +28,9 @@ public struct FileCredentialStore: CredentialStore {
     ///   - file: The file. Its folder must exist. The store also uses two lock files beside it, whose names end in `.lock` and
     ///     `.write-lock`. Other files beside it contain secrets that remain when the session ends, such as the file whose name ends in
     ///     `.device-tokens`.
-    ///   - clock: The clock for the wait for the lock of another process. The store polls the lock every 20 ms.
-    ///   - lockTimeout: The maximum wait for the lock of another process. It must be longer than a refresh of the session takes.
+    ///   - clock: The clock that measures the wait for a lock. If another process holds the lock, the store tries again every 20 ms.
+    ///   - lockTimeout: The maximum wait for a lock. It must be longer than a refresh of the session, because the refreshing process holds
+    ///     the lock.
     public init(file: URL, clock: MonotonicClock = .continuous, lockTimeout: Duration = .seconds(30)) {
         self.file = file
         self.clock = clock
@@ -66,7 +67,7 @@ public struct FileCredentialStore: CredentialStore {
     /// the same time.
     /// - Parameter body: The closure. The store releases the lock when the closure ends. If the process ends, the system releases the lock.
     /// - Returns: The result of the closure.
-    /// - Throws: `POSIXError` with `EWOULDBLOCK` if the other closure doesn't end before the timeout. Otherwise, the error of the closure.
+    /// - Throws: `POSIXError` with `EWOULDBLOCK` if another closure holds the lock until the timeout. Otherwise, the error of the closure.
     public func exclusively<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
         try await locked(".lock", body)
     }
@@ -141,6 +142,6 @@ extension POSIXError {
         self.init(POSIXErrorCode(rawValue: failure.code) ?? .EIO)
     }
 
-    /// The error of the last failed call.
+    /// The error of the last system call that failed, from `errno`.
     fileprivate static var last: POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
 }

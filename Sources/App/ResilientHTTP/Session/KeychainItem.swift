@@ -3,9 +3,10 @@ import Foundation
 
 /// Reads, writes and removes one item of a keychain. The item is a generic password.
 ///
-/// The type calls keychain services through ``SecItemFunctions``, so tests of its decisions run on every system.
+/// The type calls keychain services through the protocol ``SecItemFunctions``. A test can use another implementation of this protocol, so
+/// the test also runs on systems without a keychain.
 struct KeychainItem: Sendable {
-    /// A status of keychain services other than success.
+    /// The error of a call of keychain services that didn't succeed.
     struct Failure: Error, Hashable {
         var status: SecItemStatus
     }
@@ -17,7 +18,7 @@ struct KeychainItem: Sendable {
     private let attributes: SecItemAttributes
     private let functions: any SecItemFunctions
 
-    /// Creates the item's description. The initializer writes nothing.
+    /// Creates a value that identifies an item. The initializer doesn't access the keychain.
     /// - Parameters:
     ///   - attributes: The attributes that identify the item, and its accessibility.
     ///   - functions: Keychain services.

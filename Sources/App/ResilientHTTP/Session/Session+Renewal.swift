@@ -5,7 +5,7 @@ import StrictJSON
 import Synchronization
 import Timekeeping
 
-/// The renewal of the session that a 401 requires.
+/// The two ways in which the client can renew the session after a 401.
 enum Renewal: Hashable {
     /// Refresh the session. If a refresh is impossible, prompt the user to sign in.
     case refresh
@@ -20,7 +20,7 @@ extension Session {
     /// pause that follows a temporary failure.
     /// - Parameters:
     ///   - stale: The credentials that were refused; `nil` if the request had no token.
-    ///   - way: The renewal that the refusal requires.
+    ///   - way: The way in which the refusal requires the session to be renewed.
     ///   - deadline: The instant until which the method repeats a refresh that failed for a temporary reason; `nil` for one attempt.
     ///   - mayPrompt: Whether the user may be prompted to sign in.
     /// - Returns: The credentials, and whether another caller started the renewal. `nil` if too many renewals succeeded recently; another
@@ -63,8 +63,8 @@ extension Session {
         }
     }
 
-    /// Renews the session for all callers. The renewal refreshes the session. If a refresh is impossible, the renewal prompts the user to
-    /// sign in.
+    /// Renews the session for all waiting callers. With `refresh`, the method refreshes the session. With `signIn`, or if a refresh is
+    /// impossible, the method prompts the user to sign in.
     /// - Throws: ``SessionFailure`` or the error of the refresh.
     private func renew(by way: Renewal, mayPrompt: Bool) async throws -> SessionState.Held {
         var generation = state.withLock(\.generation)
@@ -200,8 +200,8 @@ extension Session {
         return await adopt(try await store.load(), basedOn: held.generation)
     }
 
-    /// Ends the session, unless it has changed since a generation. If another process has stored credentials meanwhile, they stay in the
-    /// store.
+    /// Ends the session, unless its credentials have changed since the given generation. If another process has stored other credentials in
+    /// the meantime, these stay in the store.
     /// - Returns: Whether the session was ended.
     private func end(basedOn generation: UInt64) async throws -> Bool {
         let (before, isStored, ended) = state.withLock { ($0.credentials, $0.isStored, $0.end(basedOn: generation)) }
@@ -218,7 +218,7 @@ extension Session {
         return true
     }
 
-    /// Writes the present state to the store, and logs a failure.
+    /// Writes the present credentials to the store. If the write fails, logs the failure instead of throwing.
     /// - Returns: Whether the write succeeded.
     @discardableResult
     private func persistQuietly(_ generation: UInt64) async -> Bool {
@@ -232,7 +232,8 @@ extension Session {
     }
 
     /// Records a temporary failure, and computes when the next attempt may begin. If the server requested a delay, the method extends the
-    /// delay by a random part of up to a tenth. Otherwise, the next attempt begins after the backoff. Half of the backoff is random.
+    /// delay by a random part of up to a tenth. Otherwise, the next attempt begins after 50 % to 100 % of the delay that
+    /// ``Session/Timing/backoff`` determines.
     /// - Parameters:
     ///   - error: The temporary failure.
     ///   - known: The generation of the credentials when the refresh began. If the session has changed since, the method doesn't record the
@@ -316,7 +317,8 @@ extension Credentials? {
 }
 
 extension Credentials {
-    /// Returns the credentials after a refresh. If the response lacks a value, the method uses the value of the earlier credentials.
+    /// Returns these credentials, which a refresh returned, with the identifier of the earlier session. If they have no refresh token or no
+    /// user, the method adds the value of the earlier credentials.
     fileprivate func continuing(_ before: Credentials?) -> Credentials {
         var credentials = identified(as: before?.sessionID)
         credentials.refreshToken = refreshToken ?? before?.refreshToken

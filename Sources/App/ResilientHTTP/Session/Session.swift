@@ -7,21 +7,24 @@ import Timekeeping
 
 /// The session of one user, shared by all calls of an app.
 ///
-/// **One refresh.** The session refreshes an expired token once, for any number of calls. The calls wait for this refresh. If the token of
-/// a call was replaced meanwhile, the call uses the new token. If the app and its extensions share a store, their refreshes run one after
-/// another.
+/// **One refresh.** If several calls need a new token at the same time, the session refreshes it once, and all of these calls wait for this
+/// refresh. If the server refuses a token that the session has already replaced, the call uses the new token without another refresh. If
+/// the app and its extensions share a store with a lock, such as ``FileCredentialStore``, they refresh one after another. The keychain has
+/// no lock.
 ///
 /// **Failures.** If a refresh fails for a temporary reason (no response, a timeout, 429, 5xx), the session repeats the refresh, one attempt
-/// at a time. The session stops when the deadlines of all waiting calls have passed. The session ends only if the server refuses the
-/// refresh token. After 5 successful refreshes within 30 s, no further refresh begins, because a server that repeatedly refuses new tokens
-/// has an error.
+/// at a time. The session stops when the deadlines of all waiting calls have passed. A failed refresh ends the session only if the server
+/// refuses the refresh token. After 5 successful refreshes within 30 s, the session begins no further refresh during these 30 s. The usual
+/// reason is a server that refuses every new token, so another refresh would not help.
 ///
-/// **Sign-out.** A session that has ended never continues. If a refresh completes after a sign-out, or after another user signed in, the
-/// session revokes the tokens of this refresh and doesn't store them. Calls of one session never carry the tokens of another session.
+/// **Sign-out.** A late response never signs a user in again. If a refresh completes after a sign-out, or after another user signed in,
+/// `Session` revokes the tokens of this refresh and doesn't store them. A call never carries the tokens of a later sign-in, with one
+/// exception: if `Session` itself prompted the user to sign in, the waiting calls continue with the new tokens. These calls fail instead if
+/// ``Credentials/userID`` shows that another user signed in.
 ///
 /// **Crashes.** The session writes new credentials to the store when the refresh completes. If the process is killed between the response
-/// and the write, the next start sends the old refresh token again. The server must accept the old token for a short time, as a Holdfast
-/// server does.
+/// and the write, the app sends the old refresh token again after its next start. The server must accept the old token for a short time, as
+/// a Holdfast server does.
 ///
 /// All methods may be called from any task at the same time.
 ///
@@ -34,8 +37,8 @@ import Timekeeping
 /// let api = APIClient(baseURL: url, transport: transport, session: session)
 /// ```
 public final class Session: Sendable {
-    /// Exchanges a refresh token for new credentials. If the result has no refresh token or no user, the session preserves the present
-    /// value.
+    /// Exchanges a refresh token for new credentials. If the result has no refresh token or no user, the session continues to use its
+    /// present refresh token or user.
     /// - Throws: `APIError`. An error that refuses the token (400, 401, 403) ends the session. Every other error counts as temporary.
     public typealias Refresh = @Sendable (_ refreshToken: String) async throws -> Credentials
     /// Prompts the user to sign in. Returns `nil` if the user declines. The session calls the closure once for all waiting calls. The
@@ -46,17 +49,17 @@ public final class Session: Sendable {
 
     /// The durations of refreshes, and the delays between repeated refreshes.
     public struct Timing: Hashable, Sendable {
-        /// The time before the expiry at which the session replaces a token; 30 s by default. Choose a time that exceeds the difference
+        /// The session replaces a token this long before the token expires; 30 s by default. Choose a time that exceeds the difference
         /// between the clocks of the device and the server.
         public var skew: Duration = .seconds(30)
         /// The time limit of one refresh attempt; 5 s by default. After three failures in a row, the limit is three times as long, because
         /// the network may be slow.
         public var attemptTimeout: Duration = .seconds(5)
-        /// The delay between two attempts if the server requests no delay. The delay is at least half of the exponential value. The maximum
-        /// is 8 s by default.
+        /// The delay between two attempts if the server requests no delay. The exponential value grows up to 8 s by default. The actual
+        /// delay is random, from 50 % to 100 % of this value.
         public var backoff = Backoff(base: .milliseconds(500), cap: .seconds(8))
-        /// The longest delay of a server for which calls wait; 60 s by default. If the server requests a longer delay, the waiting calls
-        /// fail with an error that contains the delay.
+        /// The maximum delay for which calls wait if the server requests a delay; 60 s by default. If the server requests a longer delay,
+        /// the waiting calls fail with an error that contains the delay.
         public var longestWait: Duration = .seconds(60)
 
         /// Creates the default timing.
@@ -70,7 +73,7 @@ public final class Session: Sendable {
     let timing: Timing
     let environment: ClientEnvironment
     let state = Mutex(SessionState())
-    /// The renewal that is in flight. All calls share it.
+    /// The renewal in flight: a refresh, or a sign-in at the prompt. All calls share it.
     let renewal = SingleFlight<SessionState.Held>()
     /// The first read of the store. All callers share it.
     private let loading = SingleFlight<Void>()
@@ -80,7 +83,7 @@ public final class Session: Sendable {
     private let endings = Mutex<[ObjectIdentifier: @Sendable (_ sessionID: String) async -> Void]>([:])
     /// The closures that run when another account may be signed in. Each key is the object that registered the closure.
     private let observers = Mutex<[ObjectIdentifier: @Sendable (SessionChange) async -> Void]>([:])
-    /// Allows only one write at a time, because a store can compare and write in two steps.
+    /// Allows only one write at a time, because some stores compare and write in two separate steps.
     let writes = ConcurrencyLimiter(1, maximumWaiters: .max)
 
     /// Creates a session.
@@ -139,7 +142,8 @@ public final class Session: Sendable {
         _ = try await renewed(after: held, by: .refresh, until: environment.clock.now + timeout)
     }
 
-    /// Uses the session that another process began after the sign-out in this process.
+    /// Loads the credentials that another process has stored since the user signed out in this process. If there are any, this process uses
+    /// them.
     /// - Returns: Whether the store has credentials.
     private func joinOtherProcess() async throws -> Bool {
         let (generation, isStored) = state.withLock { ($0.generation, $0.isStored) }
@@ -203,7 +207,7 @@ public final class Session: Sendable {
         }
     }
 
-    /// Runs the closures that observe the account.
+    /// Runs the closures that were registered with ``onChange(of:_:)``.
     /// - Parameter account: The account that the app signed out; `nil` if there was no sign-out.
     func noteChange(signedOut account: String? = nil) async {
         let change = SessionChange(signedOut: account)
@@ -233,10 +237,11 @@ public final class Session: Sendable {
 extension Session {
     /// The number of calls that wait for a renewal.
     var waiting: Int { renewal.waiting }
-    /// Whether no call waits for the session, and nothing is in flight.
+    /// Whether no call waits for the session, and no load, renewal or write is in flight.
     var isIdle: Bool { loading.isIdle && renewal.isIdle && writing.isIdle }
 
-    /// Returns the present credentials with their generation. The first call reads the store.
+    /// Returns the present credentials with their generation, which is the number that ``SessionState`` gives to each change of the
+    /// credentials. The first call reads the store.
     /// - Throws: The store's error. The next call then reads the store again.
     func held() async throws -> SessionState.Held? {
         let known = state.withLock { $0.isLoaded ? Optional($0.held) : nil }
@@ -258,9 +263,11 @@ extension Session {
         return end.timeIntervalSince(environment.wallClock()) <= timing.skew / .seconds(1)
     }
 
-    /// Writes the present state, unless an earlier write already included the given generation. Writes run one after another. Each write
-    /// stores the state at its beginning, so an earlier state never overwrites a later state.
-    /// - Parameter generation: The store must contain the state of this generation, or a later state, when the method returns.
+    /// Writes the present credentials to the store, unless an earlier write has already stored the given generation or a later one. Writes
+    /// run one after another. Each write stores the credentials that are present when it begins, so it never replaces newer credentials
+    /// with older ones.
+    /// - Parameter generation: The generation that the caller created. When the method returns, the store contains the credentials of this
+    ///   generation or of a later one.
     /// - Throws: The store's error.
     func persist(_ generation: UInt64) async throws {
         while state.withLock({ $0.stored < generation }) {
@@ -278,7 +285,7 @@ extension Session {
                     }
                 )
             } catch {
-                // The write may have begun before this change. In that case, the change needs another write.
+                // The failed write may have begun before the caller's change. In that case, the change needs another write.
                 guard state.withLock({ $0.attempted < generation }) else { throw error }
             }
         }
@@ -320,7 +327,8 @@ struct SessionState {
     private(set) var attempted: UInt64 = 0
     /// The times of the last successful renewals, oldest first.
     private var renewals: [Duration] = []
-    /// The session that ended, and the session with which its calls continue. Set after a sign-in at the client's prompt.
+    /// The identifier of the session that ended, and of the session with which its calls continue. Only a sign-in at the session's prompt
+    /// sets this property.
     private var continuation: (from: String, to: String)?
     /// The credentials to be revoked, and whether a revocation is running.
     private var revocations: (waiting: [Credentials], isRunning: Bool) = ([], false)
@@ -351,9 +359,9 @@ struct SessionState {
         return generation
     }
 
-    /// Replaces the tokens of the session, unless the session has changed since a generation.
-    /// - Parameter now: The time of the renewal, which counts toward ``mostRenewals``.
-    /// - Returns: The new credentials; `nil` if the session changed.
+    /// Stores the credentials of a renewal, unless the credentials have changed since the given generation.
+    /// - Parameter now: The time of the renewal, which counts toward ``mostRenewals``; `nil` for a renewal that doesn't count.
+    /// - Returns: The new credentials with their generation; `nil` if the credentials have changed in the meantime.
     mutating func renew(_ new: Credentials, basedOn known: UInt64, at now: Duration?) -> Held? {
         guard generation == known else { return nil }
         if let now {
@@ -364,25 +372,27 @@ struct SessionState {
         return held
     }
 
-    /// Ends the session, unless it has changed since a generation.
-    /// - Returns: The new generation; `nil` if the session changed.
+    /// Ends the session, unless the credentials have changed since the given generation.
+    /// - Returns: The new generation; `nil` if the credentials have changed in the meantime.
     mutating func end(basedOn known: UInt64) -> UInt64? { generation == known ? replace(with: nil) : nil }
 
-    /// - Returns: Whether the revocations have to be started.
+    /// Adds credentials to the credentials that wait for their revocation.
+    /// - Returns: Whether the caller must start a task that revokes the waiting credentials; `false` if such a task is running.
     mutating func beginRevocation(of credentials: Credentials) -> Bool {
         revocations.waiting.append(credentials)
         defer { revocations.isRunning = true }
         return !revocations.isRunning
     }
 
-    /// - Returns: The next credentials to revoke; `nil` ends the revocations.
+    /// Removes the first of the credentials that wait for their revocation.
+    /// - Returns: The next credentials to revoke; `nil` if there are none. The task for revocations then ends.
     mutating func nextRevocation() -> Credentials? {
         if revocations.waiting.isEmpty { revocations.isRunning = false }
         return revocations.waiting.isEmpty ? nil : revocations.waiting.removeFirst()
     }
 
-    /// Uses the credentials of a sign-in at the client's prompt. The calls of the ended session continue with these credentials, unless the
-    /// app knows that another user has signed in.
+    /// Uses the credentials of a sign-in at the session's prompt. The calls of the ended session continue with these credentials, unless
+    /// both user identifiers are known and differ.
     /// - Returns: The new generation.
     mutating func `continue`(_ ended: Held?, with new: Credentials) -> UInt64 {
         // A sign-in screen may have already begun the session.
@@ -423,7 +433,7 @@ struct SessionState {
         pause = (instant, error)
     }
 
-    /// Returns the next step of a caller whose credentials were refused: use the present credentials, wait for a renewal, or fail.
+    /// Returns the next step of a caller whose credentials the server refused: use the present credentials, wait for a renewal, or fail.
     func entrance(after stale: Held?, at now: Duration) -> SingleFlight<Held>.Entrance {
         if let stale, stale.generation != generation {
             // The refused credentials have already been replaced.
@@ -431,7 +441,7 @@ struct SessionState {
             return mayContinue(stale.sessionID) ? .ready(held) : .hopeless(SessionFailure.replaced)
         }
         if stale == nil, let held { return .ready(held) }
-        // Several renewals succeeded recently, but the server refused the new tokens. It would also refuse the next one.
+        // Several renewals succeeded recently, but the server refused their tokens. It would also refuse the next token.
         let isExcessive = renewals.count >= Self.mostRenewals && now - renewals[0] < Self.renewalWindow
         if isExcessive { return .hopeless(SessionFailure.excessive) }
         if let pause, pause.until > now { return .hopeless(SessionFailure.paused(pause.failure, until: pause.until)) }

@@ -9,13 +9,13 @@ import Timekeeping
 extension APIClient {
     /// Downloads a response into a file, and resumes an interrupted download.
     ///
-    /// The method writes the bytes to a partial file beside the target (`NAME.partial`). When this file is complete, it replaces the
-    /// target. After a lost connection, the method resumes the download automatically. The retry policy of the endpoint limits the number
-    /// of consecutive retries that receive no new byte.
+    /// The method writes the bytes to a partial file beside the target (`NAME.partial`). When this file is complete, the method replaces
+    /// the target with it. After a lost connection, the method resumes the download automatically. The retry policy of the endpoint limits
+    /// the number of consecutive retries that receive no new byte.
     ///
-    /// After an error or a restart of the process, call the method again with the same path and target. If the server sent a strong `ETag`
-    /// or a `Last-Modified` (RFC 9110 §13.1.5), the download then continues at the end of the partial file. If the resource has changed
-    /// since, the download starts again.
+    /// To continue after an error or a restart of the process, call the method again with the same path and target. If the server sent a
+    /// strong `ETag` or a `Last-Modified` (RFC 9110 §13.1.5), the download continues at the end of the partial file. If the resource has
+    /// changed since, the download starts again.
     ///
     /// ```swift
     /// try await api.download("/films/7", to: url) { print($0.completed, $0.total ?? 0) }
@@ -26,7 +26,7 @@ extension APIClient {
     ///   - target: The file. Its folder must exist. Concurrent downloads must not have the same target.
     ///   - headers: Further headers. If they contain no `Accept`, the client accepts any content.
     ///   - options: The settings of this call, such as a timeout.
-    ///   - idleTimeout: The maximum time without a byte.
+    ///   - idleTimeout: The maximum time in which no byte is received.
     ///   - context: A name for the operation. Errors of the call contain this name.
     ///   - progress: Receives the progress after each written chunk. If the download starts again, the progress starts again at 0.
     /// - Returns: The head of the last response.
@@ -188,7 +188,7 @@ private struct Download: Sendable {
         return try await run(into: file, progress: progress)
     }
 
-    /// Converts the errors of the file system.
+    /// Runs a closure that uses the file system, and converts its errors to ``APIError``.
     private func local(_ body: () async throws -> Void) async throws(APIError) {
         do { try await body() } catch { throw api.localized(APIError(error, context: context)) }
     }
@@ -201,7 +201,7 @@ struct ContentRange: Hashable {
     /// The length of the whole resource; `nil` if the server doesn't report it.
     var total: Int64?
 
-    /// Parses the field of a response; `nil` if the field is missing or invalid.
+    /// Parses the `Content-Range` of a response; `nil` if this header is missing or invalid.
     init?(_ response: HTTPResponse) {
         guard let text = response.headerFields[.contentRange], text.lowercased().hasPrefix("bytes ") else { return nil }
         let parts = text.dropFirst(6).split(separator: "/", omittingEmptySubsequences: false)
@@ -216,9 +216,9 @@ struct ContentRange: Hashable {
 }
 
 extension HTTPResponse {
-    /// Returns the strong validator of this version of the resource, for `If-Range` (RFC 9110 §8.8). The validator is a strong `ETag`, or a
-    /// `Last-Modified` that is at least one second earlier than `Date`. A compressed body has no validator, because a range of the body
-    /// doesn't correspond to a range of the file.
+    /// Returns the strong validator of the response, for the header `If-Range` (RFC 9110 §8.8); `nil` if there is none. A strong validator
+    /// identifies one version of the resource: it is a strong `ETag`, or a `Last-Modified` that is at least one second earlier than `Date`.
+    /// A compressed body has no validator, because a range of the body doesn't correspond to a range of the file.
     func strongValidator(now: Date) -> String? {
         guard headerFields[.contentEncoding].map({ $0 == "identity" }) ?? true else { return nil }
         if let tag = headerFields[.eTag] { return tag.hasPrefix("\"") && tag.hasSuffix("\"") && tag.count > 1 ? tag : nil }
@@ -245,7 +245,7 @@ final class PartialFile: Sendable {
         var validator: String
     }
 
-    /// The open file and its length. The handle is at the end of the file.
+    /// The open file with its length and validator. The next write through the handle appends to the file.
     private struct State {
         var length: Int64 = 0
         var validator: String?
@@ -260,7 +260,8 @@ final class PartialFile: Sendable {
     private let (target, partial, origin): (URL, URL, URL)
     private let source: String
 
-    /// Opens the partial file of a target if the file has the same source and the download can be resumed.
+    /// Opens the partial file of an earlier download of the same address and target, if this download can be resumed. Otherwise, the new
+    /// download begins with an empty file.
     init(_ target: URL, source: String) async throws {
         self.target = target
         self.source = source
@@ -324,7 +325,7 @@ final class PartialFile: Sendable {
         }
     }
 
-    /// Opens an earlier partial file if its origin file contains the same address.
+    /// Opens the partial file of an earlier download if its origin file contains the address of this download.
     private func open(_ state: inout State) throws {
         guard let bytes = try? PrivateFile.read(origin.path(percentEncoded: false), upTo: Self.longestOrigin),
             let known = try? JSONDecoder().decode(Origin.self, from: Data(bytes)), known.source == source,

@@ -3,14 +3,14 @@ public import Foundation
 public import HTTPTypes
 
 extension APIClient {
-    /// Sends a request and returns the response when its head has arrived. The body can have any size, and the reader reads it as it
-    /// arrives.
+    /// Sends a request, and returns the response as soon as its head has arrived. The caller then reads the body while it arrives. The body
+    /// can have any size.
     ///
     /// Use this method for responses that are large, slow or endless. To read the whole body at once, use
     /// ``send(_:_:query:body:headers:options:context:)``. Until the head of the response arrives, the call uses the session, the gate, the
-    /// breaker and retries like any other call. The deadline of the call applies until the head of a success. Afterwards, `idleTimeout`
-    /// applies. A slow reader slows the server down. If the stream is released before its end, or if the reading task is canceled, the
-    /// connection closes.
+    /// breaker and retries like any other call. The deadline of the call applies until the head of a success has arrived. For the body,
+    /// `idleTimeout` applies. A slow reader slows the server down. If the stream is released before its end, or if the reading task is
+    /// canceled, the connection closes.
     ///
     /// ```swift
     /// let export = try await api.stream(.get, "/exports/7")
@@ -23,7 +23,7 @@ extension APIClient {
     ///   - body: The body.
     ///   - headers: Further headers. If they contain no `Accept`, the client accepts any content.
     ///   - options: The settings of this call, such as a timeout.
-    ///   - idleTimeout: The maximum time without a byte in either direction. While the reader requests no bytes, this time doesn't run.
+    ///   - idleTimeout: The maximum time in which no byte is sent or received. While the reader requests no bytes, this time doesn't run.
     ///   - context: A name for the operation. Errors of the call contain this name.
     /// - Throws: ``APIError`` for any status that isn't a success, or if no response is received. If an error occurs within the body, the
     ///   stream throws it.
@@ -57,7 +57,7 @@ extension APIClient {
     ///   - query: Items that are percent-encoded and appended to the query of the path.
     ///   - headers: Further headers.
     ///   - options: The settings of this call, such as a timeout.
-    ///   - idleTimeout: The maximum time without a byte.
+    ///   - idleTimeout: The maximum time in which no byte is received.
     ///   - context: A name for the operation. Errors of the call contain this name.
     /// - Throws: ``APIError`` for any status that isn't a success, or if no response is received. If an error occurs within the body, the
     ///   sequence throws it.
@@ -100,11 +100,10 @@ extension APIClient {
     ///   - headers: Further headers.
     ///   - options: The settings of this call, such as a timeout.
     ///   - timeout: The maximum duration of all attempts together, instead of the timeout of the client.
-    ///   - idleTimeout: The maximum time without a byte in either direction.
+    ///   - idleTimeout: The maximum time in which no byte is sent or received.
     ///   - context: A name for the operation. Errors of the call contain this name.
     ///   - progress: Receives the progress as the transport sends the body, on any thread.
-    /// - Returns: The value of the response. The body of the response can be wrapped or flat, as for
-    ///   ``get(_:query:headers:options:context:)``.
+    /// - Returns: The value of the response. The format of the body is the same as for ``get(_:query:headers:options:context:)``.
     /// - Throws: ``APIError`` for any status that isn't a success, or if no response is received. The kind is `invalidRequest` if the body
     ///   can't be read, and `decoding` if the body of the response doesn't have the type of the value.
     public func upload<Value: Decodable>(
@@ -135,7 +134,7 @@ extension APIClient {
     ///   - headers: Further headers.
     ///   - options: The settings of this call, such as a timeout.
     ///   - timeout: The maximum duration of all attempts together, instead of the timeout of the client.
-    ///   - idleTimeout: The maximum time without a byte in either direction.
+    ///   - idleTimeout: The maximum time in which no byte is sent or received.
     ///   - context: A name for the operation. Errors of the call contain this name.
     ///   - progress: Receives the progress as the transport sends the body, on any thread.
     /// - Returns: The head of the response.
@@ -169,7 +168,7 @@ extension APIClient {
 }
 
 extension HTTPFields {
-    /// Returns the fields. If they contain no `Accept`, adds one with the given types.
+    /// Returns these headers. If they contain no `Accept`, adds one with the given types.
     func accepting(_ types: String) -> HTTPFields {
         guard !contains(.accept) else { return self }
         var fields = self

@@ -21,7 +21,7 @@ public struct MultipartForm: Sendable {
         case file(URL)
     }
 
-    /// The delimiter and the header of a part, and its content.
+    /// A part of the form. `head` contains the delimiter before the part and the headers of the part.
     private struct Part: Sendable {
         var head: [UInt8]
         var content: Content
@@ -118,13 +118,13 @@ public struct MultipartForm: Sendable {
         parts.append(Part(head: head(disposition, contentType: contentType), content: .bytes(bytes)))
     }
 
-    /// Returns the delimiter and the header of a part. The method removes line ends from the content type.
+    /// Returns the delimiter before a part and the headers of the part. The method removes line ends from the content type.
     private func head(_ disposition: String, contentType: String?) -> [UInt8] {
         let type = contentType.map { "Content-Type: \($0.filter { !$0.isNewline })\r\n" } ?? ""
         return Array("--\(boundary)\r\nContent-Disposition: form-data; \(disposition)\r\n\(type)\r\n".utf8)
     }
 
-    /// Returns the parameters of `Content-Disposition`.
+    /// Returns the parameters of the header `Content-Disposition` of a part: the name of the field and, for a file, the name of the file.
     private static func disposition(_ name: String, filename: String? = nil) -> String {
         let field = "name=\"\(escaped(normalized(name)))\""
         return filename.map { "\(field); filename=\"\(escaped($0))\"" } ?? field

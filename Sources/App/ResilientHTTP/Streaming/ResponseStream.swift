@@ -34,18 +34,20 @@ public struct ResponseStream: AsyncSequence, Sendable {
             ? response.headerFields[.contentLength].flatMap { Int64($0) } : nil
     }
 
-    /// The body as single bytes. Single bytes are easier to parse than chunks, but slower to read. The bytes come from this stream, so read
-    /// either the bytes or the stream.
+    /// The body as single bytes. Single bytes are easier to parse than chunks, but slower to read. Read either these bytes or the chunks of
+    /// the stream, because the body can be read only once.
     public var bytes: Bytes { Bytes(stream: self) }
 
-    /// The body as lines of text, as they arrive. The lines come from this stream, so read either the lines or the stream.
+    /// The body as lines of text, as they arrive. Read either these lines or the chunks of the stream, because the body can be read only
+    /// once.
     public var lines: Lines { Lines(stream: self) }
 
     /// Reads the whole body.
     ///
     /// - Parameter limit: The maximum number of bytes.
     /// - Returns: The bytes.
-    /// - Throws: ``APIError``. Its kind is `decoding` if the body is larger than the limit. If the body ends early, it has another kind.
+    /// - Throws: ``APIError``. Its kind is `decoding` if the body is larger than the limit. If the body ends early, the kind is `network`,
+    ///   `timeout` or `cancelled`.
     public func collect(upTo limit: Int) async throws(APIError) -> [UInt8] {
         var bytes: [UInt8] = []
         var chunks = makeAsyncIterator()
@@ -178,8 +180,8 @@ extension ResponseStream {
 /// Splits a stream of bytes into lines. The type is a value. O(1) per byte.
 ///
 /// `buffer` contains the bytes that the splitter has not returned yet, from the index `start` on. The splitter has already searched the
-/// bytes before `position`, so it doesn't search a long line again with each chunk. A CR ends a line at once. The next byte shows whether
-/// an LF belongs to the CR.
+/// bytes before `position`, so it doesn't search a long line again with each chunk. A CR ends a line at once. If the next byte is an LF, it
+/// belongs to the same line end.
 struct LineSplitter {
     /// The bytes that end a line.
     enum Separators {
@@ -252,7 +254,8 @@ struct LineSplitter {
         return line
     }
 
-    /// Returns the length of a separator, and whether more bytes are needed to decide. The length is 0 if there is no separator.
+    /// Returns the length of the line end at an index; 0 if there is none. The second value is `true` if only the next chunk can show
+    /// whether there is a line end.
     private func separator(at index: Int) -> (length: Int, isIncomplete: Bool) {
         switch (buffer[index], separators) {
         case (0x0A, _), (0x0D, _), (0x0B, .unicode), (0x0C, .unicode): return (1, false)

@@ -5,10 +5,10 @@ import Timekeeping
 
 /// The events of an endpoint that sends `text/event-stream`, over several connections.
 ///
-/// The first read connects. If the connection ends, breaks, or has no bytes for too long, the next read waits and connects again. The new
-/// request contains the id of the last event in `Last-Event-ID`. The sequence ends when the server responds with 204. If the server refuses
-/// permanently, such as with 404, the sequence throws. Each connection is a call of the client, with the session, the gate, the breaker and
-/// retries.
+/// The first read connects. If the connection ends or breaks, or if the server sends no byte for too long, the next read waits and connects
+/// again. The new request contains the id of the last event in `Last-Event-ID`. The sequence ends when the server responds with 204. If the
+/// server refuses permanently, such as with 404, the sequence throws. Each connection is a call of the client, with the session, the gate,
+/// the breaker and retries.
 ///
 /// ```swift
 /// for try await event in api.events("/notifications") where event.type == "order" {
@@ -29,8 +29,9 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         /// The delay before a reconnection if the server sends no delay as `retry:`. The sequence extends the delay by a random part of up
         /// to a quarter.
         public var delay: Duration
-        /// The maximum delay after failed connections. The delay doubles with each failure. The sequence then shortens the delay by a
-        /// random part of up to a half. If the server requests a longer delay with `retry:` or `Retry-After`, the server's delay applies.
+        /// The maximum delay after failed connections. The delay doubles with each failed connection, and the sequence shortens each delay
+        /// by a random part of up to a half. If the server requests a longer delay with `retry:` or `Retry-After`, the server's delay
+        /// applies.
         public var cap: Duration
         /// The number of consecutive failed connections after which the sequence throws; `nil` for no limit.
         public var maximumFailures: Int?
@@ -44,7 +45,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             (self.delay, self.cap, self.maximumFailures) = (delay, cap, maximumFailures)
         }
 
-        /// Returns the delay before a reconnection. The function is pure.
+        /// Returns the delay before a reconnection. The function is pure: the random number is an argument.
         ///
         /// - Parameters:
         ///   - failures: The number of consecutive failed connections.
@@ -135,7 +136,8 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             return true
         }
 
-        /// Ends the connection and drops an incomplete event, as the standard requires. The sequence preserves the last id.
+        /// Ends the connection and drops an incomplete event, as the standard requires. The id of the last event remains, for the next
+        /// connection.
         private mutating func disconnect() {
             chunks = nil
             parser = EventStreamParser(lastEventID: parser.lastEventID, retry: parser.retry)
@@ -225,10 +227,10 @@ extension APIClient {
     ///   - options: The settings of these calls, such as a timeout.
     ///   - lastEventID: The id after which the events begin, such as an id that the app stored before a restart; empty for none.
     ///   - reconnection: The rules for reconnections.
-    ///   - idleTimeout: The maximum time without a byte. After this time, the sequence reconnects. The server must send comments more often
-    ///     than this.
+    ///   - idleTimeout: The maximum time in which no byte is received. After this time, the sequence reconnects. If there are no events,
+    ///     the server must send a comment within this time.
     ///   - context: A name for the operation. Errors of the call contain this name.
-    /// - Returns: The events. When the sequence doesn't connect again because of an error, it throws this ``APIError``.
+    /// - Returns: The sequence of events. If an error occurs after which the sequence doesn't reconnect, it throws this ``APIError``.
     public func events(
         _ path: String,
         query: [URLQueryItem] = [],
@@ -258,14 +260,14 @@ public struct ServerSentEvent: Hashable, Sendable {
     public var type: String
     /// The data, with its lines joined by LF.
     public var data: String
-    /// The last id that the server sent, in this event or an earlier event; empty if the server sent no id.
+    /// The id of this event. If the server sent none, this property contains the id of the last event that had one; empty if there is none.
     public var id: String
 
     /// Creates an event, for the test of code that reads events.
     /// - Parameters:
     ///   - type: The type of the event.
     ///   - data: The data, with its lines joined by LF.
-    ///   - id: The last id that the server sent; empty for none.
+    ///   - id: The id of the event; empty for none.
     public init(type: String = "message", data: String, id: String = "") {
         (self.type, self.data, self.id) = (type, data, id)
     }
@@ -280,11 +282,13 @@ struct EventStreamParser {
     private var lines = LineSplitter(separators: .ascii)
     private var (type, data, id): (String, String, String)
     private var hasData = false
-    /// The number of bytes of a byte order mark that the parser has found at the start of the stream; `nil` after the start.
+    /// The number of bytes of a byte order mark that the parser has found so far; `nil` if the parser is past the place where such a mark
+    /// can be.
     private var mark: Int? = 0
 
+    /// Creates a parser for the stream of one connection.
     /// - Parameters:
-    ///   - lastEventID: The last id of an earlier connection.
+    ///   - lastEventID: The id of the last event of an earlier connection.
     ///   - retry: The delay that the server sent on an earlier connection.
     init(lastEventID: String = "", retry: Duration? = nil) {
         (self.lastEventID, self.retry) = (lastEventID, retry)
@@ -350,7 +354,7 @@ struct EventStreamParser {
         }
     }
 
-    /// Ends an event. Returns `nil` if the event has no data. Its id is then still the last id.
+    /// Ends an event, and returns it. If the event has no data, returns `nil`, but still stores the event's id as the id of the last event.
     private mutating func dispatch() -> ServerSentEvent? {
         lastEventID = id
         defer { (type, data, hasData) = ("", "", false) }

@@ -7,15 +7,17 @@ import Timekeeping
 /// Limits the rate of calls. A ``Throttler`` decides when each call may be sent, and the middleware reports the result of each call to the
 /// throttler.
 ///
-/// A call that exceeds a quota waits, if the quota admits it within the permitted waiting time and before the deadline of the call.
-/// Otherwise, the call fails at once with an `APIError` of the kind `throttled`. The `retryAfter` of this error is the delay.
+/// If a call exceeds a quota, the throttler computes the delay after which the quota admits the call. The call waits if this delay is
+/// within the permitted waiting time and ends before the deadline of the call. Otherwise, the call fails at once with an `APIError` of the
+/// kind `throttled`. The `retryAfter` of this error is the delay.
 ///
 /// ```swift
 /// let middleware = ClientPipeline.standard(throttle: ThrottleMiddleware(throttler, waitingUpTo: .seconds(2)))
 /// ```
 ///
-/// In the standard order, the middleware is inside the retries, so each attempt counts against the quotas, as on the server. If the quotas
-/// don't have to survive a restart, and no call should wait, use the parameter `throttle` of `APIClient` instead.
+/// In the standard order, the middleware runs for each attempt of a call. Each attempt therefore counts against the quotas, as on the
+/// server. If the quotas don't have to survive a restart, and no call has to wait, use the parameter `throttle` of `APIClient(baseURL:)` in
+/// `HoldfastURLSession` instead.
 public struct ThrottleMiddleware: ClientMiddleware {
     /// The throttler, which admits or refuses calls and learns limits from responses.
     private let throttler: Throttler
@@ -46,7 +48,7 @@ public struct ThrottleMiddleware: ClientMiddleware {
     ///   - context: The call. Its deadline also limits the wait.
     ///   - next: Passes the request to the next layer.
     /// - Returns: The response of `next`.
-    /// - Throws: `APIError` of the kind `throttled` with a `LocalHold`, or the error of the call.
+    /// - Throws: `APIError` of the kind `throttled` if the throttler refuses the call. Otherwise, the error of `next`.
     public func intercept(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -70,7 +72,7 @@ public struct ThrottleMiddleware: ClientMiddleware {
         do {
             response = try await next(request, body)
         } catch {
-            // If the server refuses the call, the client's pipeline also throws an error.
+            // The next layers also throw an error if the server responds with a refusal, such as a 429.
             await throttler.finish(call, with: CallEnd(error, now: now()), savingFor: user)
             throw error
         }
@@ -80,22 +82,23 @@ public struct ThrottleMiddleware: ClientMiddleware {
 }
 
 extension Throttler {
-    /// Ends a call. If the server requests a delay, the throttler saves the delay before this method returns.
+    /// Records the end of a call. If the server requests a delay, the throttler saves the delay before this method returns.
     fileprivate func finish(_ call: Call, with end: CallEnd, savingFor user: String?) async {
         finish(call, with: end)
         changed(user)
-        // The response is already available. If the task is canceled now, only this save is lost. The next call saves the delay again.
+        // The call already has its result, so this method ignores the cancellation of its task. In that case, the next call saves the
+        // delay.
         if end.asksToWait { try? await save(user) }
     }
 }
 
 extension CallEnd {
-    /// Creates the end of a call from a response. The end contains the delay that the server requests and the limits that the server
-    /// reports. The initializer reads the headers of all drafts and vendor formats.
+    /// Creates the end of a call from its response: the delay that the server requests, and the limits that its headers report. The
+    /// initializer reads the headers of all IETF drafts and of several vendors.
     /// - Parameter now: The time of the local wall clock, for a response without `Date`.
     init(_ response: HTTPResponse, now: Date) {
         let (status, headers) = (response.status.code, response.headerFields)
-        // A response from a cache contains an old count (draft-ietf-httpapi-ratelimit-headers-10 §5).
+        // The limits in a response from a cache are outdated (draft-ietf-httpapi-ratelimit-headers-10 §5).
         let isStored = headers[.age].flatMap { Int($0) } ?? 0 > 0
         let limits = isStored ? [] : Self.limits(in: headers, now: now)
         guard status == 429 || status == 403 || status == 503 else {
@@ -110,8 +113,8 @@ extension CallEnd {
             ? .refused(limits: limits, retryAfter: retryAfter) : .responded(limits: limits, retryAfter: retryAfter)
     }
 
-    /// Creates the end of a failed call. The call counts if the request may have reached the server. It doesn't count if the request never
-    /// left the client.
+    /// Creates the end of a failed call from its error. The error shows whether the request may have reached the server. If so, the
+    /// throttler counts the call.
     init(_ error: any Error, now: Date) {
         switch error {
         case let error as APIError where error.status != nil:

@@ -20,16 +20,18 @@ public struct ThrottlePolicy: Hashable, Sendable {
     public var refusalsWorthReporting = 5
     /// The maximum number of callers that wait at one endpoint.
     public var maximumWaiters = 100
-    /// The maximum delay that a server can impose.
+    /// The maximum delay that a server can impose. If the server requests a longer delay, this maximum applies instead.
     public var longestBlock: Duration = .seconds(3_600)
-    /// The latency at which a response counts as slow.
+    /// The latency at which a response counts as slow. While the average latency of an endpoint reaches this value, the throttler admits
+    /// the next call only after this latency has passed since the last call, but at most after the window of the shortest quota.
     public var slowResponse: Duration = .seconds(2)
     /// The quotas by route, for every method.
     private var byRoute: [RouteTemplate: [RateLimitPolicy]] = [:]
     /// The quotas by method and route.
     private var byEndpoint: [Endpoint: [RateLimitPolicy]] = [:]
 
-    /// 10 calls per minute to `/api/activities`, 20 calls to `/api/streams`, and 30 calls to any other endpoint.
+    /// Allows 10 calls per minute to `/api/activities`, 20 calls per minute to `/api/streams`, and 30 calls per minute to each other
+    /// endpoint.
     public static let appsInTheField: ThrottlePolicy = {
         var policy = ThrottlePolicy(others: .requests(30, per: .seconds(60), name: "minute"))
         policy.limit("/api/activities", to: .requests(10, per: .seconds(60), name: "minute"))
@@ -38,7 +40,7 @@ public struct ThrottlePolicy: Hashable, Sendable {
     }()
 
     /// Creates a policy without rules.
-    /// - Parameter others: The quotas of every endpoint.
+    /// - Parameter others: The quotas of every endpoint for which ``limit(_:method:to:)`` sets no other quotas.
     /// - Precondition: There is at least one quota.
     public init(others: RateLimitPolicy...) {
         precondition(!others.isEmpty, "a policy needs a quota")
@@ -59,7 +61,7 @@ public struct ThrottlePolicy: Hashable, Sendable {
     /// The routes that have rules.
     var routes: [RouteTemplate] { byRoute.keys + byEndpoint.keys.map(\.route) }
 
-    /// Returns the settings of the limit of an endpoint.
+    /// Returns the quotas of an endpoint, together with the settings that are the same for all endpoints.
     func adaptive(for endpoint: Endpoint) -> AdaptivePolicy {
         var adaptive = AdaptivePolicy(byEndpoint[endpoint] ?? byRoute[endpoint.route] ?? others, penalty: penalty)
         adaptive.longestBlock = longestBlock
@@ -105,7 +107,8 @@ public struct ThrottleStatus: Hashable, Sendable {
     /// All quotas, and the calls in flight.
     public var details: AdaptiveStatus
 
-    /// Creates a status from the status of the limit. The count and the maximum are those of the tightest quota.
+    /// Creates the status of an endpoint. `count` and `limit` are the values of the tightest quota, which is the quota with the fewest
+    /// calls left.
     init(_ endpoint: Endpoint, _ details: AdaptiveStatus, waiting: Int) {
         let tightest = details.quotas.min { $0.remaining < $1.remaining }
         self.endpoint = endpoint

@@ -6,26 +6,27 @@ import RateLimiting
 
 /// Stores the counts of a throttler, so that they survive a restart of the app.
 ///
-/// A throttler loads the snapshot of a user once, before that user's first call. The throttler saves a snapshot before each call is sent. A
-/// later snapshot replaces the earlier one. Only one save runs at a time, and concurrent calls share a save.
+/// A throttler loads the ``ThrottleSnapshot`` of a user once, before that user's first call. Before each call is sent, the throttler saves
+/// a new snapshot, which replaces the earlier one. Only one save runs at a time, and concurrent calls share a save.
 public protocol ThrottleStore: Sendable {
     /// Returns the saved snapshot of a user; `nil` if no snapshot is saved.
     ///
     /// - Parameter user: The user; `nil` for calls without a user.
-    /// - Throws: Any error if a snapshot exists and can't be read. The throttler then treats the shortest quota of each endpoint of the
-    ///   user as used up. The shortest quota is the one with the shortest window.
+    /// - Throws: Any error if a snapshot exists and can't be read. The throttler then treats one quota of each endpoint of the user as used
+    ///   up: the quota with the shortest window.
     func load(user: String?) async throws -> ThrottleSnapshot?
     /// Saves a snapshot and replaces the earlier one.
     ///
     /// - Parameters:
-    ///   - snapshot: The complete usage of the user. It is `Codable`, so a store can save it as JSON or as a property list.
+    ///   - snapshot: The counted calls of the user, for all endpoints. The snapshot is `Codable`, so a store can save it as JSON or as a
+    ///     property list.
     ///   - user: The user; `nil` for calls without a user.
     /// - Throws: Any error if the snapshot can't be saved. The throttler then logs the error and continues.
     func save(_ snapshot: ThrottleSnapshot, user: String?) async throws
 }
 
-/// The usage and the learned limits of one user's endpoints, in a form that can be saved. The snapshot contains templates of routes, but
-/// neither the user nor ids.
+/// The counted calls of one user, and the limits that the throttler learned from responses, for each endpoint and in a form that can be
+/// saved. The snapshot contains the templates of routes, but neither the user nor ids.
 public struct ThrottleSnapshot: Hashable, Sendable, Codable {
     /// The state of one endpoint.
     struct Entry: Hashable, Sendable, Codable {
@@ -46,7 +47,7 @@ public struct ThrottleSnapshot: Hashable, Sendable, Codable {
 }
 
 extension ThrottleTable {
-    /// Returns the snapshot of a user's endpoints. O(endpoints).
+    /// Returns a snapshot of the limits of all endpoints that a user called. O(endpoints).
     func snapshot(of user: String?, at now: Int64, time: SnapshotTime) -> ThrottleSnapshot {
         let entries = keys.filter { $0.user == user && $0 != Self.overflow }.compactMap { key -> ThrottleSnapshot.Entry? in
             guard let limit = slot(of: key).limit.snapshot(at: now, time: time) else { return nil }
@@ -93,7 +94,7 @@ public final class ThrottleFile: ThrottleStore {
 
     /// Saves a snapshot and replaces the earlier one.
     /// - Parameters:
-    ///   - snapshot: The usage of the user.
+    ///   - snapshot: The counted calls of the user.
     ///   - user: The user; `nil` for calls without a user.
     /// - Throws: `POSIXError` if the file can't be written.
     public func save(_ snapshot: ThrottleSnapshot, user: String?) async throws {

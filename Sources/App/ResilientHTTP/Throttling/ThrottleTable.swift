@@ -9,7 +9,8 @@ struct ThrottleKey: Hashable, Sendable {
 }
 
 /// The limits of all users and endpoints. Each pair of user and endpoint has a slot. The number of slots is limited. Each insertion of a
-/// slot checks two other slots, and removes them if they have expired. Therefore, no operation scans the whole table.
+/// slot also checks two other slots, and removes each of them that has no calls left to count. Therefore, no operation scans the whole
+/// table.
 ///
 /// The table is a value, guarded by the mutex of the throttler. Invariants: `rotation` contains each key of `slots` once. The table never
 /// removes a slot with waiting callers. If the table is full, all new keys share the slot ``overflow``, so the throttler counts their calls
@@ -20,13 +21,13 @@ struct ThrottleTable: Sendable {
 
     /// The quotas by endpoint.
     let policy: ThrottlePolicy
-    /// The users whose saved counts could not be read, each with the time of the failed load. Their shortest quotas count as used up at
-    /// this time.
+    /// The users whose saved counts could not be read, each with the time of the failed load. For each of their endpoints, the quota with
+    /// the shortest window counts as used up at this time.
     var spent: [String?: Int64] = [:]
     /// The number of slots at which the table is full.
     private let capacity: Int
     private var slots: [ThrottleKey: Slot] = [:]
-    /// The keys in the order in which the table checks them for expiry.
+    /// The keys in the order in which the table checks whether it can remove their slots.
     private var rotation: [ThrottleKey] = []
     /// The index in `rotation` of the key that the table checks next.
     private var cursor = 0
@@ -42,8 +43,8 @@ struct ThrottleTable: Sendable {
     /// Returns the slot of a key. If the key has no slot, returns a new slot without storing it.
     func slot(of key: ThrottleKey) -> Slot { slots[key] ?? newcomer(key) }
 
-    /// Returns the key under which the throttler counts the calls of a key, and creates its slot. The result is usually the key itself. If
-    /// the table is full, the result is the shared key.
+    /// Returns the key of the slot that counts the calls of a given key, and creates this slot if it is missing. The result is usually the
+    /// given key. If the table is full, the result for a new key is ``overflow``.
     mutating func admitKey(_ key: ThrottleKey, at now: Int64) -> ThrottleKey {
         if slots[key] != nil { return key }
         dropFresh(at: now)
@@ -68,7 +69,7 @@ struct ThrottleTable: Sendable {
         return Slot(limit: limit)
     }
 
-    /// Checks the next two keys, and removes each key without usage.
+    /// Checks the slots of the next two keys, and removes each slot that has no calls left to count and no waiting callers.
     private mutating func dropFresh(at now: Int64) {
         for _ in 0..<min(2, rotation.count) {
             if cursor >= rotation.count { cursor = 0 }
@@ -130,8 +131,8 @@ extension ThrottleTable {
             return .inLine(key, id: line.enter(latest), latest: latest)
         }
 
-        /// Admits or refuses a waiting call, or lets it wait further. The caller must resume the second value of the result outside the
-        /// lock.
+        /// Admits or refuses a waiting call, or lets it wait longer. If the call no longer waits, the second value of the result is the
+        /// next waiter. The caller must resume this waiter outside the lock.
         /// - Parameters:
         ///   - key: The key under which the throttler counts the call.
         ///   - id: The number of the waiting call.
@@ -182,7 +183,8 @@ extension ThrottleTable {
             return line.wakeAll { place, _ in place == 0 }.first
         }
 
-        /// Returns the delays of the next callers, on the condition that each caller sends as early as possible.
+        /// Returns the delays of the given number of next callers, in their order. The forecast assumes that each caller sends its call as
+        /// early as possible.
         private func turns(of count: Int, at now: Int64) -> [Hold] { limit.forecast(callers: count, at: now) }
 
         /// Counts a call.
@@ -190,10 +192,11 @@ extension ThrottleTable {
             Throttler.Call(key: key, admitted: limit.begin(at: now))
         }
 
-        /// Counts a refusal. If a caller repeatedly ignores its delays, the penalty can increase the delay.
+        /// Counts a refusal. If the callers of an endpoint repeatedly ignore their delays, ``ThrottlePolicy/penalty`` can increase the
+        /// delay.
         private mutating func refuse(_ key: ThrottleKey, _ hold: Hold, at now: Int64, policy: ThrottlePolicy) -> ThrottleRefusal {
             var hold = hold
-            // The penalty may increase the delay.
+            // The penalty can result in a longer delay than the quotas.
             if let penalized = limit.refuse(at: now), penalized.wait > hold.wait { hold = penalized }
             let status = ThrottleStatus(key.endpoint, limit.status(at: now), waiting: line.count)
             return ThrottleRefusal(

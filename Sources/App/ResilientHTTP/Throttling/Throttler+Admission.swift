@@ -10,11 +10,12 @@ extension Throttler {
         case admitted(Call)
         /// The call must not be sent.
         case refused(ThrottleRefusal)
-        /// The call waits. The values are the number of the waiting call and the latest instant for its admission.
+        /// The call waits. The values are the key under which the throttler counts the call, the number of the waiting call, and the latest
+        /// instant for its admission.
         case inLine(ThrottleKey, id: UInt64, latest: Int64)
     }
 
-    /// Waits until a call may be sent, and admits the call. The function saves the count before it returns.
+    /// Waits until the quotas admit a call, and counts the call. The function saves the count before it returns.
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint of the call.
@@ -75,7 +76,8 @@ extension Throttler {
     }
 
     /// Waits until the throttler admits the call, or until the admission would be too late. Each time another call resumes this caller, the
-    /// method repeats the decision under the lock. If the caller is canceled, it leaves the line, and the method resumes the next caller.
+    /// method repeats the decision under the lock. If the task of this caller is canceled, the method removes the caller from the waiting
+    /// callers, and resumes the next one.
     private func turn(of id: UInt64, at key: ThrottleKey, latest: Int64) async throws -> Call {
         while true {
             let (step, next) = state.withLock { state in
@@ -104,8 +106,7 @@ extension Throttler {
         }
     }
 
-    /// Sleeps until an instant or until another call resumes the caller, whichever is first. Without an instant, only another call ends the
-    /// sleep.
+    /// Sleeps until an instant, or until another call resumes this caller earlier. Without an instant, only another call ends the sleep.
     private func sleep(_ id: UInt64, at key: ThrottleKey, until instant: Int64?) async throws {
         let park: @Sendable (WaiterLine<Int64>.Wake) -> Bool = { [self] wake in
             state.withLock { state in state.table.update(key) { $0.line.park(id, wake) } ?? false }

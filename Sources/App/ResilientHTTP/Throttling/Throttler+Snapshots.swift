@@ -4,7 +4,7 @@ import Synchronization
 import Timekeeping
 
 extension Throttler {
-    /// The state of a user's saves. The throttler must save if `saved` is less than `changes`.
+    /// Shows whether a user's counts have unsaved changes. The throttler must save them if `saved` is less than `changes`.
     struct SavedUser: Sendable {
         /// The number of changes so far.
         var changes: UInt64 = 0
@@ -14,16 +14,17 @@ extension Throttler {
         var isFailing = false
     }
 
-    /// Returns the usage and the learned limits of a user. Use this method if the app saves them with its other data. O(endpoints).
+    /// Returns a snapshot of a user's counts and limits. Use this method instead of a ``ThrottleStore`` if the app saves the snapshot with
+    /// its other data. O(endpoints).
     /// - Parameter user: The user; `nil` for calls without a user.
     public func snapshot(user: String? = nil) -> ThrottleSnapshot {
         state.withLock { $0.table.snapshot(of: user, at: nanoseconds, time: snapshotTime()) }
     }
 
-    /// Adds saved usage to the current usage of a user. The throttler still counts the calls since the start of the process. O(endpoints).
+    /// Adds the calls of a snapshot to the calls that the throttler has counted for a user since the start of the process. O(endpoints).
     /// - Parameters:
-    ///   - snapshot: The saved usage. The method ignores a snapshot of another version. Usage that is older than its quota's window doesn't
-    ///     count.
+    ///   - snapshot: The snapshot. The method ignores a snapshot of another version. Calls that are older than the window of a quota don't
+    ///     count for this quota.
     ///   - user: The user; `nil` for calls without a user.
     public func restore(_ snapshot: ThrottleSnapshot, user: String? = nil) {
         guard snapshot.version == 1 else { return }
@@ -38,8 +39,8 @@ extension Throttler {
         }
     }
 
-    /// Removes the usage and the learned limits of an endpoint, for tests. Don't call this method after a failed call, because the server
-    /// still counts the earlier calls.
+    /// Removes the counts and the learned limits of an endpoint. Use this method in tests. Don't use it to retry a refused call, because
+    /// the server still counts the earlier calls.
     /// - Parameters:
     ///   - endpoint: The endpoint.
     ///   - user: The user; `nil` for calls without a user.
@@ -48,7 +49,7 @@ extension Throttler {
         try await reset(user) { $0.endpoint == endpoint }
     }
 
-    /// Removes the usage and the learned limits of a user, for tests and after an account was deleted.
+    /// Removes the counts and the learned limits of a user. Use this method in tests, and after the user's account was deleted.
     /// - Parameter user: The user; `nil` for calls without a user.
     /// - Throws: `CancellationError` if the task is canceled while the change is saved.
     public func reset(user: String? = nil) async throws {
@@ -56,8 +57,8 @@ extension Throttler {
         try await reset(user) { _ in true }
     }
 
-    /// Removes the state of the user's keys that a closure selects, resumes the calls that wait for these keys, and saves the remaining
-    /// state.
+    /// Removes the counts of those endpoints of a user that a closure selects. Resumes the calls that wait for these endpoints, and saves
+    /// the remaining counts.
     private func reset(_ user: String?, where isMeant: (ThrottleKey) -> Bool) async throws {
         try await load(user: user)
         let woken = state.withLock { state in
@@ -77,8 +78,8 @@ extension Throttler {
 
 extension Throttler {
     /// Loads a user's saved counts once. The first call of the user loads the counts automatically. Call this method earlier if the app
-    /// shows the counts before the first call. Concurrent calls share one load. If the counts can't be read, the throttler logs a warning
-    /// and treats the shortest quota of each endpoint as used up.
+    /// shows the counts before the first call. Concurrent calls share one load. If the counts can't be read, the throttler logs a warning,
+    /// and treats the quota with the shortest window of each endpoint as used up.
     ///
     /// - Parameter user: The user; `nil` for calls without a user.
     /// - Throws: `CancellationError` if the task is canceled before the end.
@@ -104,14 +105,14 @@ extension Throttler {
         }
     }
 
-    /// Records that a user's state must be saved.
+    /// Records that a user's counts have changed and must be saved.
     func changed(_ user: String?) {
         guard store != nil else { return }
         state.withLock { $0.saved[user]?.changes += 1 }
     }
 
-    /// Saves a user's state. Does nothing if the last successful save began after the last change. The throttler logs only the first of
-    /// several consecutive errors.
+    /// Saves a user's counts. Does nothing if a save that began after the last change has succeeded. If several saves fail in a row, the
+    /// throttler logs only the first error.
     ///
     /// - Throws: `CancellationError` if the task is canceled before the end.
     func save(_ user: String?) async throws {
@@ -135,7 +136,8 @@ extension Throttler {
         }
     }
 
-    /// Saves the count of an admitted call before the call is sent, so that the count survives a restart.
+    /// Saves the count of an admitted call before the call is sent, so that the count survives a restart. If the task is canceled, the
+    /// method withdraws the call, and the throttler no longer counts it.
     func saved(_ call: Call) async throws -> Call {
         do {
             try await save(call.key.user)

@@ -8,35 +8,35 @@ import Timekeeping
 /// Limits the rate of an app's calls. A throttler applies the app's own quotas and the limits that the server reports. It counts calls
 /// exactly, per user and endpoint. The counts can survive a restart.
 ///
-/// Add a ``ThrottleMiddleware`` with this throttler to the client. Use the other members to show the usage in the app, and for calls that
-/// the client doesn't make. A decision takes O(log n), where n is the number of calls that still count.
+/// Add a ``ThrottleMiddleware`` with this throttler to the client. Use the methods of the throttler directly to show the usage in the app,
+/// and to limit calls that the app sends without the client. A decision takes O(log n), where n is the number of calls that still count.
 ///
 /// ```swift
 /// let throttler = Throttler(policy: policy, store: ThrottleFile(folder: folder))
 /// let middleware = ClientPipeline.standard(throttle: ThrottleMiddleware(throttler))
 /// ```
 public final class Throttler: Sendable {
-    /// The limits, the source of randomness and the state of the saves, guarded by a mutex.
+    /// The limits, the source of randomness, and which users have unsaved changes. A mutex guards this state.
     struct State: Sendable {
         var table: ThrottleTable
         var generator: any RandomNumberGenerator & Sendable
         var saved: [String?: SavedUser] = [:]
     }
 
-    /// A call that was admitted.
+    /// A call that the throttler admitted. The caller must pass it to ``finish(_:with:)`` when the call ends.
     struct Call: Sendable {
         var key: ThrottleKey
         var admitted: AdmittedCall
     }
 
-    /// The policy.
+    /// The quotas by endpoint.
     public let policy: ThrottlePolicy
     let state: Mutex<State>
     let clock: MonotonicClock
     let logger: Logger
     let store: (any ThrottleStore)?
     let snapshotTime: @Sendable () -> SnapshotTime
-    /// Allows one load and one save at a time.
+    /// Ensures that only one load runs at a time. `saving` does the same for saves.
     let loading = ConcurrencyLimiter(1, maximumWaiters: .max)
     let saving = ConcurrencyLimiter(1, maximumWaiters: .max)
     private let routes: RouteTable
@@ -80,8 +80,9 @@ public final class Throttler: Sendable {
     /// The nanoseconds since the throttler was created.
     var nanoseconds: Int64 { clock.now.wholeNanoseconds }
 
-    /// Returns the endpoint under which the throttler counts a request. For a route with a quota and for a route of the initializer, the
-    /// endpoint contains the template of the route. In other paths, the throttler replaces the segments that are probably ids with `{id}`.
+    /// Returns the endpoint under which the throttler counts a request. If the path matches a route that the policy or the initializer
+    /// names, the endpoint contains the template of this route. In any other path, the throttler replaces the segments that are probably
+    /// ids with `{id}`.
     /// - Parameter request: A request whose path includes the base path.
     public func endpoint(of request: HTTPRequest) -> Endpoint { routes.endpoint(of: request) }
 
@@ -105,8 +106,8 @@ public final class Throttler: Sendable {
         }
     }
 
-    /// Returns the usage of an endpoint's quotas. The method doesn't change the usage, and reads only memory. The result includes the usage
-    /// of an earlier run of the app after ``load(user:)`` or after the first call of the user.
+    /// Returns the usage of an endpoint's quotas. The method reads only memory. The calls of an earlier run of the app are in the store
+    /// until ``load(user:)`` or the first call of the user loads them. Before that, the result doesn't include them.
     /// - Parameters:
     ///   - endpoint: The endpoint. If no call was made to it yet, its quotas are unused.
     ///   - user: The user; `nil` for calls without a user.
@@ -126,8 +127,8 @@ public final class Throttler: Sendable {
         }.sorted { $0.endpoint.description < $1.endpoint.description }
     }
 
-    /// Returns a stream of all future refusals, for all users and endpoints. A slow consumer loses the oldest refusals. Each call returns a
-    /// new stream. The stream ends when the throttler is released.
+    /// Returns a stream of all future refusals, for all users and endpoints. Each call returns a new stream. If its consumer is slow, the
+    /// stream drops the oldest refusals. The stream ends when the throttler is released.
     ///
     /// - Parameter size: The number of refusals that the stream buffers for a slow consumer; at least 1.
     public func refusals(buffering size: Int = 100) -> AsyncStream<ThrottleRefusal> {
@@ -164,7 +165,7 @@ public final class Throttler: Sendable {
     }
 }
 
-/// Passes refusals to all streams. A slow reader of a stream loses the oldest refusals.
+/// Passes refusals to all streams. If the reader of a stream is slow, the stream drops the oldest refusals.
 final class RefusalStreams: Sendable {
     private typealias Listener = AsyncStream<ThrottleRefusal>.Continuation
     private let listeners = Mutex<(next: UInt64, all: [UInt64: Listener])>((0, [:]))
@@ -175,7 +176,7 @@ final class RefusalStreams: Sendable {
 
     var count: Int { listeners.withLock { $0.all.count } }
 
-    /// Creates a stream of all future refusals. The object removes the stream when its reader ends.
+    /// Creates a stream of all future refusals. When its reader ends, the object removes the stream.
     func listen(buffering size: Int) -> AsyncStream<ThrottleRefusal> {
         let (stream, listener) = AsyncStream<ThrottleRefusal>.makeStream(bufferingPolicy: .bufferingNewest(size))
         let id = listeners.withLock { listeners in

@@ -1,7 +1,7 @@
 import Foundation
 public import HTTPTypes
 
-/// An HTTP engine: it sends one request to a server and returns the response.
+/// Sends single HTTP requests to servers through an HTTP engine, such as `URLSession`.
 ///
 /// Implement this protocol to use another HTTP engine, or to return prepared responses in a test. To change or delay requests, or to change
 /// responses, use ``ClientMiddleware`` instead.
@@ -36,7 +36,8 @@ public protocol HTTPTransport: Sendable {
         timeout: Duration
     ) async throws(TransportError) -> (HTTPResponse, ResponseBody)
 
-    /// Sends a request once and returns the response when its head has arrived. The body may have any size, be read slowly, or never end.
+    /// Sends a request once and returns the response when its head has arrived. The body can have any size or never end, and its reader can
+    /// be slow.
     ///
     /// The transport buffers only a limited part of the body, so a slow reader also slows the server down. If the body is released before
     /// its end, the connection closes. The default implementation calls ``send(_:body:timeout:)``, and `timeout` then also limits the body.
@@ -45,8 +46,8 @@ public protocol HTTPTransport: Sendable {
     ///   - body: The body, if there is one. The method returns the response after it has sent the whole body. If the server refuses the
     ///     request earlier, the method returns the response at once.
     ///   - timeout: The maximum time until the head of a success, or until the last byte of any other response.
-    ///   - idleTimeout: The maximum time without a byte in either direction. While the reader of the response requests no bytes, this time
-    ///     doesn't run.
+    ///   - idleTimeout: The maximum time in which no byte is sent or received. While the reader of the response requests no bytes, this
+    ///     time doesn't run.
     /// - Returns: The head of the response with any status, and the body.
     /// - Throws: ``TransportError`` if no head of a response is received.
     func stream(
@@ -90,8 +91,8 @@ public enum Redirection {
     /// - Parameters:
     ///   - response: The head of a response.
     ///   - request: The request that was sent, with scheme, authority and path.
-    /// - Returns: The request to the new address, without `Authorization` and `Cookie` if the origin is another. `nil` if the response is
-    ///   not a redirect, or if the redirect must not be followed.
+    /// - Returns: The request to the new address. If this address has another origin, the request has no `Authorization` and no `Cookie`.
+    ///   `nil` if the response is not a redirect, or if the redirect must not be followed.
     public static func request(after response: HTTPResponse, to request: HTTPRequest) -> HTTPRequest? {
         guard [301, 302, 303, 307, 308].contains(response.status.code), [.get, .head].contains(request.method),
             let location = response.headerFields[.location], !location.isEmpty,
@@ -113,7 +114,8 @@ public enum Redirection {
         return next
     }
 
-    /// Returns the origin of a request: the scheme, the host and the port. A missing port is replaced by the default port.
+    /// Returns the origin of a request: the scheme, the host and the port. If the request contains no port, the origin contains the default
+    /// port of the scheme.
     private static func origin(_ request: HTTPRequest) -> String {
         let (scheme, authority) = (request.scheme?.lowercased() ?? "", request.authority?.lowercased() ?? "")
         let hasPort = authority.split(separator: "]", omittingEmptySubsequences: false).last?.contains(":") == true

@@ -4,7 +4,7 @@ import Synchronization
 
 /// The body of a request: bytes in memory, a file, or a stream.
 ///
-/// A file and a stream are sent in chunks, so the memory use doesn't depend on the size of the body.
+/// The transport sends a file or a stream in chunks, so the memory use doesn't depend on the size of the body.
 ///
 /// ```swift
 /// let photo = RequestBody(file: url, contentType: "image/jpeg").reportingProgress { print($0.completed, $0.total ?? 0) }
@@ -13,19 +13,19 @@ import Synchronization
 public struct RequestBody: Sendable {
     /// Writes a body chunk by chunk.
     ///
-    /// `write` returns when the transport accepts the next chunk. If `write` throws, the transport accepts no more chunks, and the writer
-    /// must rethrow the error. If the writer can't produce the body, it throws another error. The writer must end when its task is
-    /// canceled, because the call waits for the writer.
+    /// The writer calls `write` for each chunk. `write` returns when the transport accepts the next chunk. If `write` throws, the transport
+    /// accepts no more chunks, and the writer must rethrow the error. If the writer can't produce the body, it throws its own error. The
+    /// writer must end when its task is canceled, because the call waits for the writer.
     public typealias Writer = @Sendable (_ write: @Sendable ([UInt8]) async throws -> Void) async throws -> Void
 
     /// The source of the bytes.
     public enum Content: Sendable {
-        /// Memory.
+        /// Bytes in memory.
         case bytes([UInt8])
         /// A file, which is read again for each attempt.
         case file(URL)
-        /// A function that produces the bytes. The transport calls it once for each attempt. Without a length, the body is sent with
-        /// `Transfer-Encoding: chunked` (RFC 9112 §7.1). With a length, the function must write exactly that number of bytes.
+        /// A function that produces the bytes. The transport calls it once for each attempt. Without a length, the transport sends the body
+        /// with `Transfer-Encoding: chunked` (RFC 9112 §7.1). With a length, the function must write exactly that number of bytes.
         case stream(length: Int64?, write: Writer)
     }
 
@@ -100,7 +100,7 @@ public struct RequestBody: Sendable {
     /// The bytes of a body in memory; `nil` for a file or a stream.
     public var bytes: [UInt8]? { if case .bytes(let bytes) = content { bytes } else { nil } }
 
-    /// Whether the bytes are in memory and the body has no progress closure.
+    /// Whether the bytes are in memory and the caller doesn't observe the progress.
     var isInMemory: Bool { if case .bytes = content { progress == nil } else { false } }
 
     /// The number of bytes, if the number is known before the body is sent. The length of a file is read from the file system.
@@ -154,7 +154,7 @@ extension RequestBody {
     ///   differs from the specified length. Otherwise, the error of `write`.
     public func write(to write: @escaping @Sendable ([UInt8]) async throws -> Void) async throws {
         let written = Atomic<Int64>(0)
-        // This state distinguishes an error of the engine from an error of the body.
+        // The error that `write` threw. It shows that the engine failed, and not the body.
         let refusal = Mutex<(any Error)?>(nil)
         let length = length
         let count: @Sendable ([UInt8]) async throws -> Void = { chunk in
@@ -188,7 +188,7 @@ extension RequestBody {
         if let length, written.load(ordering: .relaxed) < length { throw Self.unreadable("the body is shorter than announced") }
     }
 
-    /// Returns the error of a body that can't be read, after a part of it may have been sent.
+    /// Returns the error of a body that can't be read. The error assumes that a part of the body has already been sent.
     private static func unreadable(_ message: String, _ cause: (any Error)? = nil) -> TransportError {
         TransportError(.invalidRequest, message: message, wasSent: true, cause: cause)
     }
@@ -227,7 +227,7 @@ public final class FileChunks: Sendable {
         return data.flatMap { $0.isEmpty ? nil : [UInt8]($0) }
     }
 
-    /// Returns the size of a file; `nil` if it can't be read.
+    /// Returns the size of a file; `nil` if the file system doesn't report it.
     static func length(of url: URL) -> Int64? {
         let attributes = try? FileManager.default.attributesOfItem(atPath: url.path(percentEncoded: false))
         return (attributes?[.size] as? NSNumber)?.int64Value

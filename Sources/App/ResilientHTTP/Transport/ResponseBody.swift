@@ -23,8 +23,8 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
     /// Creates a body from a function that returns the next chunk, or `nil` at the end.
     ///
-    /// A function is cheaper than a stream. Only one reader at a time calls it. To report a failure, the function throws a
-    /// ``TransportError``. Most other errors get the kind `custom`, so the caller can't see that the transport failed.
+    /// A function needs less time and memory than a stream. Only one reader at a time calls the function. To report a failure, the function
+    /// throws a ``TransportError``. Most other errors get the kind `custom`, so the caller can't see that the transport failed.
     /// - Parameter next: Returns the next chunk, or `nil` at the end. The function runs in the task of the reader, so the cancellation of
     ///   the reader reaches the function.
     public init(next: @escaping @Sendable () async throws -> [UInt8]?) {

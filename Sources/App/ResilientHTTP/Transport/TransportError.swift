@@ -26,7 +26,7 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
         public static let timeout = Self(rawValue: "timeout")
         /// The caller canceled the request.
         public static let cancelled = Self(rawValue: "cancelled")
-        /// The server's certificate was refused.
+        /// The client refused the server's certificate.
         public static let untrusted = Self(rawValue: "untrusted")
         /// The request could not be built, or its body could not be read.
         public static let invalidRequest = Self(rawValue: "invalidRequest")
@@ -99,7 +99,7 @@ extension APIError {
         return isHeldLocally
     }
 
-    /// Whether a server responded, or may have received a part of the request.
+    /// Whether a server responded, or may have received a part of the request. `false` for a canceled call.
     var reachedServer: Bool { !surelyNeverLeft && kind != .cancelled }
 }
 

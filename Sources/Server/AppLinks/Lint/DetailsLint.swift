@@ -74,11 +74,11 @@ enum AppListLint {
         apps.enumerated().compactMap { finding(in: $1, at: "\(place)[\($0)]") }
     }
 
-    /// Returns the finding about an app.
+    /// Checks whether a value in a list of apps is a valid identifier of an app.
     /// - Parameters:
     ///   - app: The value in the file.
-    ///   - place: The path of the value.
-    /// - Returns: `nil` for a valid identifier.
+    ///   - place: The path of the value in the file.
+    /// - Returns: The problem; `nil` for a valid identifier.
     static func finding(in app: JSONValue, at place: String) -> AssociationFinding? {
         guard let text = app.stringValue else {
             return .error(.wrongType, place, "The value must be a string; write the app in quotes.")

@@ -73,7 +73,8 @@ struct FailureScenarios: Sendable {
         return "429, then a delay of \(waited.inSeconds) from Retry-After, then 200"
     }
 
-    /// Runs the step with a server that responds with 503 once, and a client with many callers.
+    /// Makes a call to which the server responds with 503 and `Retry-After`, and then 30 more calls with the same client. The client must
+    /// refuse the 30 calls without sending them. After the delay, the first call and 30 new calls must succeed.
     private func brownOut() async throws {
         let tally = DemoTally()
         var api = APIClient(baseURL: url, transport: .urlSession())
@@ -103,7 +104,8 @@ struct FailureScenarios: Sendable {
         }
     }
 
-    /// Makes calls. Returns how many of them the client refused without sending them, with the time of a retry.
+    /// Makes calls, and returns how many of them the client refused without sending them. Each refusal must contain a delay after which the
+    /// caller can retry.
     private func heldBack(_ count: Int, _ client: APIClient, _ path: String) async throws -> Int {
         var heldBack = 0
         for _ in 0..<count {

@@ -180,11 +180,11 @@ struct HoldfastContext: LimitedRequestContext, ErrorLabRequestContext {
     }
 }
 
-/// Closes the connection of a client after a response with 413, 408 or 504. With these responses, the body was too large or too slow, or
-/// the route did not respond in time.
+/// Adds `Connection: close` to each response with status 413, 408 or 504. The server sends these statuses if a body is too large or arrives
+/// too slowly, or if the route does not respond in time. The client may then still be sending the body.
 ///
-/// Without this middleware, the engine would read the rest of such a body. With `Connection: close`, the engine closes the connection one
-/// second after the response, so that the client can read the response.
+/// Without this middleware, the HTTP engine would read the rest of the body. With the header, the engine closes the connection one second
+/// after the response, so that the client can read the response.
 struct LingeringCloseMiddleware: RouterMiddleware {
     /// Passes the request on, and adds `Connection: close` to the responses 413, 408 and 504.
     func handle(

@@ -115,9 +115,10 @@ private struct DrainService: Service, CustomStringConvertible {
     }
 }
 
-/// Reloads the limits at each SIGHUP, so that they change without a restart. The consumed quota stays, so clients get no new burst.
+/// Reads the rate limits from the settings again at each SIGHUP, so that an operator can change limits without a restart. The server keeps
+/// the quota that clients have already consumed, so a reload gives no client a new burst.
 ///
-/// Invalid settings change nothing: the limits stay as they were, and the log contains the problems.
+/// If the settings are invalid, the limits stay as they were, and the server logs the problems.
 private struct LimitReload: Service, CustomStringConvertible {
     /// The server whose limits change.
     let accounts: AccountServer

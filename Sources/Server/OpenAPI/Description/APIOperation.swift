@@ -45,8 +45,8 @@ public struct APIOperation: Sendable {
         case page
     }
 
-    /// Whether a client can repeat a request with the same `Idempotency-Key`, and under which condition two requests with one key are the
-    /// same.
+    /// The policy of an operation for the header `Idempotency-Key`: whether the operation accepts the header, and when two requests with
+    /// the same key count as the same request.
     package enum Idempotency: Hashable, Sendable {
         /// The operation ignores the header. Operations whose responses contain secrets have this policy, because such responses must not
         /// be stored.

@@ -156,7 +156,7 @@ struct MemberNote: ExpressibleByStringLiteral {
     /// The purpose of the member; empty if there is none.
     let purpose: Prose
 
-    /// Creates a note.
+    /// Creates a note with a schema and a purpose.
     /// - Parameters:
     ///   - schema: The schema that replaces the recorded schema; `nil` keeps the recorded schema.
     ///   - purpose: The purpose of the member; empty if there is none.
@@ -164,10 +164,10 @@ struct MemberNote: ExpressibleByStringLiteral {
     /// Creates a note that only has a purpose.
     init(stringLiteral purpose: String) { self.init(nil, Prose(purpose)) }
 
-    /// The notes by key.
+    /// The notes about the members and types of the account API. The schema recorder finds them by their keys.
     ///
     /// A key has one of three forms: `Type.member` for a member of one type, `member` for a member of all other types, or `Type` for the
-    /// meaning of a type. A note with `Type.member` replaces the note with `member`.
+    /// meaning of a type. If both forms exist for a member, the note with `Type.member` applies.
     static let all: [String: MemberNote] = [
         "AccountUser": "The properties of an account that its owner sees.",
         "AccountUser.id": "The account's id.",

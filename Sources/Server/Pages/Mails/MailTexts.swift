@@ -50,7 +50,7 @@ enum MailTexts {
         fr: "Nous avons reçu une demande de réinitialisation du mot de passe de votre compte {app}.",
         de: "Wir haben eine Anfrage erhalten, das Passwort deines Kontos bei {app} zurückzusetzen."
     )
-    /// The paragraph above the button.
+    /// The paragraph above the button of the reset email.
     static let resetClick = LocalizedText(
         en: "Click the button below to reset your password securely:",
         es: "Haz clic en el botón de abajo para restablecer tu contraseña de forma segura:",
@@ -137,7 +137,7 @@ enum MailTexts {
             "Sicherheitshinweis: Teile diesen Link niemals mit anderen. {app} wird dich niemals per E-Mail nach deinem Passwort fragen."
     )
 
-    /// The subject of the confirmation.
+    /// The subject of the email that confirms a new password.
     static let changedSubject = LocalizedText(
         en: "Password updated - {app}",
         es: "Contraseña actualizada - {app}",
@@ -146,7 +146,7 @@ enum MailTexts {
         fr: "Mot de passe mis à jour - {app}",
         de: "Passwort geändert - {app}"
     )
-    /// The paragraph of the confirmation.
+    /// The paragraph of the email that confirms a new password.
     static let changedBody = LocalizedText(
         en: "Your password has been updated successfully.",
         es: "Tu contraseña ha sido actualizada exitosamente.",
@@ -155,7 +155,7 @@ enum MailTexts {
         fr: "Votre mot de passe a été mis à jour avec succès.",
         de: "Dein Passwort wurde erfolgreich geändert."
     )
-    /// The footnote above the link that locks the account.
+    /// The footnote of the email that confirms a new password, above the link that locks the account.
     static let changedNotMe = LocalizedText(
         en: "If this was not you, freeze your account at once:",
         es: "Si no fuiste tú, congela tu cuenta de inmediato:",

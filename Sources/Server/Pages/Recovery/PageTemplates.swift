@@ -116,7 +116,7 @@ public struct PageTemplates: Sendable {
 
     /// Reads the templates.
     /// - Parameter settings: The texts and addresses of all pages.
-    /// - Throws: Mustache's error if one can't be read.
+    /// - Throws: Mustache's error if a template can't be read.
     public init(settings: Settings) throws {
         self.settings = settings
         template = try MustacheLibrary(markup: PackageResources.page_html_mustache)

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A pool of memory blocks in which hashes are computed. Later hashes use the same blocks again.
+/// A pool of memory blocks for the computation of hashes. A block that a hash has used is used again for a later hash.
 ///
 /// New memory for each hash would cause 4,864 page faults, one for each page of 4 KiB. The kernel handles page faults under a lock of the
 /// whole process, so other threads that use new memory would wait. Blocks that are used again cause no page faults. If the system supports

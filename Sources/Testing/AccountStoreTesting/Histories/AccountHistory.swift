@@ -6,11 +6,12 @@ import Foundation
 import Logging
 import Synchronization
 
-/// A random test of accounts: two users, an owner and an attacker, take random steps, and the results must be those of a model.
+/// A random test of accounts. Two users, an owner and an attacker, take random steps, and the result of each step must be the same as in a
+/// model.
 ///
 /// Each user has two mailboxes and reads only the emails that the server delivers there. In random order, both users register, activate,
 /// verify, lock, delete and restore accounts, change and reset passwords, change addresses, undo changes, sign in, refresh and sign out. At
-/// times, the attacker learns a password of the owner. The history compares the result of each step with the result of a model
+/// times, the attacker learns a password of the owner. The history compares the result of each step with the result of the model
 /// (`HistoryModel`), and checks two rules after each step:
 ///
 /// - No takeover: an account with a verified address of the owner has no session of the attacker and no password that the attacker

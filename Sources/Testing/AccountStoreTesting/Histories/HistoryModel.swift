@@ -1,7 +1,8 @@
 import AccountCore
 import Foundation
 
-/// The model of an ``AccountHistory``: the rules of accounts in the shortest form. The model uses neither the services nor the stores.
+/// The expected state of an ``AccountHistory``. The model contains the rules of accounts in a short form, and uses neither the services nor
+/// the stores.
 struct HistoryModel {
     typealias User = HistoryStep.User
 
@@ -281,8 +282,8 @@ struct HistoryModel {
         return true
     }
 
-    /// Restores a former address. The user can no longer restore addresses that the account had after this address. The account then has no
-    /// password.
+    /// Restores a former address of an account, and removes the password of the account. The addresses that the account had after the
+    /// former address can no longer be restored.
     /// - Returns: Whether the server must accept the step.
     private mutating func undoEmail(_ mail: Int) -> Bool {
         guard ["email_changed", "former_account_deleted"].contains(mails[mail].kind), !mails[mail].isUsed,

@@ -7,7 +7,7 @@ extension EverydayTasks {
     /// The JSON of a ``Note``.
     private static let note = #"{"id":1,"title":"a"}"#
 
-    /// Runs a body with a client of a server that returns a note, and checks the first request of the client.
+    /// Runs a closure with a client whose server returns a note to each request. Then checks the first request that the server received.
     /// - Parameters:
     ///   - transport: The transport under test.
     ///   - line: The method and the path of the request, such as `GET /notes/1`.

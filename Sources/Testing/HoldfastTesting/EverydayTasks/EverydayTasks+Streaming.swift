@@ -25,7 +25,7 @@ extension EverydayTasks {
     /// The size of the large transfers: 24 MiB, much more than the buffers of a transport and of the sockets.
     private static let size = 24 * 1_024 * 1_024
 
-    /// Runs a body with the address of a file in a temporary folder, which is removed at the end.
+    /// Runs a closure with the address of a file in a temporary folder, and then removes the folder.
     /// - Parameters:
     ///   - size: The size of the file in bytes. The file is sparse and contains zeros. With a size of 0, the file doesn't exist.
     ///   - body: Uses the file.

@@ -28,8 +28,8 @@ extension EverydayTasks {
     /// Most calls take milliseconds. The calls may run concurrently, because each one has its own server and client.
     public static let calls = verbs + requests + responses + waits
 
-    /// Runs a body with a client of a server, and closes the server at the end, also after an error. The timeouts are long, because
-    /// hundreds of tests share the machine.
+    /// Starts a server, and runs a closure with a client of this server. Closes the server at the end, also after an error. The timeouts
+    /// are long, because hundreds of tests share the machine.
     /// - Parameters:
     ///   - transport: The transport under test.
     ///   - environment: The client's clock and connectivity.
@@ -57,7 +57,7 @@ extension EverydayTasks {
         }
     }
 
-    /// Runs a body with a client of a server that responds to each request with the same step.
+    /// Runs a closure with a client whose server responds to each request with the same step.
     /// - Parameters:
     ///   - transport: The transport under test.
     ///   - step: The reaction to each request.

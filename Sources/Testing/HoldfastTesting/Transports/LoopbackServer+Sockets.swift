@@ -93,9 +93,9 @@ extension LoopbackServer {
         }
     }
 
-    /// A buffer for the bytes of one request that were read from a connection but not used yet. The buffer reads at most 64 KiB at once,
-    /// and the server drops its rest after the request. If a client sends its next request before the response arrives, the server can
-    /// therefore lose the next request. Clients that wait for each response are not affected.
+    /// A buffer for the bytes that the server has read from a connection for one request. The buffer reads at most 64 KiB at once. After
+    /// the request, the server discards the bytes that are left in the buffer. If a client sends its next request before it has received
+    /// the response, the server can therefore lose the next request. Clients that wait for each response are not affected.
     private struct Input {
         /// The descriptor of the connection.
         let connection: Int32

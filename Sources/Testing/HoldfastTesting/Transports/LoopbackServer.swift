@@ -213,10 +213,10 @@ public final class LoopbackServer: Sendable {
         }
     }
 
-    /// Ends all waits and returns when the threads have ended. Further calls return immediately.
+    /// Ends all connections, and returns when the threads of the server have ended. Further calls return immediately.
     ///
-    /// The function shuts the descriptors down, so blocked system calls return at once, and clients see the end of their connections. The
-    /// function consumes ``arrivals`` until the threads have ended. No other task may iterate ``arrivals`` meanwhile.
+    /// The function shuts down all sockets of the server, so blocked system calls return at once, and clients see the end of their
+    /// connections. The function reads ``arrivals`` until the threads have ended. No other task may iterate ``arrivals`` meanwhile.
     public func close() async {
         state.withLock { state in
             state.isClosed = true

@@ -167,7 +167,8 @@ extension TransportCheck {
         },
     ]
 
-    /// Checks of the two limits of `HTTPTransport.stream(_:body:timeout:idleTimeout:)`. Also checks that a slow reader pauses the server.
+    /// Checks of the two time limits of `HTTPTransport.stream(_:body:timeout:idleTimeout:)`. Also checks that the server must pause while
+    /// the client reads slowly.
     ///
     /// `timeout` limits the time until the head of a successful response. `idleTimeout` then limits the time between two chunks that the
     /// server sends, without the time in which the reader processes a chunk. For an error response, `timeout` also includes the body,

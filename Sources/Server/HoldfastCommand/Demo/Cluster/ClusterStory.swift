@@ -211,9 +211,9 @@ struct ClusterStory: Sendable {
 
     // MARK: - Numbers
 
-    /// Returns a summary of the requests during a failure.
-    /// - Throws: ``DemoStory/Unexpected`` if an acknowledged account is missing. Also throws it if a response was an error, except for 503
-    ///   and 504 with `Retry-After`.
+    /// Checks the requests that the simulated users sent during a failure, and returns a summary of them.
+    /// - Throws: ``DemoStory/Unexpected`` if an acknowledged account is missing, or if the status of a response was 500 or above. The
+    ///   statuses 503 and 504 are allowed if the response has `Retry-After`.
     private func summary(since before: DemoLoad.Counts, accounts: Int) async throws -> String {
         let lost = try await load.lost(of: Array(load.accounts.dropFirst(accounts)))
         let counts = load.counts - before

@@ -9,8 +9,8 @@ import Synchronization
 
 /// A cluster in a temporary folder: PostgreSQL, Redis and three servers on free ports of the loopback interface.
 final class DemoCluster: Sendable {
-    /// `quota` is the number of reset links that one client can validate on all servers together. `share` is the percentage of the quota
-    /// that each server admits while Redis is unavailable.
+    /// `quota` is the number of reset links that one client can validate on all servers together. While Redis is unavailable, each server
+    /// admits `share` percent of this quota.
     static let quota = 60, share = 33
 
     /// The temporary folder with all data and logs. Only its owner can list it.
@@ -257,13 +257,13 @@ final class DemoCluster: Sendable {
         }
     }
 
-    /// An error with the last lines of a part's log.
+    /// Returns an error whose description is a text and the last ten lines of a part's log.
     private func broken(_ part: Part, _ text: String) -> DemoStory.Unexpected {
         let lines = (try? String(contentsOf: log(of: part), encoding: .utf8))?.split(separator: "\n").suffix(10) ?? []
         return .init(description: ([text + "; the end of its log:"] + lines).joined(separator: "\n"))
     }
 
-    /// Returns free ports.
+    /// Returns different free ports of the loopback interface. Another program can take a port before the caller uses it.
     static func freePorts(_ count: Int) throws -> [Int] {
         #if canImport(Darwin)
             let stream = SOCK_STREAM

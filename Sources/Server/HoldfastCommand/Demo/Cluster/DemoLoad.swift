@@ -106,8 +106,9 @@ final class DemoLoad: Sendable {
         }
     }
 
-    /// Submits a form. If the server considers an earlier attempt as still running, the form is submitted once more with another
-    /// idempotency key. This state can last for up to a minute if the server could not reach the database at the end of the attempt.
+    /// Submits a form. If the server responds that an earlier attempt with the same idempotency key is still running, the method submits
+    /// the form once more with another key. If the server could not reach the database at the end of the earlier attempt, the attempt
+    /// counts as running for up to a minute.
     private func submit(_ form: () async throws(APIError) -> Void) async throws(APIError) {
         do throws(APIError) {
             try await form()
