@@ -50,7 +50,8 @@ import Testing
             #expect(run.output.contains("200, 4 bytes, text/plain\n\ndone"))
             #expect(server.received.first?.header("Idempotency-Key") == "\"k7\"")
             let drained = try await Binary.run(["call", "--queue", "outbox", "--drain"], in: folder)
-            #expect(drained.status == 0 && drained.output.contains("0 delivered, 0 dead letters, 0 pending"))
+            #expect(drained.status == 0, "\(drained.output)\(drained.errors)")
+            #expect(drained.output.contains("0 delivered, 0 dead letters, 0 pending"), "\(drained.output)\(drained.errors)")
         }
     }
 
