@@ -37,6 +37,38 @@ import Testing
         #expect(again.queue.counts.pending == 0)
     }
 
+    @Test("Returns a response only after the delivery is written")
+    func responseAfterEntry() async throws {
+        let bench = try await QueueBench()
+        // Another process has the lock of the journal while the response arrives.
+        let lock = try MemoryFiles(bench.disk).open("/queue/lock", creating: true)
+        bench.network.decide { _, _ in
+            while (try? lock.lock()) != true { await Task.yield() }
+            return .delivered
+        }
+        let returned = Mutex(false)
+        let call = Task { [queue = bench.queue] in
+            defer { returned.withLock { $0 = true } }
+            return try await queue.send(.post, "/items", "1", options: .queued()) as QueueResult<Void>
+        }
+        let isPerformed = await becomesTrue { bench.server.bodies == ["\"1\""] }
+        #expect(isPerformed)
+        for _ in 0..<1_000 { await Task.yield() }
+        #expect(returned.withLock { !$0 })
+        #expect(bench.queue.counts.pending == 1)
+        lock.unlock()
+        // The journal tries the lock again every millisecond. The deadline of the call is far away.
+        while !returned.withLock({ $0 }) {
+            bench.clocks.advance(by: .milliseconds(1))
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        guard case .response = try await call.value else {
+            Issue.record("the request is still stored")
+            return
+        }
+        #expect(bench.queue.counts == QueueCounts(pending: 0, deadLetters: 0, bytes: 0, delivered: 1))
+    }
+
     @Test("Moves a refused request to the dead letters and sends the next one at once")
     func deadLetter() async throws {
         let server = MutationServer { _, body in body == "bad" ? 422 : 200 }

@@ -202,8 +202,7 @@ extension OfflineQueue {
         }
         do throws(APIError) {
             let (response, bytes) = try await exchange(id, content, frame: facts.frame, facts.owner, facts.created)
-            hub.settle(id, .delivered(response, bytes))
-            return await finish(id, .delivered(id))
+            return await finish(id, .delivered(id), outcome: .delivered(response, bytes))
         } catch {
             return await settle(id, facts.owner, error, isNewSession: sessionChanges.load(ordering: .acquiring) != changes)
         }
@@ -286,8 +285,7 @@ extension OfflineQueue {
     ) async -> Dispatcher.Ending {
         switch Verdict(error) {
         case .delivered:
-            hub.settle(id, .delivered(nil, []))
-            return await finish(id, .delivered(id))
+            return await finish(id, .delivered(id), outcome: .delivered(nil, []))
         case .refused:
             if let waiter = hub.take(id) {
                 // The caller gets the refusal, so no dead letter is stored.
@@ -321,9 +319,19 @@ extension OfflineQueue {
     }
 
     /// Appends the entry that ends a request, unless another process or the app has already ended the request.
+    /// - Parameter outcome: The outcome for the caller that waits for the request; `nil` if the method must not resume this caller. The
+    ///   caller gets the outcome after the entry is written. So the app can exit as soon as it has a response, and the request is not sent
+    ///   again.
     /// - Returns: `backOff` if the entry can't be written. The request is then sent again with the same idempotency key, so the server does
     ///   not perform it twice.
-    private func finish(_ id: QueuedRequestID, _ entry: QueueEntry) async -> Dispatcher.Ending {
+    private func finish(
+        _ id: QueuedRequestID,
+        _ entry: QueueEntry,
+        outcome: ChangeHub.Outcome? = nil
+    ) async -> Dispatcher.Ending {
+        // Takes the caller first, because the hub would otherwise resume the caller without the response when the entry is written.
+        let waiter = outcome == nil ? nil : hub.take(id)
+        defer { if let outcome { waiter?.settle(outcome) } }
         do {
             try await change { ledger, transaction throws(QueueError) in
                 guard let record = ledger.records[id], !record.isBuried else { return }
