@@ -76,6 +76,16 @@ extension MessageResponse: MembersResponse {
     }
 }
 
+extension ResetLinkSentResponse: MembersResponse {
+    var members: JSONObject {
+        let data: JSONValue = [
+            "link_expires_in": .integer(Int64(data.linkExpiresIn)), "message": .string(data.message),
+            "reset_link_sent": .bool(data.resetLinkSent), "reset_method": .string(data.resetMethod),
+        ]
+        return ["data": data, "success": .bool(success)]
+    }
+}
+
 extension ValidTokenResponse: MembersResponse {
     var members: JSONObject {
         var members = JSONObject()
@@ -101,6 +111,19 @@ extension AccountUser {
 
 extension UserResponse: MembersResponse {
     var members: JSONObject { ["user": .object(user.members)] }
+}
+
+extension SessionResponse: MembersResponse {
+    var members: JSONObject {
+        var members = JSONObject()
+        members["access_token"] = .string(accessToken)
+        members["device_token"] = deviceToken.map { .string($0.rawValue) }
+        members["expires_in"] = expiresIn.map { .integer(Int64($0)) }
+        members["refresh_token"] = refreshToken.map { .string($0.rawValue) }
+        members["token_type"] = .string(tokenType)
+        members["user"] = .object(user.members)
+        return members
+    }
 }
 
 /// Runs code of `AccountCore`, and converts its errors to ``ContractError``. Other errors pass unchanged.

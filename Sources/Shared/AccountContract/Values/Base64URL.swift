@@ -8,22 +8,22 @@ package enum Base64URL {
 
     private static func text(of bytes: UnsafeBufferPointer<UInt8>) -> String {
         String(unsafeUninitializedCapacity: (bytes.count * 4 + 2) / 3) { letters in
-            var (buffer, bits, count): (UInt16, Int, Int) = (0, 0, 0)
-            for byte in bytes {
-                (buffer, bits) = (buffer << 8 | UInt16(byte), bits + 8)
-                while bits >= 6 {
-                    bits -= 6
-                    letters[count] = letter(of: UInt8(truncatingIfNeeded: buffer >> bits) & 63)
-                    count += 1
-                }
-            }
-            if bits > 0 {
-                letters[count] = letter(of: UInt8(truncatingIfNeeded: buffer << (6 - bits)) & 63)
-                count += 1
+            var count = 0
+            for first in stride(from: 0, to: bytes.count, by: 3) {
+                let rest = min(3, bytes.count - first)
+                var group = UInt32(bytes[first]) << 16
+                if rest > 1 { group |= UInt32(bytes[first + 1]) << 8 }
+                if rest > 2 { group |= UInt32(bytes[first + 2]) }
+                // One byte takes two letters, two bytes take three, and three bytes take four.
+                for place in 0...rest { letters[count + place] = alphabet.utf8Start[Int(group >> (18 - 6 * place)) & 63] }
+                count += rest + 1
             }
             return count
         }
     }
+
+    /// The letters of the values 0 to 63.
+    private static let alphabet: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
     /// Decodes a Base64url text. Only texts that ``encoded(_:)`` can return are valid, so each sequence of bytes has exactly one valid
     /// text. A text with padding or with the letters `+` or `/` is invalid. If the last letter has unused bits, these bits must be 0.
@@ -51,17 +51,6 @@ package enum Base64URL {
         }
         // If six bits remain, the last letter is redundant, because it doesn't complete a byte.
         return bits < 6 && buffer & (1 << bits - 1) == 0 ? bytes : nil
-    }
-
-    /// Returns the letter of six bits.
-    private static func letter(of value: UInt8) -> UInt8 {
-        switch value {
-        case 0..<26: value + 0x41
-        case 26..<52: value - 26 + 0x61
-        case 52..<62: value - 52 + 0x30
-        case 62: 0x2D
-        default: 0x5F
-        }
     }
 
     /// Returns the six bits of a letter; `nil` for any other byte.
