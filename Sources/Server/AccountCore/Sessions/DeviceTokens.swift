@@ -48,11 +48,13 @@ public struct DeviceTokens: Sendable {
     ///   - now: The wall clock, from which the lifetime begins.
     public func issue(for account: Account, device: UUID, at now: Date) -> DeviceToken {
         let expiry = now.timeIntervalSince1970 + Self.lifetime / .seconds(1)
-        let claims =
-            account.id.rawValue.bytes + device.bytes + UInt32(truncatingIfNeeded: account.epoch).bytes
-            + UInt32(max(0, min(expiry, Double(UInt32.max)))).bytes
-        let text = Base64URL.encoded(claims + HMAC<SHA256>.authenticationCode(for: claims, using: key))
-        guard let token = try? DeviceToken(text) else { preconditionFailure("72 bytes are 96 letters") }
+        var bytes = account.id.rawValue.bytes
+        bytes.reserveCapacity(72)
+        bytes += device.bytes
+        bytes += UInt32(truncatingIfNeeded: account.epoch).bytes
+        bytes += UInt32(max(0, min(expiry, Double(UInt32.max)))).bytes
+        HMAC<SHA256>.authenticationCode(for: bytes, using: key).withUnsafeBytes { bytes.append(contentsOf: $0) }
+        guard let token = try? DeviceToken(Base64URL.encoded(bytes)) else { preconditionFailure("72 bytes are 96 letters") }
         return token
     }
 
