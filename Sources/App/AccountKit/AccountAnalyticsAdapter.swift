@@ -19,7 +19,8 @@ public struct AccountAnalyticsAdapter: CallListener {
         calls = AnalyticsAdapter(listener)
     }
 
-    /// Reports the end of a failed call. If the call is a step of a password reset, also reports its success or failure.
+    /// Reports the end of a failed call. Also reports each failed step of a password reset, and the success of two steps: the request for a
+    /// link, and the change of the password.
     /// - Parameter event: An event of a call. Events before the end of the call are ignored.
     public func hear(_ event: CallEvent) {
         calls.hear(event)

@@ -2,11 +2,11 @@ public import AccountContract
 public import ErrorContract
 import ResilientHTTP
 
-/// The calls that use emailed links. Each call accepts only the links of its purpose (`AccountLink`).
+/// The calls that use emailed links. Each call accepts only the links of one purpose (see `AccountLink.Purpose`).
 ///
-/// The server refuses an expired, used or unknown link with the code `AUTH_RESET_TOKEN_INVALID`. If it refuses a link with this code after
-/// the response to an earlier attempt was lost, the earlier attempt has probably used the link successfully.
-/// ``Submission/mayHaveTakenEffect`` is then `true`.
+/// The server refuses an expired, used or unknown link with the code `AUTH_RESET_TOKEN_INVALID`. If the response to an earlier attempt was
+/// lost, ``Submission/mayHaveTakenEffect`` is `true`. A refusal with this code then probably means that the earlier attempt has used the
+/// link successfully.
 extension AccountClient {
     /// Creates the account of a blind registration and signs in. With blind registration, the server creates an account only after the user
     /// has opened an emailed link.
@@ -45,8 +45,8 @@ extension AccountClient {
     /// Requests an email with a link that verifies an address. The response doesn't depend on whether the account exists.
     /// - Parameters:
     ///   - email: The address to verify; `nil` for the address of the signed-in account.
-    ///   - submission: The submission of the form. If the user tries again, pass the same submission. After a success, create a new one
-    ///     for the next request.
+    ///   - submission: The submission of the form. If the user tries again, pass the same submission. After a success, create a new
+    ///     submission for the next request.
     /// - Returns: The text for the user.
     /// - Throws: An error with the code `AUTH_TOKEN_MISSING` if `email` is `nil` and no user is signed in.
     @discardableResult
@@ -72,7 +72,7 @@ extension AccountClient {
     /// - Parameters:
     ///   - token: The token of the link.
     ///   - currentPassword: The password of the account; `nil` to use the session. If the session belongs to another account, the server
-    ///     refuses it with the code `AUTH_RESET_TOKEN_INVALID`, and the link stays valid.
+    ///     refuses the request with the code `AUTH_RESET_TOKEN_INVALID`, and the link stays valid.
     ///   - submission: The submission of the form. If the user tries again with the same content, pass the same submission.
     /// - Returns: The text for the user.
     @discardableResult
@@ -102,7 +102,7 @@ extension AccountClient {
             ?? text(ContractText.emailChanged)
     }
 
-    /// Restores the former address by a link. All sessions end, and the next sign-in needs a password reset.
+    /// Restores the former address by a link. All sessions end. Before the next sign-in, the user must reset the password.
     /// - Parameters:
     ///   - token: The token of the link.
     ///   - submission: The submission of the form. If the user tries again, pass the same submission.

@@ -19,7 +19,7 @@ import StrictJSON
 /// Every call throws `APIError`. Failures of the store have the kind `custom`.
 ///
 /// Every POST and PATCH carries an `Idempotency-Key`, so that the client can retry a request whose response was lost. If a method has a
-/// ``Submission`` parameter, it sends the key of the submission: pass the same submission if the user tries again with the same content.
+/// ``Submission`` parameter, it sends the key of the submission. If the user tries again with the same content, pass the same submission.
 public struct AccountClient: Sendable {
     /// The client that makes the calls.
     public var api: APIClient
@@ -120,8 +120,8 @@ public struct AccountClient: Sendable {
 
     /// Signs in.
     ///
-    /// - Throws: An error with the code `AUTH_INVALID_CREDENTIALS` for wrong credentials, even if the server uses another code
-    ///   (`APIError.refusingSignIn()`).
+    /// - Throws: An error with the code `AUTH_INVALID_CREDENTIALS` for wrong credentials. If the server uses another code,
+    ///   `APIError.refusingSignIn()` replaces it.
     /// - Parameters:
     ///   - email: The address of the account.
     ///   - password: The password as the user typed it.
@@ -156,8 +156,8 @@ public struct AccountClient: Sendable {
         }
     }
 
-    /// Ends the session on the device and on the server. The client removes the credentials even if the server can't be reached. If it
-    /// can't remove them, it still ends the session on the server, and then throws the error of the store.
+    /// Ends the session on the device and on the server. The client removes the credentials even if the server can't be reached. If the
+    /// client can't remove the credentials, it still ends the session on the server. It then throws the error of the store.
     public func signOut() async throws(APIError) {
         var token = try await credentials(context: "user_logout").refreshToken
         var failure: APIError?
@@ -186,7 +186,7 @@ public struct AccountClient: Sendable {
     /// - Parameters:
     ///   - email: The address of the account.
     ///   - submission: The submission of the form. If the user tries again with the same address, pass the same submission. After a
-    ///     success, create a new one for the next request. Otherwise the server repeats its response and sends no other email.
+    ///     success, create a new submission for the next request. Otherwise, the server repeats its response and sends no further email.
     /// - Returns: The text for the user.
     public func requestPasswordReset(
         email: EmailAddress,
@@ -211,8 +211,8 @@ public struct AccountClient: Sendable {
     /// Validates a link without using it up. Call this method when a reset link opens the app, before the app shows the form.
     /// - Parameter link: The reset link that the user opened.
     /// - Returns: The response of the server for a valid link.
-    /// - Throws: An error with the code `AUTH_RESET_TOKEN_INVALID` for an expired, used or unknown link, even if another
-    ///   backend sends no code.
+    /// - Throws: An error with the code `AUTH_RESET_TOKEN_INVALID` for an expired, used or unknown link, and for a response with only
+    ///   `valid: false`. If another backend sends an error without a code, the client derives the code from the status.
     public func validateReset(_ link: ResetLink) async throws(APIError) -> ValidTokenResponse {
         let request = ValidateResetTokenRequest(token: link.token, email: link.email)
         let context = "password_reset_validate"
@@ -226,8 +226,8 @@ public struct AccountClient: Sendable {
     /// Sets a new password by a link. If the server refuses the password, the link stays valid. A success ends all sessions of the account.
     ///
     /// If the response was lost and the user tries again, a server with support for idempotency keys repeats the response. A server without
-    /// this support refuses the used link. In this case, ``Submission/mayHaveTakenEffect`` is `true`, because the password has probably
-    /// been changed.
+    /// this support refuses the used link. In this case, ``Submission/mayHaveTakenEffect`` is `true`, and the password has probably been
+    /// changed.
     /// - Parameters:
     ///   - link: The reset link that the user opened.
     ///   - newPassword: The new password.
@@ -294,7 +294,7 @@ extension AccountClient {
 public enum RegistrationResult: Hashable, Sendable {
     /// The account exists, and its user is signed in.
     case signedIn(AccountUser)
-    /// The server has sent an email, and the user must open the link in it. The message is the text for the user.
+    /// The server has sent an email, and the user must open the link in this email. The message is the text for the user.
     case checkEmail(message: String)
 
     /// The account; `nil` if the user has to open the link in the email first.
@@ -319,7 +319,7 @@ private struct RegistrationResponse: Decodable {
         message = try? MessageResponse(from: decoder).message
     }
 
-    /// Returns the text of a 202, otherwise the session.
+    /// Returns the text of a response with the status 202. For any other status, returns the session.
     func content(status: HTTPResponse.Status) throws -> Content {
         status == .accepted ? .message(message) : .session(try session.get())
     }
@@ -360,7 +360,7 @@ extension AccountClient {
 }
 
 extension APIError {
-    /// Creates the error for an error of the session or of the store.
+    /// Converts an error of the session or of the credential store.
     fileprivate init(accounts error: any Error, context: String) {
         if let error = error as? APIError {
             self = error

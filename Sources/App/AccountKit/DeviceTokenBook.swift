@@ -2,14 +2,14 @@ import AccountContract
 import Foundation
 import ResilientHTTP
 
-/// Stores the device tokens of the accounts that signed in on this device. The server doesn't block a sign-in with a device token because
-/// of failed attempts on other devices.
+/// Stores the device tokens of the accounts that signed in on this device. If a sign-in contains a device token, failed attempts on other
+/// devices don't block this sign-in.
 ///
 /// If the store fails, for example because the keychain is locked, the token is lost, but the sign-in continues.
 actor DeviceTokenBook {
     private struct Entry: Codable {
         var server: String
-        /// The normalized address; `nil` after a reset with a link that doesn't contain it.
+        /// The normalized address; `nil` after a reset with a link that doesn't contain the address.
         var account: String?
         var token: DeviceToken
     }
@@ -23,14 +23,14 @@ actor DeviceTokenBook {
     private var pending: [Entry] = []
     private var isWriting = false
 
-    /// - Parameter server: The server of all accounts. Several servers may share the store.
+    /// - Parameter server: The address of the account server. Several servers can share the store.
     init(store: any SecretStore, server: URL) {
         self.store = store
         self.server = server.absoluteString
     }
 
-    /// Returns the newest token that was stored for the account or without an address. The client sends it with a sign-in. A token without
-    /// an address comes from a password reset and may belong to another account. In this case, the server ignores the token.
+    /// Returns the newest token that was stored for the account, or by a password reset without an address. The client sends the token with
+    /// a sign-in. If a token without an address belongs to another account, the server ignores it.
     func token(for email: EmailAddress) async -> DeviceToken? {
         let stored = (try? await load()) ?? []
         return (stored + pending).last { $0.server == server && [email.normalized, nil].contains($0.account) }?.token

@@ -9,8 +9,8 @@ import Synchronization
 /// Every request of a submission carries the same `Idempotency-Key`. ``AccountClient`` can therefore retry a request whose response was
 /// lost: a server that supports keys performs the change once and repeats its response.
 ///
-/// Create a submission when the user submits a form. If the user tries again with the same content, pass the same submission. If the
-/// content changes, and after a success, create a new submission:
+/// Create a submission when the user submits a form. If the user tries again with the same content, pass the same submission. Create a new
+/// submission if the content changes, and after each success:
 ///
 /// ```swift
 /// let submission = Submission()
@@ -37,8 +37,9 @@ public final class Submission: Sendable {
 
     /// Whether the server may have performed the change although the client received no response.
     ///
-    /// It becomes `true` if a request was sent and its outcome is unknown: the connection broke, the timeout was reached, or the response
-    /// had a status such as 500, 502 or 504, which may come from a proxy. If the server refuses a later attempt, the value stays `true`.
+    /// It becomes `true` if a request was sent and its outcome is unknown: the connection broke, the timeout was reached, the body of a
+    /// success could not be decoded, or the response had a status such as 500, 502 or 504. A proxy may have sent such a status. If the
+    /// server refuses a later attempt, the value stays `true`.
     public var mayHaveTakenEffect: Bool { hasLostResponse.withLock { $0 } }
 
     fileprivate func noteLostResponse() { hasLostResponse.withLock { $0 = true } }
@@ -115,7 +116,7 @@ private final class AttemptWatch: CallListener {
 extension AttemptOutcome {
     fileprivate var leavesEffectUnknown: Bool {
         guard let status else { return wasSent }
-        // A server sends 503 without performing the request. It may send the other statuses after it has performed the request.
+        // A server sends 503 without performing the request. It may send any other 5xx status after it has performed the request.
         return status >= 500 && status != 503
     }
 }

@@ -27,7 +27,7 @@
         ///   - model: The model of the form. Retain a `CheckEmailModel` while the screen is not shown, so that the cooldown continues.
         ///   - forgotPassword: Opens the screen that requests a reset link, with the model's `makeForgotPasswordModel(clock:)`. If the form
         ///     has a field for the current password, it shows a button for this action. With `nil`, there is no button.
-        ///   - perform: Performs an action that the model leaves to the app: leaving the screen (`dismiss`), signing in
+        ///   - perform: Performs an action that the model leaves to the app, such as leaving the screen (`dismiss`), signing in
         ///     (`makeSignInModel()`), requesting a new link, contacting support, or checking whether a request took effect.
         public init(
             model: FormModel,
@@ -92,7 +92,7 @@
             }
         }
 
-        /// Returns the row of a field. The row of a new password also shows its strength.
+        /// Returns the row of a field. The row of a new password also shows the strength of the password.
         @ViewBuilder private func row(_ field: AccountField) -> some View {
             switch field {
             case .email:

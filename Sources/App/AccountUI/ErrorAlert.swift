@@ -20,8 +20,8 @@
         /// ```
         ///
         /// Apply the modifier to the root of the screen. The chosen action runs in a task of this view, and SwiftUI cancels the task when
-        /// the view disappears. If the error has a reference for support, a third button copies it to the pasteboard (not on tvOS and
-        /// watchOS).
+        /// the view disappears. If the error has a reference for support, a third button copies the reference to the pasteboard (not on
+        /// tvOS and watchOS).
         /// - Parameters:
         ///   - presentation: The error; `nil` shows nothing.
         ///   - isPresented: Whether the alert is shown. Each button sets it to `false` before `perform` runs. To show the same error again,
@@ -29,8 +29,8 @@
         ///   - language: The language of the buttons.
         ///   - catalogue: The catalogue with the app's own translations.
         ///   - checkAgain: Called instead of `perform` for the action `checkAgain`, which the alert offers if the response to a request was
-        ///     lost. The closure checks whether the server performed the request. It must not send the request again. If it is `nil`,
-        ///     `perform` receives `ErrorPresentation.Action.checkAgain`.
+        ///     lost. The closure checks whether the server performed the request. It must not send the request again. If the closure is
+        ///     `nil`, `perform` receives `ErrorPresentation.Action.checkAgain`.
         ///   - perform: Performs the action that the user chose.
         public func errorAlert(
             _ presentation: ErrorPresentation?,
@@ -159,8 +159,8 @@
                 }
         }
 
-        /// Whether an alert is presented, as a binding. Its setter closes only the alert with this id, because a dismissal can arrive after
-        /// the next failure.
+        /// Whether an alert is presented, as a binding. Its setter closes only the alert for which the binding was created, because a
+        /// dismissal can arrive after the next alert was set.
         private var isPresented: Binding<Bool> {
             let id = queue.content?.id
             return Binding(get: { queue.isPresented }, set: { if !$0, let id { close(id) } })

@@ -4,8 +4,8 @@
     import ErrorLabContract
     public import SwiftUI
 
-    /// The screen on which a developer tests the app's error handling against a server's error lab. Use it in debug builds, because its
-    /// texts are in English only.
+    /// The screen on which a developer tests the app's error handling against the error lab of a development server, which produces
+    /// failures on demand. Use the screen in debug builds, because its texts are in English only.
     ///
     /// The screen lists the scenarios by group. A tap runs a scenario with the client of the model. The screen then shows the error that
     /// the client decoded, the requests that it sent, and the differences from the expected result in red.
@@ -26,8 +26,8 @@
         /// Creates the screen.
         /// - Parameters:
         ///   - model: The model of the screen.
-        ///   - perform: Performs an action of an alert that the model leaves to the app: contacting support, or checking whether a
-        ///     request took effect.
+        ///   - perform: Performs the action that the user chose in an alert, if the model doesn't perform this action itself. For
+        ///     example, the app must contact support, or open the page of an update.
         public init(
             model: ErrorLabModel,
             perform: @escaping @MainActor (ErrorPresentation.Action) -> Void = { _ in }

@@ -18,14 +18,15 @@
         var isShown = false
     }
 
-    /// A field for an address, with the keyboard for addresses and without autocorrection. Password managers suggest an address for the
-    /// field, because its content type is `username`.
+    /// A field for an email address, with the keyboard for email addresses and without autocorrection. Password managers suggest an address
+    /// for the field, because its content type is `username`.
     struct EmailField: View {
         /// The label of the field, which is also its placeholder.
         let label: String
         /// The address, as the user has typed it.
         @Binding var text: String
-        /// The problem with the address; `nil` if there is none. It is shown below the field, and VoiceOver reads it as the field's hint.
+        /// The problem with the address; `nil` if there is none. The view shows the problem below the field, and VoiceOver reads it as the
+        /// field's hint.
         let problem: String?
         /// The focus of the screen.
         let focus: FocusState<FocusedField?>.Binding
@@ -54,7 +55,7 @@
         let label: String
         /// The name, as the user has typed it.
         @Binding var text: String
-        /// The problem with the name; `nil` if there is none. It is shown like the problem of an ``EmailField``.
+        /// The problem with the name; `nil` if there is none. The problem is shown like the problem of an ``EmailField``.
         let problem: String?
         /// The focus of the screen.
         let focus: FocusState<FocusedField?>.Binding
@@ -93,15 +94,16 @@
 
     /// A field for a password, with which the user can make the password readable.
     ///
-    /// The view contains two fields, one that hides the password and one that shows it, and moves the focus between them. If a single field
-    /// was replaced instead, it would lose the focus, and the keyboard would close. Only the visible field is accessible and receives taps.
+    /// The view contains two fields, one that hides the password and one that shows it, and moves the focus between them. If one field
+    /// replaced the other instead, the focus would be lost, and the keyboard would close. Only the visible field is accessible and receives
+    /// taps.
     struct PasswordField: View {
         let label: String
         /// The password, as the user has typed it.
         @Binding var text: String
-        /// The field of the model. The focus identifies the view by it.
+        /// The field of the model. The focus identifies the view by this field.
         let field: AccountField
-        /// The problem with the password; `nil` if there is none. It is shown like the problem of an ``EmailField``.
+        /// The problem with the password; `nil` if there is none. The problem is shown like the problem of an ``EmailField``.
         let problem: String?
         /// Whether the password is readable.
         let isShown: Bool

@@ -23,8 +23,8 @@
         /// - Parameters:
         ///   - model: The model of the screen. Retain it while the screen is not shown, so that the cooldown between two
         ///     requests continues.
-        ///   - perform: Performs an action of an alert that the model leaves to the app: contacting support, or checking whether a
-        ///     request took effect.
+        ///   - perform: Performs an action of an alert if the model leaves the action to the app, such as contacting support, or checking
+        ///     whether a request took effect.
         public init(
             model: ForgotPasswordModel,
             perform: @escaping @MainActor (ErrorPresentation.Action) -> Void = { _ in }

@@ -7,7 +7,7 @@
     /// The two password fields, with their messages, the strength of the password, and a switch that makes both readable.
     ///
     /// The fields are disabled while the model sends the password. If the address of the account is known, a read-only field shows the
-    /// address. Password managers then store the new password under it.
+    /// address. Password managers then store the new password under this address.
     struct ResetPasswordFields: View {
         @Bindable private var model: ResetPasswordModel
         private let focus: FocusState<FocusedField?>.Binding
@@ -64,7 +64,7 @@
 
     /// A bar that shows the strength of a password: red, orange or green.
     ///
-    /// It occupies space even if there is no password, so that no row moves. Its text has the same meaning as its color, for users who
+    /// The bar occupies space even if there is no password, so that no row moves. Its text has the same meaning as its color, for users who
     /// can't distinguish the colors.
     struct StrengthMeter: View {
         /// The strength; `nil` if there is no password.

@@ -24,9 +24,9 @@
         /// - Parameters:
         ///   - model: The model of the screen.
         ///   - signIn: Opens the sign-in screen with the model's `makeSignInModel()`. The screen calls the closure after a
-        ///     success. It also calls the closure if a response was lost, and the user chooses to sign in with the new password.
-        ///   - perform: Performs an action that the model leaves to the app: requesting a new link (`makeForgotPasswordModel()`), leaving
-        ///     the screen (`dismiss`), contacting support, or checking whether a request took effect.
+        ///     success. It also calls the closure if a response was lost and the user chooses to sign in with the new password.
+        ///   - perform: Performs an action that the model leaves to the app, such as requesting a new link (`makeForgotPasswordModel()`),
+        ///     leaving the screen (`dismiss`), contacting support, or checking whether a request took effect.
         public init(
             model: ResetPasswordModel,
             signIn: @escaping @MainActor () -> Void,

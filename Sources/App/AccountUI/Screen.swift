@@ -9,27 +9,27 @@
         /// Connects the root view of a screen to its model.
         ///
         /// The modifier runs the actions that the model's `work` starts. An action continues even if the row or the alert of its button
-        /// disappears. The modifier presents the model's alerts one after the other. After an alert is closed, it moves the focus to the
-        /// invalid field. It also posts the announcements to VoiceOver, and sets the locale, the layout direction and the form style of the
-        /// whole screen. Apply the modifier once, outside of lists and forms:
+        /// disappears. The modifier presents the model's alerts one after the other. After an alert is closed, the modifier moves the focus
+        /// to the invalid field. It also posts the announcements to VoiceOver, and sets the locale, the layout direction and the form style
+        /// of the whole screen. Apply the modifier once, outside of lists and forms:
         ///
         /// ```swift
         /// List(model.orders) { OrderRow(order: $0) }
         ///     .screen(model) { action in open(action) }
         /// ```
         ///
-        /// Built-in screens apply it themselves. For a view without a `ScreenModel`, use
+        /// Built-in screens apply this modifier themselves. For a view without a `ScreenModel`, use
         /// `errorAlert(_:isPresented:in:catalogue:checkAgain:perform:)`, which shows alerts only.
         /// - Parameters:
         ///   - model: The model of the screen.
         ///   - focus: Moves the focus to a field.
-        ///   - perform: Performs an action of an alert that the model leaves to the app, such as contacting support.
+        ///   - perform: Performs an action of an alert if the model leaves the action to the app, such as contacting support.
         public func screen(
             _ model: some ScreenModel,
             focus: @escaping @MainActor (AccountField) -> Void = { _ in },
             perform: @escaping @MainActor (ErrorPresentation.Action) -> Void = { _ in }
         ) -> some View {
-            // If the model changes, SwiftUI must create a new screen, without the alerts and tasks of the earlier model.
+            // If the view gets another model, SwiftUI must create a new screen, without the alerts and tasks of the earlier model.
             modifier(Screen(model: model, focus: focus, perform: perform)).id(ObjectIdentifier(model))
         }
     }

@@ -18,8 +18,8 @@
         /// Creates the screen.
         /// - Parameters:
         ///   - model: The model of the screen.
-        ///   - perform: Performs an action of an alert that the model leaves to the app: signing in, contacting support, or checking
-        ///     whether a request took effect.
+        ///   - perform: Performs an action of an alert if the model leaves the action to the app, such as signing in, contacting support,
+        ///     or checking whether a request took effect.
         public init(
             model: SessionsModel,
             perform: @escaping @MainActor (ErrorPresentation.Action) -> Void = { _ in }

@@ -29,8 +29,8 @@
         ///   - model: The model of the screen.
         ///   - forgotPassword: Opens the screen on which the user requests a reset link.
         ///   - register: Opens the registration screen; `nil` if users can't register in the app.
-        ///   - perform: Performs an action of an alert that the model leaves to the app: contacting support, or checking whether a
-        ///     request took effect.
+        ///   - perform: Performs an action of an alert if the model leaves the action to the app, such as contacting support, or checking
+        ///     whether a request took effect.
         public init(
             model: SignInModel,
             forgotPassword: @escaping @MainActor () -> Void,

@@ -17,8 +17,8 @@
 /// Foundation. In a file that uses `URL` or `Date`, import Foundation or SwiftUI. The module doesn't include `HoldfastTesting` and
 /// `ErrorLabContract`, because a released app needs neither.
 ///
-/// The module doesn't include `OfflineQueue` and `OfflineQueueUI` either. If an app stores requests while it is offline, import these two
-/// as well.
+/// The module doesn't include `OfflineQueue` and `OfflineQueueUI` either. If an app stores requests while it is offline, also import these
+/// two modules.
 ///
 /// A target that needs less can import a single library, such as `HoldfastURLSession` for a client without accounts.
 @_exported public import AccountContract

@@ -23,7 +23,7 @@ extension APIClient {
     ///   - baseURL: The base address of all paths, with scheme and host.
     ///   - language: The language that the client requests in `Accept-Language`.
     ///   - timeout: The maximum duration of a call, including delays and the body of the response.
-    ///   - session: The session whose access token calls carry; with `nil`, the client sends calls without a token.
+    ///   - session: The session whose access token the client adds to calls; with `nil`, the client sends calls without a token.
     ///   - policies: The policies of individual endpoints.
     ///   - coding: The encoding and decoding of values as JSON, such as `.snakeCase`.
     ///   - throttle: The app's own quotas by endpoint; `nil` for no quotas.

@@ -25,9 +25,9 @@ public import ResilientHTTP
 /// A request with an `httpBodyStream` throws `requestBodyStreamExhausted`, because a stream can't be sent twice. If the timeout of a
 /// request is not the default of 60 s, this timeout limits the duration of one attempt.
 ///
-/// The client itself can refuse to send a request. The methods then throw `URLError`. Its code is `resourceUnavailable` if the server
-/// responded with 429, or if a quota of the app is used up. Its code is `unknown` if the server fails: a 503 closed a gate, or a circuit
-/// breaker is open. The `NSUnderlyingErrorKey` of each error is the `APIError`.
+/// The client itself can refuse to send a request. The methods then throw a `URLError`. The code of this error is `resourceUnavailable` if
+/// the server responded to an earlier request with 429, or if a quota of the app is used up. The code is `unknown` if the server fails: a
+/// 503 closed a gate, or a circuit breaker is open. The `NSUnderlyingErrorKey` of each error is the `APIError`.
 ///
 /// The client stores the whole response in memory. If the body of a success exceeds the client's `maximumBodySize`, the request fails. This
 /// maximum is 16 MiB by default. Use `APIClient` to download or upload large bodies.

@@ -70,7 +70,6 @@
             }
         }
 
-        /// Runs a closure with the file on the queue of the file.
         /// Runs a closure with the file on the queue of this object.
         /// - Throws: The error of the closure.
         func perform<Value: Sendable>(_ body: @escaping @Sendable (TemporaryFile) throws -> Value) async throws -> Value {

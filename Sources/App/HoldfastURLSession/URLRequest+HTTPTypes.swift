@@ -30,8 +30,9 @@ extension URLRequest {
         }
         self.init(url: url)
         httpMethod = request.method.rawValue
-        // The transport limits the duration itself, see `URLSessionExchanges.add(_:deadline:)`. Therefore, the timeout of the session must
-        // never be reached. On Linux, this timeout would crash the process while the session waits for the decision about a redirect.
+        // The transport limits the duration itself, see `URLSessionExchanges.add(_:deadline:idleTimeout:body:endBody:)`. Therefore, the
+        // timeout of the session must never be reached. On Linux, this timeout would crash the process while the session waits for the
+        // decision about a redirect.
         timeoutInterval = 7 * 86_400
         allHTTPHeaderFields = request.headerFields.byName
         guard let body else { return }

@@ -30,11 +30,12 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     private final class Exchange {
         /// The task of the session.
         let task: URLSessionTask
-        /// The deadline of the exchange. For a streamed response, this is the deadline for the head of a success.
+        /// The deadline of the exchange; `nil` after the head of a streamed success has arrived.
         var deadline: ContinuousClock.Instant?
         /// The maximum time without a byte; `nil` if the response is not streamed.
         let idleTimeout: Duration?
-        /// The time at which the exchange ends if no byte is sent or received before; `nil` while its reader accepts no bytes.
+        /// The time at which the exchange ends if no byte is sent or received before; `nil` while the session is paused, and without an
+        /// idle timeout.
         var idleDeadline: ContinuousClock.Instant?
         /// Whether the session is paused because the reader accepts no bytes. The session can still deliver bytes that have already
         /// arrived.
@@ -56,7 +57,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         /// Whether the app's handler for authentication challenges refused the server.
         var isUntrusted = false
 
-        /// The time at which the exchange ends if no byte is sent or received before.
+        /// The earlier of `deadline` and `idleDeadline`; `nil` if there is neither.
         var expiry: ContinuousClock.Instant? {
             guard let deadline, let idleDeadline else { return deadline ?? idleDeadline }
             return min(deadline, idleDeadline)
@@ -121,7 +122,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         var nextCheck: ContinuousClock.Instant?
 
         /// Records the time at which an exchange expires.
-        /// - Returns: The time for which the caller must schedule a check; `nil` if an earlier check is already scheduled.
+        /// - Returns: The time for which the caller must schedule a check; `nil` if no new check is necessary.
         mutating func noteExpiry(_ expiry: ContinuousClock.Instant?) -> ContinuousClock.Instant? {
             guard let expiry, nextCheck.map({ expiry < $0 }) ?? true else { return nil }
             nextCheck = expiry
@@ -129,8 +130,8 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         }
     }
 
-    /// The maximum size of a body, in bytes, that the caller gets together with the head: 64 KiB. The limit applies only if the whole body
-    /// arrives at once. The caller of a small response then changes the thread once instead of twice.
+    /// The maximum size, in bytes, of a body that the caller can get together with the head: 64 KiB. If the whole body arrives at once, the
+    /// caller of a small response changes the thread once instead of twice.
     static let largestHeldBody = 65_536
     /// The number of unread bytes of a streamed body at which the session pauses: 256 KiB.
     static let mostStored = 262_144
@@ -149,7 +150,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     /// `timeoutInterval` is not sufficient, because it limits only the time between two bytes.
     /// - Parameters:
     ///   - task: The task.
-    ///   - deadline: The deadline of the exchange. For a streamed response, this is the deadline for the head of a success.
+    ///   - deadline: The deadline of the exchange. If the response is a streamed success, the deadline applies only to its head.
     ///   - idleTimeout: The maximum time without a byte; `nil` if the response is not streamed.
     ///   - body: The body of the request.
     ///   - endBody: Stops sending a body that is a stream. Any thread can call the closure, even several times.
@@ -189,7 +190,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         return failure == nil
     }
 
-    /// Cancels a task. Any thread may call it before, during and after the exchange.
+    /// Cancels a task. Any thread may call the method before, during and after the exchange.
     ///
     /// On Linux, the process crashes if a session gets the decision about a redirect after a cancellation. Therefore, the delegate makes
     /// the decision under the lock, and only if no cancellation is recorded.
@@ -227,8 +228,8 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
 
     /// Schedules a check of deadlines.
     ///
-    /// One timer serves all tasks of the session. The timer is set to the earliest deadline. It rarely runs to its end, because most tasks
-    /// end long before their deadlines.
+    /// One timer serves all tasks of the session. The timer is set to the earliest deadline. A check rarely finds an expired exchange,
+    /// because most tasks end long before their deadlines.
     private func scheduleCheck(at instant: ContinuousClock.Instant) {
         // The delay is a Double, because on a watch the nanoseconds of three seconds exceed an Int. A timer that fires early is set again.
         let delay = min(max(0, ContinuousClock.now.duration(to: instant) / .seconds(1)), 365 * 86_400)
@@ -290,7 +291,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
             }
             let isHeld = !isStreamed && (0...Self.largestHeldBody).contains(length)
             if isHeld {
-                // For a compressed body, this is the compressed length. The number of bytes that will arrive is unknown.
+                // For a compressed body, `length` is the compressed length. The number of decompressed bytes is unknown.
                 let isPacked = head.headerFields.contains(.contentEncoding)
                 exchange.phase = .held(caller, head, length: isPacked ? .max : length)
                 return nil
@@ -311,7 +312,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
 
     /// Changes an exchange to the phase `receiving`. The caller of this method holds the lock, so the method doesn't resume the
     /// continuation.
-    /// - Returns: The waiting caller and its reader. The method that holds the lock resumes this caller afterwards.
+    /// - Returns: The waiting caller and its reader. After the lock was released, the caller of this method resumes the waiting caller.
     private func receive(_ task: URLSessionTask, caller: Head, _ exchange: Exchange) -> Receiver {
         let inbox = Inbox(limit: exchange.idleTimeout != nil ? Self.mostStored : .max) { [weak self, weak task] isPaused in
             if let task { self?.setPaused(isPaused, task) }
@@ -419,7 +420,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
             didReceive challenge: URLAuthenticationChallenge,
             completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
         ) {
-            // The other methods include the challenge of a 401, which is an ordinary response.
+            // The other authentication methods include the challenge of a 401, which is an ordinary response.
             let methods = [NSURLAuthenticationMethodServerTrust, NSURLAuthenticationMethodClientCertificate]
             guard let challenges, methods.contains(challenge.protectionSpace.authenticationMethod) else {
                 return completionHandler(.performDefaultHandling, nil)

@@ -41,7 +41,7 @@ public final class URLSessionTransport: HTTPTransport {
             #endif
         }
 
-        /// Creates the task of a request. A file gets an upload task, which reads the file while it sends it.
+        /// Creates the task of a request. A body in a file gets an upload task, which reads the file during the transfer.
         func task(_ request: URLRequest, body: RequestBody?) -> URLSessionTask {
             #if !canImport(FoundationNetworking)
                 if case .file(let url) = body?.content { return session.uploadTask(with: request, fromFile: url) }
@@ -88,7 +88,7 @@ public final class URLSessionTransport: HTTPTransport {
             @Sendable (URLAuthenticationChallenge) -> (URLSession.AuthChallengeDisposition, URLCredential?)
 
         /// Creates a transport that decides about authentication challenges of TLS. Use this initializer for certificate pinning and client
-        /// certificates. It is not available on Linux, where `URLSession` has no challenges of TLS.
+        /// certificates. The initializer is not available on Linux, where `URLSession` has no challenges of TLS.
         ///
         /// If the handler cancels a connection, the call fails with the code `TransportError.Code.untrusted`. In this case, the session has
         /// sent nothing, and the client doesn't retry the call.
@@ -155,7 +155,7 @@ public final class URLSessionTransport: HTTPTransport {
     ///   - body: The body, if there is one. The method returns the response after it has sent the whole body. If the server refuses the
     ///     request earlier, the method returns the response at once.
     ///   - timeout: The maximum time until the head of a success, or until the last byte of any other response.
-    ///   - idleTimeout: The maximum time without a byte in either direction. While the reader requests no bytes, this time doesn't run.
+    ///   - idleTimeout: The maximum time without a byte in either direction. While the session is paused, this time doesn't run.
     /// - Returns: The head of the response with any status, and the body as it arrives.
     /// - Throws: `TransportError` if no head of a response is received.
     public func stream(

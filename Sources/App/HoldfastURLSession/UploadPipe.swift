@@ -59,7 +59,7 @@
                 queue.async { [self] in
                     var rest = chunk[...]
                     while !rest.isEmpty {
-                        // The write blocks until there is space. It fails if the session has closed its end.
+                        // The write blocks until there is space. The write fails if the session has closed the input.
                         let count = rest.withUnsafeBufferPointer { buffer in
                             buffer.baseAddress.flatMap { streams.output?.write($0, maxLength: buffer.count) } ?? -1
                         }

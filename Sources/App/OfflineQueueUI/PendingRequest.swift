@@ -86,7 +86,7 @@ public struct PendingNotice: Identifiable, Hashable, Sendable {
         case signInNeeded
         /// Requests of another account or another server wait. The notice contains only their number. There is no button.
         case otherAccount
-        /// The queue was copied from another device. It sends no request before the user agrees.
+        /// The queue was copied from another device or folder. The queue sends no request before the user agrees.
         case restored
     }
 

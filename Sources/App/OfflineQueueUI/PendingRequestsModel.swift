@@ -37,9 +37,9 @@ public final class PendingRequestsModel: ScreenModel {
     public let catalogue: ErrorCatalogue
     /// Runs the actions that the screen's buttons start, one at a time.
     public let work = ScreenWork()
-    /// The requests that are to be sent, in the order in which the queue sends them; at most ``limit``.
+    /// The requests that are to be sent, in the order in which they were stored; at most ``limit``.
     public private(set) var waiting: [PendingRequest] = []
-    /// The requests that were not sent and wait for the user's decision, the oldest first; at most ``limit``.
+    /// The dead letters, which wait for the user's decision, the oldest first; at most ``limit``.
     public private(set) var failed: [PendingRequest] = []
     /// The notices about the whole queue, shown above the list.
     public private(set) var notices: [PendingNotice] = []
@@ -67,7 +67,7 @@ public final class PendingRequestsModel: ScreenModel {
     @ObservationIgnored private var isUnreadable = false
     /// The last failure of each request since the screen appeared. The queue doesn't store a failure after which it retries the request.
     @ObservationIgnored private var failures: [QueuedRequestID: QueueFailure] = [:]
-    /// The number of alerts so far. It is the id of the latest alert.
+    /// The number of alerts so far, which is also the id of the latest alert.
     @ObservationIgnored private var alertCount = 0
 
     /// Creates the model. From now on, the model observes the network.
@@ -111,7 +111,7 @@ public final class PendingRequestsModel: ScreenModel {
             }
             for await _ in stream {
                 await load()
-                // All changes until then cause one update together.
+                // All changes during this delay cause only one update.
                 try? await clock.sleep(until: clock.now + Self.updateInterval)
             }
             group.cancelAll()
@@ -242,7 +242,7 @@ extension PendingRequestsModel {
 }
 
 extension PendingRequestsModel {
-    /// Records an event of the queue and requests an update. Announces a request that becomes a dead letter to VoiceOver.
+    /// Records an event of the queue and requests an update. If a request becomes a dead letter, VoiceOver announces the failure.
     private func note(_ event: QueueEvent) {
         switch event {
         case .failed(let id, let failure): failures[id] = failure
@@ -316,8 +316,8 @@ extension PendingRequestsModel {
         )
     }
 
-    /// Returns the state of a request. If a request waits both for its stopped lane and for the network, the state is that of the stopped
-    /// lane, because the user can act on the lane.
+    /// Returns the state of a request. If a request waits both for its stopped lane and for the network, the result is
+    /// `waitingForPredecessor`, because the user can act on the lane.
     private func state(of request: QueuedRequest, isStopped: Bool) -> PendingRequest.State {
         switch request.status {
         case .deadLetter(let letter): return .failed(letter.reason)

@@ -32,8 +32,7 @@ public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
     ///   - accountLockTokens: The store of tokens that lock an account.
     ///   - records: The store of links and former addresses.
     ///   - intents: The queue of emails.
-    ///   - sentResets: The store of the emails that clients without an account requested and that were sent recently; `nil` if there is
-    ///     none.
+    ///   - sentResets: The store of the recently sent emails that clients requested without signing in; `nil` if there is no such store.
     ///   - audit: The store of audit events; `nil` if the sweeper must not remove events.
     ///   - rules: The lifetimes of sessions.
     ///   - interval: The time between two sweeps.
@@ -75,7 +74,7 @@ public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
         self.logger = logger
     }
 
-    /// Sweeps until the group shuts down. A failure is logged, and the next sweep repeats the work.
+    /// Sweeps until the group shuts down. If a sweep fails, the service logs the failure, and the next sweep repeats the work.
     public func run() async throws {
         await PeriodicService(every: interval, clock: clock) {
             try await sweep()

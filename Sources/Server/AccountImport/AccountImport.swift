@@ -15,8 +15,8 @@ public import Foundation
 /// }
 /// ```
 ///
-/// The import needs no passwords. It stores the hashes of the other system, and the server replaces a hash when the user signs in. If a
-/// record can't become an account, the import reports the reason and continues with the next record.
+/// The import needs no passwords. It stores the hashes of the other system, and the server replaces a user's hash when the user signs in.
+/// If a record can't become an account, the import reports the reason and continues with the next record.
 ///
 /// Servers can run during an import. On SQLite, their writes wait during the transaction of a batch. The import keeps all addresses in
 /// memory to detect duplicates, so its memory grows with the number of records.
@@ -29,8 +29,8 @@ public struct AccountImport: Sendable {
         public var total = 0
         /// The number of new accounts.
         public var added = 0
-        /// The number of records whose account already exists. The import doesn't change such an account, even if the record has other
-        /// values.
+        /// The number of records whose address is taken: by an existing account, or as a reserved former address. The import doesn't change
+        /// existing accounts, even if a record has other values.
         public var present = 0
         /// The number of refused records: records that are unreadable or invalid, and records with the same address as an earlier record.
         public var refused = 0
@@ -49,8 +49,8 @@ public struct AccountImport: Sendable {
     /// - Parameters:
     ///   - accounts: The store of accounts.
     ///   - language: The language of records without a language.
-    ///   - isDryRun: Whether the import only counts. If `true`, it writes nothing, and its counts are those that a real import would have
-    ///     now.
+    ///   - isDryRun: Whether the import only counts. If `true`, it writes nothing. The counts equal the counts of a real import at this
+    ///     time, except that a dry run counts reserved former addresses as ``Progress/added``.
     ///   - audit: The store of audit events, which gets an event for each new account; `nil` for no events.
     ///   - now: The wall clock.
     public init(
@@ -72,7 +72,7 @@ public struct AccountImport: Sendable {
     ///     no hash.
     ///   - report: A closure that the method calls with the progress after each transaction.
     /// - Returns: The final counts.
-    /// - Throws: The error of the store. The batches before the error are stored. To continue, repeat the import.
+    /// - Throws: The error of the store. All batches before the error remain stored. To continue, repeat the import.
     public func run(
         _ readings: [ImportFile.Reading],
         refuse: (_ place: String, _ reason: String) -> Void,

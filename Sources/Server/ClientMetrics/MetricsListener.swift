@@ -59,7 +59,8 @@ public final class MetricsListener: CallListener {
     }
 
     /// Records an event. The method takes a lock for a few dictionary lookups, and never waits for anything else.
-    /// - Parameter event: An event of a client. The method ignores the start of an attempt, because it counts the end of the attempt.
+    /// - Parameter event: An event of a client. The method ignores `attemptStarted` and `gaveUp`, because it counts the end of the attempt
+    ///   and the end of the call.
     public func hear(_ event: CallEvent) {
         switch event.kind {
         case .attemptStarted, .gaveUp: break

@@ -2,7 +2,7 @@ public import CoreMetrics
 import ErrorContract
 public import OfflineQueue
 
-/// A reporter that counts the events of an offline queue and reports its size, for swift-metrics.
+/// A reporter that counts the events of an offline queue and reports the queue's size, for swift-metrics.
 ///
 /// - `offline_queue_events`: a counter with the label `event` (`queued`, `sending`, `delivered`, `failed`, `dead_lettered` and so on). The
 ///   label `reason` is the kind of the error of a failed call, or the reason of a dead letter or a pause. For other events, it is `none`.
@@ -34,7 +34,8 @@ public struct QueueMetrics: Sendable {
         events = queue.events
     }
 
-    /// Reports until the task is canceled. Call this method only once, because a sequence of events can have only one reader.
+    /// Counts events and reports the size of the queue until the task is canceled. Call this method only once, because a sequence of events
+    /// can have only one reader.
     ///
     /// If events arrive faster than the reporter counts them, the queue drops some events. The event `missed` counts the dropped events.
     public func run() async {

@@ -75,7 +75,7 @@ extension BufferedResponse {
         if let status = requested.status { self.status = status }
         switch requested.content {
         case .html:
-            // A captive portal doesn't send the headers of the contract.
+            // A captive portal doesn't send the header fields of the error contract.
             headers = [.contentType: "text/html; charset=utf-8"]
             body = Array(Self.portal.utf8)
         case .text:
@@ -94,7 +94,7 @@ extension BufferedResponse {
         }
         if let type = requested.contentType { headers[.contentType] = type }
         if requested.isBare { headers[.errorCode] = nil }
-        // These responses have no body (RFC 9110 §15.3.5, §15.4.5).
+        // A response with the status 204 or 304 has no body (RFC 9110 §15.3.5, §15.4.5).
         if status == 204 || status == 304 { body = [] }
     }
 

@@ -27,7 +27,7 @@ public import ServerMiddleware
 ///
 /// The memory of the lab is bounded. A delay is at most two minutes, and ends when the client disconnects.
 ///
-/// Create one value for each server, because each value has its own counts of calls, sessions and rate limits. The lab stores them in
+/// Create one value for each server. ``add(to:)`` creates the counts of calls, the sessions and the rate limits. The lab stores them in
 /// memory, so they are empty after a restart. The routes are thread-safe.
 public struct ErrorLabRoutes<Context: ErrorLabRequestContext>: Sendable {
     /// The path of the lab.

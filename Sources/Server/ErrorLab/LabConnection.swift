@@ -30,7 +30,7 @@ struct LabTime: Sendable {
     func sleep(_ time: Duration) async throws { try await clock.sleep(until: clock.now + time) }
 }
 
-/// A channel handler that detects that the client has closed the connection, or only the direction in which the client sends.
+/// A channel handler that detects that the client has closed the connection, or only its own sending side.
 ///
 /// This handler is in the pipeline of the connection while the lab waits. Without it, Hummingbird notices a closed connection only when it
 /// writes.
@@ -129,7 +129,7 @@ struct LabConnection: Sendable {
     /// Closes the connection with a TCP reset, or in an orderly way.
     ///
     /// The method returns when the channel is closed. After a reset, bytes that the lab has written before can be lost, because the
-    /// client's system discards its buffer.
+    /// client's operating system discards the bytes that the app has not read yet.
     /// - Parameter close: The way in which the connection is closed.
     func drop(_ close: LabClose) async {
         if close == .reset, let socket = channel as? any SocketOptionProvider {

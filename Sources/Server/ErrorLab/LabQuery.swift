@@ -6,8 +6,8 @@ import StrictJSON
 
 /// A reader for the query of a request, which reports all invalid parameters at once.
 ///
-/// Call one method for each parameter, and then ``finish()``. ``finish()`` also reports each parameter that no method has read as unknown,
-/// so the code needs no separate list of valid names.
+/// Call one method for each parameter, and then ``finish()``. If no method has read a parameter, ``finish()`` reports the parameter as
+/// unknown. So the code needs no separate list of valid names.
 struct LabQuery {
     /// The names and values in the order of the query.
     let parameters: [(name: String, value: String)]
@@ -64,8 +64,8 @@ struct LabQuery {
         return nil
     }
 
-    /// Throws an error if a parameter is invalid, or if no method has read it. The error lists all invalid parameters, and at most 50 of
-    /// the other parameters.
+    /// Throws an error if a parameter is invalid, or if no method has read it. The error lists all invalid parameters, and at most 50
+    /// unknown parameters.
     /// - Throws: ``ContractError`` with all problems of the query.
     func finish() throws {
         let unknown = parameters.map(\.name).filter { !known.contains($0) }.prefix(50).map { name in

@@ -92,7 +92,7 @@ extension BufferedResponse {
 }
 
 extension JSONValue {
-    /// Returns the value without all members of a name, at any depth.
+    /// Returns a copy without the members that have a given name, at any depth.
     fileprivate func without(_ name: String) -> JSONValue {
         switch self {
         case .object(let object):

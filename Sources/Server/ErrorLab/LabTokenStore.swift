@@ -2,8 +2,8 @@ import ErrorContract
 import ErrorLabContract
 import Synchronization
 
-/// A store for test sessions, with which an app tests its refresh of tokens. Only the route `LabPath.protected` of the lab accepts the
-/// tokens.
+/// A store for test sessions, with which an app tests its refresh of tokens. Only the lab's routes `LabPath.protected` and
+/// `LabPath.refresh` accept the tokens.
 ///
 /// A token is `ID.SECRET`. A refresh replaces both secrets of a session, and only the latest pair is valid. If an app refreshes twice at
 /// the same time, the store refuses the second refresh and counts it as a reuse.
@@ -85,7 +85,7 @@ final class LabTokenStore: Sendable {
     /// All changes happen under one lock. If two concurrent refreshes have the same valid token, only the first one succeeds, and the
     /// second one counts as a reuse.
     /// - Parameter token: The refresh token, as the client sent it.
-    /// - Throws: `AUTH_REFRESH_FAILED` for a token that is unknown, was used before, or exceeds the number of refreshes.
+    /// - Throws: `AUTH_REFRESH_FAILED` if the token is unknown or was used before, or if the session allows no further refresh.
     func refresh(_ token: String) throws(LabTokenRefusal) -> LabTokens {
         let (id, secret) = Self.parts(token)
         let continued = sessions.withLock { table in

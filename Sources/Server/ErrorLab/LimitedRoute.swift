@@ -87,7 +87,8 @@ final class LimitedRoute<Context: ErrorLabRequestContext>: Sendable {
     /// - Parameters:
     ///   - place: The key of the window.
     ///   - policy: The policy with the quota and the window of the key.
-    /// - Returns: The remaining requests, or `nil` for a refusal, and the time until the route admits one more request.
+    /// - Returns: `remaining` is the number of remaining requests; `nil` for a refusal. `reset` is the time until this number grows by one.
+    ///   After a refusal, it is the time until the route admits a request.
     private func take(_ place: Place, _ policy: RateLimitPolicy) -> (remaining: Int?, reset: Duration) {
         windows.withLock { table in
             // Read the time under the lock, so that the times of the window never decrease.

@@ -10,13 +10,14 @@ import ServerMiddleware
 /// The route takes these steps:
 ///
 /// 1. If the query requests a redirect, the route redirects.
-/// 2. If only the first calls of the session must fail and this call is a later one, the route responds with a success.
+/// 2. If the query selects only some calls of the session to fail, and this call is not one of them, the route responds with the outcome
+///    `then`. By default, `then` is a success.
 /// 3. Otherwise, the route waits for the requested delay, renders the response, and applies the requested defects to its bytes. It then
 ///    sends the response, and pauses or breaks the connection as requested.
 struct ResponseRoute<Context: ErrorLabRequestContext>: Sendable {
     /// Renders successes, errors of the contract, and errors of other servers.
     let renderer: LabResponseRenderer
-    /// The counts of calls, for responses that fail only the first calls.
+    /// The counts of calls, for queries that let only some calls fail.
     let sessions: LabSessions
     /// The clock of delays.
     let time: LabTime
@@ -42,7 +43,7 @@ struct ResponseRoute<Context: ErrorLabRequestContext>: Sendable {
         do {
             try await connection.sleep(milliseconds: requested.delay)
         } catch {
-            // The connection is closed, so no client reads this.
+            // The client has disconnected, or the server is shutting down.
             return Response(status: .requestTimeout)
         }
         if requested.drop == .before {
@@ -94,7 +95,7 @@ struct ResponseRoute<Context: ErrorLabRequestContext>: Sendable {
         return plain
     }
 
-    /// Returns a redirect to the same path and query without the parameter of the redirect. The target is the same origin, or another
+    /// Returns a redirect to the same path and query, but without the parameter `redirect`. The target is the same origin, or another
     /// origin with the other name of this machine.
     private func redirect(
         _ requested: LabResponse,
@@ -129,7 +130,7 @@ struct LabResponseDelivery: Sendable {
     /// An error that stops the writing of a body, because the lab closes the connection.
     private struct Broken: Error {}
 
-    /// The connection of the response. It may be closed during the body.
+    /// The connection of the response. This type may close it during the body.
     let connection: LabConnection
 
     /// Returns the response to send.

@@ -38,8 +38,8 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
 
     /// Creates a transport with a new HTTP client of AsyncHTTPClient, which connects at the first request.
     /// - Parameters:
-    ///   - configuration: The configuration of AsyncHTTPClient, such as proxy, TLS and the size of its pool. The transport overrides its
-    ///     settings for redirects, compression and connection retries.
+    ///   - configuration: The configuration of AsyncHTTPClient, such as proxy, TLS and the size of its pool. The transport overrides the
+    ///     configuration's settings for redirects, compression and connection retries.
     ///   - eventLoopGroup: The event loops to use. The transport doesn't shut them down.
     ///   - followsRedirects: Whether the transport follows redirects of GET and HEAD. With `false`, it returns the redirect as the
     ///     response.
@@ -94,9 +94,9 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
 
     /// Sends a request once, and returns the response when its head has arrived. The engine pauses while 64 KiB of the body are unread.
     ///
-    /// Use this method instead of ``send(_:body:timeout:)`` for bodies of any size. For a success, `timeout` applies only until the head.
-    /// Afterwards, the body may take any time as long as bytes arrive. The transport requests an uncompressed response, except if the
-    /// request has an `Accept-Encoding`.
+    /// Use this method instead of ``send(_:body:timeout:)`` for bodies of any size. If the response is a success (2xx), `timeout` applies
+    /// only until its head arrives. Afterwards, the body may take any time as long as bytes arrive. The transport requests an uncompressed
+    /// response, except if the request has an `Accept-Encoding`.
     /// - Parameters:
     ///   - request: The request, with scheme and authority.
     ///   - body: The body; `nil` for no body.
@@ -148,7 +148,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         deadline: NIODeadline,
         limits: Reception.Limits?
     ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
-        // A body in memory that needs no progress reports needs no sender.
+        // If the body is in memory and has no progress closure, the exchange needs no sender.
         let bytes = body?.progress == nil ? body?.bytes : nil
         var message = try HTTPClient.Request(request, body: bytes.map { .bytes($0) }, isStreamed: limits != nil)
         let reception = Reception(loops, host: message.host, sending: bytes == nil ? body : nil, limits: limits)

@@ -37,7 +37,7 @@ final class BodySender: Sendable {
         (self.body, self.loop) = (body, loop)
     }
 
-    /// The body in the engine's type. If the engine requests the body after ``close()``, its promise fails immediately.
+    /// The body in the engine's type. If the engine requests the body after ``close()``, the engine's promise fails immediately.
     var engineBody: HTTPClient.Body {
         .stream(contentLength: body.length) { [self] writer in
             let promise = loop.makePromise(of: Void.self)
@@ -98,7 +98,7 @@ final class BodySender: Sendable {
         promise?.completeWith(result)
     }
 
-    /// Returns when the body was sent, or when the exchange has ended. Only one task may wait for it.
+    /// Waits until the body was sent, or until the exchange has ended. Only one task may call this method.
     func ended() async {
         await withCheckedContinuation { waiter in
             let hasEnded = state.withLock { state in

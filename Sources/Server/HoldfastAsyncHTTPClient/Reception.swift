@@ -76,7 +76,7 @@ final class Reception: HTTPClientResponseDelegate {
     /// Sends the body of the request; `nil` if the body is not streamed.
     let sender: BodySender?
 
-    /// Creates the reception of an exchange and reserves its event loop.
+    /// Creates the delegate of an exchange, and reserves an event loop for the exchange.
     /// - Parameters:
     ///   - loops: The event loops. One of them runs the exchange.
     ///   - host: The host of the request.
@@ -90,8 +90,8 @@ final class Reception: HTTPClientResponseDelegate {
 
     /// Sends a request and returns the head of its response. Call this method once.
     ///
-    /// If the event loop is idle, the loop itself starts the exchange. Otherwise, this thread would wake the loop several times. If the
-    /// loop is busy, it is already awake, so this thread starts the exchange.
+    /// If the event loop is idle, the loop itself starts the exchange, because a start on this thread would wake the loop several times. If
+    /// the loop is busy, it is already awake, so this thread starts the exchange.
     /// - Parameters:
     ///   - request: The request.
     ///   - deadline: The end of the whole exchange; `nil` if ``Limits`` apply.
@@ -129,8 +129,8 @@ final class Reception: HTTPClientResponseDelegate {
     }
 
     /// Cancels a streamed exchange if one of its time limits has passed. Otherwise, the method schedules the next check for the earliest
-    /// time at which a limit can pass. Arriving bytes therefore need no timer. The time in which the reader takes no bytes doesn't count
-    /// for the idle timeout.
+    /// time at which a limit can pass. Arriving bytes therefore don't reschedule a timer. The time in which the reader takes no bytes
+    /// doesn't count for the idle timeout.
     private func checkLimits(_ limits: Limits) {
         let now = NIODeadline.now()
         let isExpired = state.withLock { state -> Bool in

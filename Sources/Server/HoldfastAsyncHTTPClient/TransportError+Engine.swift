@@ -17,7 +17,7 @@ extension TransportError {
     /// | canceled task | `cancelled` |
     /// | invalid address | `invalidRequest` |
     ///
-    /// `wasSent` is only `false` if certainly no connection was established.
+    /// `wasSent` is `false` only if the request was certainly not sent.
     /// - Parameters:
     ///   - error: The error of AsyncHTTPClient. If the error is a `TransportError`, the result is the same error.
     ///   - isReceiving: Whether the head of the response had arrived. In this case, an unknown error means that the connection was lost.

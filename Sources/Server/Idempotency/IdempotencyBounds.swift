@@ -8,7 +8,8 @@ import RateLimiting
 ///
 /// Each key belongs to a client: an account, a secret that the server has issued, or an address (see ``IdempotencyOwner``). One half of the
 /// capacity is for the keys of accounts and secrets, and the other half is for the keys of addresses. So unauthenticated clients never use
-/// the capacity of accounts. In each half, a client may use this number of bytes:
+/// the capacity of accounts. A client may use the following number of bytes, where `half` is the size of its half and `free` is the number
+/// of free bytes in it:
 ///
 ///     (free / half)² × half / 64
 ///
@@ -17,10 +18,10 @@ import RateLimiting
 /// full.
 ///
 /// For addresses, the network (such as a /24 or /48) counts as the client, because an attacker can use all addresses of a network without
-/// cost. One address may use half of its network's share. If an address has no keys yet, the store accepts its first key as long as the
-/// network's share has room, even if another address has used more than half of this share.
+/// cost. One address may use half of its network's share. Exception: the first key of an address only needs room in the network's share,
+/// even if other addresses have used more than half of this share.
 ///
-/// With the default of 1 GiB, and while few clients use keys:
+/// With the default of 1 GiB, and while few clients use keys, the shares are:
 ///
 /// | client | share | keys with small responses |
 /// |---|---|---|
@@ -31,7 +32,7 @@ import RateLimiting
 /// For example, if an attacker fills the shares of 300 networks, a sixth of the half for addresses stays free, and each other network may
 /// use 250 KiB.
 public struct IdempotencyBounds: Hashable, Sendable {
-    /// The bytes for all keys of the store, in both halves.
+    /// The capacity for all keys of the store, in bytes. It includes both halves.
     public let bytes: Int
 
     /// The smallest valid capacity, in bytes: 128 KiB. With this capacity, a client in an empty half may store one key.
@@ -58,8 +59,8 @@ public struct IdempotencyBounds: Hashable, Sendable {
 
     /// Returns whether a client may store another key of `keySize` bytes.
     ///
-    /// At this time, the store doesn't know the size of the response yet. If the response later exceeds the client's share, the store still
-    /// saves the response, and then refuses the client's next key.
+    /// When the store calls this method, it doesn't know the size of the response yet. If the response later exceeds the client's share,
+    /// the store still saves the response, and then refuses the client's next key.
     /// - Parameter usage: The sizes without the new key.
     package func admits(_ usage: IdempotencyUsage) -> Bool {
         let half = Double(bytes / 2)
@@ -86,7 +87,8 @@ package struct IdempotencyUsage {
 }
 
 /// One half of a store's capacity. `accounts` is for the keys of accounts and of secrets that the server has issued. `addresses` is for the
-/// keys of network addresses, because a client can use an address without proving an identity. Databases contain the raw values.
+/// keys of network addresses, because a client can use an address without proving an identity. Databases store the raw values of the cases,
+/// 0 and 1.
 package enum IdempotencyPool: Int, CaseIterable {
     case accounts, addresses
 }

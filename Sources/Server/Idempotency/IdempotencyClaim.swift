@@ -35,8 +35,8 @@ public struct IdempotencyClaim: Hashable, Sendable {
     public let fingerprint: RequestDigest
     /// A random number that identifies this claim among all claims of the key, from 0 to `Int64.max`.
     ///
-    /// Another request can claim the key after the lease of a claim has ended. The store then ignores later calls with the id of the first
-    /// claim.
+    /// After the lease of a claim has ended, another request can claim the key. The store then ignores later calls with the id of the
+    /// earlier claim.
     public let id: UInt64
     /// The 256-bit key that encrypts the stored response. It is derived from the server's secret and the client's idempotency key, and no
     /// store contains either of them.
@@ -64,9 +64,9 @@ public enum ClaimOutcome: Hashable, Sendable {
     /// The key was free and now belongs to the claim. The caller must execute the request, and then finish or release the key.
     case claimed
     /// Another claim of the same request has the key, because the server is still executing the request. The associated value is the time
-    /// until the lease of this claim ends. The key becomes free at the end of the lease, or earlier if the server releases the key.
+    /// until the lease of the other claim ends. The key becomes free at the end of the lease, or earlier if the server releases the key.
     case running(Duration)
-    /// Another request has the same key but another fingerprint. The server is executing this request or has executed it.
+    /// The key belongs to a request with another fingerprint, which the server is executing or has executed.
     case otherRequest
     /// The same request was executed. The associated value is its stored response, whose body is still encrypted; `nil` if no response was
     /// stored.

@@ -17,8 +17,8 @@ public struct IdempotencyKey: Hashable, Sendable {
         case empty
         /// The key has more than ``IdempotencyKey/maximumLength`` bytes, without quotes and escapes.
         case tooLong
-        /// The value contains characters that are not allowed, a quoted string has no closing quote, or the request has several
-        /// `Idempotency-Key` fields.
+        /// The value contains characters that are not allowed, the value is a quoted string without a closing quote, or the request has
+        /// several `Idempotency-Key` fields.
         case malformed
     }
 
@@ -30,7 +30,7 @@ public struct IdempotencyKey: Hashable, Sendable {
 
     /// Parses the value of a field.
     /// - Parameter value: A quoted string, or text without quotes. A quoted string must not have parameters or list members. Text without
-    ///   quotes must not contain spaces, quotes, commas, semicolons and backslashes.
+    ///   quotes must not contain spaces, quotes, commas, semicolons or backslashes.
     /// - Throws: ``Refusal``.
     /// - Complexity: O(bytes of the value).
     public init(_ value: String) throws(Refusal) {

@@ -24,8 +24,8 @@ public enum IdempotencyOwner: Sendable {
     /// network together have one share of the capacity.
     case address(any PartitionKey, network: any PartitionKey)
 
-    /// The value whose digest identifies the client. Only accounts have a prefix. Earlier versions used no prefix for addresses and
-    /// secrets, and the server must still find the keys that these versions stored.
+    /// The value whose digest identifies the client. Of the three kinds of clients, only accounts have a prefix. Earlier versions used no
+    /// prefix for addresses and secrets, and the server must still find the keys that these versions stored.
     var key: any PartitionKey {
         switch self {
         case .account(let id): PrefixedKey(prefix: "account", key: id)

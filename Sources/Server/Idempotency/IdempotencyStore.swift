@@ -46,7 +46,8 @@ public protocol IdempotencyStore: Sendable {
     ///   - response: The response, with an encrypted body; `nil` if the request was executed but its response can't be stored.
     ///   - expiry: The time at which the key becomes free.
     /// - Returns: Whether the key was finished. The result is `false` if another claim has the key, if a sweep has removed the key, or if
-    ///   the key is finished already. The store then changes nothing.
+    ///   the key is finished already. The store then changes nothing. Exception: a store may return `true` again for a repeated call with
+    ///   the same `expiry`.
     /// - Throws: Errors of the storage. The caller can't know whether the key was finished.
     @discardableResult
     func finish(_ claim: IdempotencyClaim, with response: IdempotentResponse?, until expiry: Date) async throws -> Bool
@@ -59,7 +60,7 @@ public protocol IdempotencyStore: Sendable {
 
     /// Removes expired keys, and keys whose lease has ended. A store may limit the number of keys that one call removes, so that the call
     /// delays claims only for a short time.
-    /// - Parameter now: The current time. The store removes keys whose expiry or lease ended before this time.
+    /// - Parameter now: The current time. The store removes keys whose expiry or lease ended at or before this time.
     /// - Returns: Whether there may be more keys to remove. If so, the caller must call the method again.
     /// - Throws: Errors of the storage.
     func sweep(at now: Date) async throws -> Bool
@@ -107,7 +108,7 @@ public struct IdempotentResponse: Hashable, Sendable {
     private static let sealSize = 28
 
     /// Creates a response from the values in a store. The body may be encrypted, so it may have up to 28 bytes more than
-    /// ``maximumBodySize``. The result is `nil` if the body is longer than that.
+    /// ``maximumBodySize``. For a longer body, the result is `nil`.
     package init?(status: Int, headers: HTTPFields, storedBody: [UInt8]) {
         guard storedBody.count <= Self.maximumBodySize + Self.sealSize else { return nil }
         self.status = status
@@ -181,7 +182,8 @@ public struct IdempotentResponse: Hashable, Sendable {
 }
 
 extension HTTPFields {
-    /// The fields as JSON text for a database: an array of pairs of name and value, in order and with duplicates.
+    /// The fields as JSON text for a database: an array of pairs, each with the name and the value of a field. The array keeps the order
+    /// and duplicates.
     package var stored: String {
         let pairs = map { [$0.name.rawName, $0.value] }
         // This can't fail, because strings can always be encoded.

@@ -3,10 +3,10 @@ import Synchronization
 
 /// A request that has claimed an idempotency key and is being executed.
 ///
-/// After the work, the key must be finished: the store saves the response to the request under the key. With this value, a handler finishes
-/// the key in the same transaction as its work. The database then commits both or neither of them. If the handler doesn't finish the key,
-/// the middleware finishes it after the work. If the process crashes between the work and this step, the key stays claimed until its lease
-/// ends. After that, the server executes a repetition a second time.
+/// After the work, the key must be finished: the store saves the response to the request under the key. With an `IdempotentRequest`, a
+/// handler finishes the key in the same transaction as its work. The database then commits both or neither of them. If the handler doesn't
+/// finish the key, the middleware finishes it after the work. If the process crashes between the work and this step, the key stays claimed
+/// until its lease ends. If the client repeats the request after that, the server executes the request a second time.
 ///
 /// Handlers use `IdempotentRequest.commit` of `ServerMiddleware`, which passes the ``current`` request to a closure:
 ///
@@ -29,7 +29,7 @@ public final class IdempotentRequest: Sendable {
     private struct State {
         /// The value of `expiry`; `nil` before the first read.
         var expiry: Date?
-        /// The response to store with the key when a store writes its next change; `nil` if the response is not known yet.
+        /// The response to store with the key, when a store of other data writes its next change; `nil` if the response is not known yet.
         var effect: IdempotentResponse?
         /// Whether a transaction has finished the key. If so, the middleware doesn't finish the key again.
         var isFinished = false
@@ -63,7 +63,7 @@ public final class IdempotentRequest: Sendable {
     /// The time at which the finished key expires.
     ///
     /// The first read computes the time, and later reads return the same time. If the connection to the database is lost, the transaction
-    /// can run a second time. It then stores the same values, so the store recognizes them.
+    /// can run a second time. Both runs then store the same expiry, by which the store recognizes the second run.
     public var expiry: Date {
         state.withLock { state in
             let expiry = state.expiry ?? now().addingTimeInterval(lifetime / .seconds(1))
@@ -109,7 +109,7 @@ public final class IdempotentRequest: Sendable {
     }
 }
 
-/// An idempotency key that a store must finish in the same transaction as a change, and the response to store with it.
+/// An idempotency key that a store must finish in the same transaction as a change, and the response to store with the key.
 ///
 /// The stores of emails, reset tokens and sessions check this value in each method that changes data for requests with keys.
 package struct IdempotentEffect: Sendable {
@@ -131,9 +131,9 @@ package struct IdempotentEffect: Sendable {
 
 /// An error that rolls back a transaction, because its request has lost its key to a repetition.
 ///
-/// This happens if the lease of the key ends while the server executes the request, and a repetition claims the key. The repetition then
-/// does the work, so the transaction of the first request must change nothing. The middleware converts the error to 409 `REQUEST_CONFLICT`
-/// with a Retry-After of one second.
+/// A request loses its key if the lease of the key ends while the server executes the request, and a repetition claims the key. The
+/// repetition then does the work, so the transaction of the first request must change nothing. The middleware converts the error to 409
+/// `REQUEST_CONFLICT` with a Retry-After of one second.
 public struct LostIdempotencyKey: Error {
     /// Creates the error.
     public init() {}

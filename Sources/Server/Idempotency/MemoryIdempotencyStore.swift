@@ -73,8 +73,9 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
 /// The keys of a memory store, and the sums of their sizes. The store's lock protects the table.
 ///
 /// Invariants: `pools`, `clients` and `networks` are the sums of the sizes in `entries`. `clients` and `networks` contain no zeros.
-/// `firstEnd` is not later than the earliest end of an entry. The `firstExpiry` of a client is not later than the earliest expiry of its
-/// finished keys. After a key was removed, `firstEnd` and `firstExpiry` can be too early, until `removeExpired(at:)` computes them again.
+/// `firstEnd` is not later than the earliest `endsAt` of an entry. The `firstExpiry` of a client is not later than the earliest expiry of
+/// its finished keys. After a key was removed, `firstEnd` and `firstExpiry` can be too early, until `removeExpired(at:)` computes them
+/// again.
 private struct IdempotencyTable {
     /// A stored key with its state and its size.
     struct Entry {
@@ -112,13 +113,13 @@ private struct IdempotencyTable {
     private var networks: [KeyDigest: Int] = [:]
     /// The sum of the sizes of the keys in each half of the capacity, in bytes; see ``IdempotencyBounds``.
     private var pools: [IdempotencyPool: Int] = [:]
-    /// A time before which no key ends.
+    /// A time before which no lease ends and no key expires.
     private var firstEnd = Date.distantFuture
 
     /// The entry of a key; `nil` if the key is free.
     subscript(key: RequestDigest) -> Entry? { entries[key] }
 
-    /// The number of keys, including keys that have ended and are not removed.
+    /// The number of keys, including keys whose lease or expiry has ended and that are not removed yet.
     var count: Int { entries.count }
 
     /// Returns the sizes that decide whether the client may store a new key.

@@ -16,9 +16,9 @@ import Timekeeping
 /// The client opens connections when they are needed. libpq runs on one separate thread of the client, so it blocks no thread on which
 /// tasks run. All members can be called by several tasks at the same time. Tasks wait for a free connection in the order of their calls.
 ///
-/// Every call has a deadline. `acquireTimeout` limits the wait for a connection. `queryTimeout` limits each round trip, and also all
-/// repetitions together. If a task is canceled, it stops waiting. If its statement doesn't commit, the client also cancels the statement on
-/// the server.
+/// Every call has a deadline. `acquireTimeout` limits the wait for a connection. `queryTimeout` limits each round trip. The client begins a
+/// repetition only within `queryTimeout` after the start of the call. If a task is canceled, it stops waiting. Unless its statement commits
+/// changes, the client also cancels the statement on the server.
 ///
 /// Rows are read completely before a call returns. For large results, read pages with `LIMIT`.
 public final class PostgresClient: PostgresExecutor {
@@ -48,7 +48,7 @@ public final class PostgresClient: PostgresExecutor {
 
     /// Refuses new statements, waits for the running statements, and closes all connections.
     ///
-    /// Connections that are still in use after `queryTimeout` are closed, too.
+    /// After `queryTimeout`, the method also closes connections that are still in use.
     ///
     /// The method can be called more than once. If a client is released without this call, it closes its connections in the background.
     public func close() async {
@@ -102,7 +102,8 @@ public final class PostgresClient: PostgresExecutor {
             do {
                 value = try await body(transaction)
             } catch {
-                // A closure may convert errors to its own errors. So the error of the server decides whether the transaction is repeated.
+                // A closure may convert errors to its own errors. So the client repeats the transaction depending on the server's error,
+                // and not on the error of the closure.
                 guard let failure = transaction.abandon() else { return .thrown(error) }
                 if case .again = failure.verdict(mayHaveCommitted: false) { return .failed(failure, mayHaveCommitted: false) }
                 return .thrown(error)
@@ -123,7 +124,7 @@ public final class PostgresClient: PostgresExecutor {
     }
 
     /// Checks that a server executes a statement now. The check takes at most a second, including the wait for a connection. The client
-    /// doesn't repeat it.
+    /// doesn't repeat the statement.
     /// - Parameter statement: A statement without values.
     /// - Throws: ``PostgresError``.
     public func ping(_ statement: PostgresStatement) async throws {

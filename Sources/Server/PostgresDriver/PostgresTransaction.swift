@@ -2,8 +2,8 @@ import Synchronization
 
 /// An open transaction, which ``PostgresClient/transaction(_:)`` passes to its closure.
 ///
-/// Its statements are executed one after another. It is a programming error to execute two statements concurrently. The process then ends.
-/// Don't use the transaction after the closure has returned: its statements then fail.
+/// Its statements are executed one after another. If a caller executes two statements concurrently, this is a programming error, and the
+/// process ends. Don't use the transaction after the closure has returned: its statements then fail.
 ///
 /// Between two statements, the transaction holds its connection and its locks. So don't wait for other work within the closure, such as a
 /// network request. If a transaction is idle for longer than `idleInTransactionTimeout`, the server ends it.
@@ -103,7 +103,7 @@ public final class PostgresTransaction: PostgresExecutor {
     }
 
     /// Rolls the transaction back.
-    /// - Returns: The error of the transaction; `nil` if there was none.
+    /// - Returns: The failure of the transaction's statements; `nil` if no statement failed.
     func abandon() -> DriverFailure? {
         let last = state.withLock { state in
             defer { state = .ended }

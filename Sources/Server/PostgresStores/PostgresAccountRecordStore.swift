@@ -6,19 +6,20 @@ import Idempotency
 import PostgresDriver
 import Synchronization
 
-/// A store of the links, the former addresses and the devices of accounts in PostgreSQL. It also removes accounts.
+/// A PostgreSQL store of the links in emails, and of the former addresses and the devices of accounts. It also removes accounts.
 ///
-/// The store contains only the digests of links. Each change first locks the row of its account, so changes of one account are applied one
-/// after the other.
+/// Of the token in a link, the store contains only the digest. Each change first locks the row of its account, so changes of one account
+/// are applied one after the other.
 ///
-/// A change to a new address first claims the address, and then reads the former addresses of other accounts. If a concurrent change
-/// releases the address, the claim waits until that change is committed. So the read, which uses READ COMMITTED, sees the released address.
+/// A change to a new address first claims the address (inserts its row into `account_email`), and then reads the former addresses of other
+/// accounts. If a concurrent change releases the address, the claim waits until that change is committed. So the later read, which uses
+/// READ COMMITTED, sees the released address.
 ///
-/// Removed rows stay in dead tuples and in the write-ahead log until PostgreSQL overwrites them, at a time that it chooses. ``scrub()``
-/// can't change this and does nothing.
+/// Removed rows stay in dead tuples and in the write-ahead log until PostgreSQL overwrites them. ``scrub()`` can't control the time at
+/// which this happens, so it does nothing.
 ///
-/// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs
-/// no other store.
+/// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create this store separately only in a tool
+/// that needs no other store.
 public struct PostgresAccountRecordStore: AccountRecordStore {
     private let database: PostgresDatabase
     private let emailKeys: EmailKeys
@@ -26,12 +27,12 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
     /// Creates the store. Does no I/O.
     /// - Parameters:
     ///   - database: The database, with the tables of ``PostgresSchema``.
-    ///   - emailKeys: The secret under which the database stores addresses. Pass the same value as to ``PostgresAccountRepository``.
+    ///   - emailKeys: Computes the keys of addresses. Pass the same value as to ``PostgresAccountRepository``.
     public init(_ database: PostgresDatabase, emailKeys: EmailKeys) {
         (self.database, self.emailKeys) = (database, emailKeys)
     }
 
-    /// The error that rolls a transaction back because the address of an account is taken.
+    /// The error if the address of an account is taken. It rolls back the transaction.
     private struct AddressTaken: Error {}
 
     // MARK: - Links
@@ -39,7 +40,7 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
     /// Adds a link. If a link with the same digest exists already, nothing is added, so the operation can be repeated.
     ///
     /// The method locks the account's row, so that no link is added while another transaction removes the account.
-    /// - Parameter link: The link, as a digest. Its account is `nil` for the link of a registration.
+    /// - Parameter link: The link, with the digest of its token. The link of a registration has no account.
     /// - Throws: `StoreFailure`, also if the account of the link doesn't exist.
     public func insert(_ link: StoredLink) async throws {
         let found = try await database.execute(
@@ -92,10 +93,10 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
     /// restore it. Both checks take one round trip.
     ///
     /// Another request can take the address after this call. So use the result only to report a taken address early: ``change(_:at:_:)``
-    /// checks the address again.
+    /// checks the address again within its transaction.
     /// - Parameters:
     ///   - email: The address. Uppercase and lowercase letters are equal.
-    ///   - account: The account that wants the address, which it may have already; `nil` for a new account.
+    ///   - account: The account that wants the address; `nil` for a new account. It may have the address already.
     ///   - now: The present time. An account can restore a former address until the address expires.
     /// - Throws: `StoreFailure`.
     public func isAvailable(_ email: EmailAddress, to account: Account.ID?, at now: Date) async throws -> Bool {
@@ -126,7 +127,7 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
         }
     }
 
-    /// Reads an account and the id of its last change by a link.
+    /// Reads an account and the id of its last change by ``change(_:at:_:)``.
     private static let account = "SELECT " + Account.columns + ", account.change_id FROM account WHERE id = $1"
     /// Locks an account before its links and former addresses are read.
     private static let lockedAccount = account + " FOR UPDATE"
@@ -163,8 +164,8 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
     /// Changes the record of an account (the account with its former addresses and links) in one transaction. The transaction also applies
     /// the ``AccountRecord/effects`` of the changed record: it enqueues emails, ends sessions, and removes tokens.
     ///
-    /// The same transaction stores the response to the current request under its idempotency key, if the key is in the same database.
-    /// Repetitions of the request then receive this response.
+    /// The transaction also stores the response to the current request under the request's idempotency key, if the key is in the same
+    /// database. Repetitions of the request then receive this response.
     ///
     /// The row of the account stores the id of the change. If the response of a commit was lost, the driver repeats the transaction. The
     /// repetition finds this id and returns the value of the earlier run.
@@ -202,7 +203,7 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
         }
     }
 
-    /// Claims the new address of an account, and releases its earlier address.
+    /// Releases the earlier address of an account, and claims its new address.
     ///
     /// The method reads the former addresses of other accounts after the claim. If a concurrent change releases the address, the claim
     /// waits for the commit of this change. The method then finds the address among the former addresses.
@@ -222,11 +223,11 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
 
     /// Consumes the link of a registration and adds the account, in one transaction.
     ///
-    /// If the account is added, the same transaction stores the response to the current request under its idempotency key. Repetitions of
-    /// the request then receive this response. The key must be in the same database.
+    /// If the account is added, the transaction also stores the response to the current request under the request's idempotency key, if the
+    /// key is in the same database. Repetitions of the request then receive this response.
     ///
-    /// The transaction locks all links of the registration in a fixed order, so only one of several concurrent callers adds the account. If
-    /// the response of a commit was lost, the repeated transaction finds the account by its id.
+    /// The transaction locks all registration links of the address in a fixed order, so only one of several concurrent callers adds the
+    /// account. If the response of a commit was lost, the repeated transaction finds the account by its id.
     /// - Throws: `StoreFailure`, also if the id is taken by an account with another address; `LostIdempotencyKey`.
     public func activate(_ digest: TokenDigest, as account: Account, at now: Date) async throws -> Bool {
         let effect = IdempotentEffect.current(in: database.client)
@@ -298,7 +299,8 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
             [.uuid(id.rawValue), .text(family)]
         )
         guard known.rows.isEmpty else { return false }
-        // If the response was lost, the repeated transaction finds the family that the earlier attempt has added.
+        // If the response of the commit was lost, the repeated transaction finds the family that the earlier attempt has added. This flag
+        // then contains the result.
         let wasNew = Mutex(false)
         return try await database.transaction { transaction in
             let results = try await transaction.execute([
@@ -320,10 +322,10 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
         }
     }
 
-    /// Returns data of an account that other methods don't return: the last use, queued emails, recently sent reset emails, and "this was
-    /// not me" links. The call takes one round trip.
+    /// Returns the data of an account that the other methods don't return: the time of the last use, queued emails, recently sent reset
+    /// emails, and "this was not me" links. The call takes one round trip.
     /// - Complexity: O(n) for n queued emails.
-    /// - Parameter account: The account, whose address selects the queued emails without an account id.
+    /// - Parameter account: The account. Its address selects the queued emails that have no account id.
     /// - Throws: `StoreFailure`.
     public func remainder(of account: Account) async throws -> AccountRemainder {
         let id = PostgresValue.uuid(account.id.rawValue)
@@ -361,16 +363,17 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
 
     // MARK: - Removal
 
-    /// Returns accounts that can be removed, sorted by id, with three statements. These are the deleted accounts whose grace time has
-    /// ended, and unused accounts with an unverified address.
+    /// Returns accounts that can be removed, sorted by id, with three statements. These candidates are the deleted accounts whose grace
+    /// time has ended, and the unused accounts with an unverified address.
     /// - Parameters:
-    ///   - now: The present time. A deleted account is a candidate from the end of its grace time.
+    ///   - now: The present time. A deleted account can be removed from the end of its grace time.
     ///   - unverifiedSince: The method also returns accounts whose address is unverified, if they were created before this time and not
     ///     used since. Pass `nil` to omit these accounts.
     ///   - limit: The largest number of accounts.
     /// - Returns: The accounts with their present addresses, their former addresses, and new addresses that were not confirmed yet.
     /// - Throws: `StoreFailure`, also if a row can't be decoded.
-    /// - Complexity: O(n) for n deleted accounts whose grace time has ended and unverified accounts that are older than `unverifiedSince`.
+    /// - Complexity: O(n). n is the number of deleted accounts after their grace time, plus the number of unverified accounts that were
+    ///   created before `unverifiedSince`.
     public func purgeCandidates(at now: Date, unverifiedSince: Date?, limit: Int) async throws -> [PurgeCandidate] {
         let found = try await database.execute(Self.candidates, [.time(now), .time(unverifiedSince), .integer(limit)]).rows
             .map { (id: try $0.value(0) as UUID, email: try $0.value(1) as String) }
@@ -408,18 +411,18 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
         SELECT account_id, email FROM account_link WHERE account_id = ANY($1)
         """
 
-    /// Removes those of the given accounts that are still candidates (see ``purgeCandidates(at:unverifiedSince:limit:)``), each in its own
-    /// transaction.
+    /// Removes the given accounts, except accounts that are no longer candidates (see ``purgeCandidates(at:unverifiedSince:limit:)``), each
+    /// in its own transaction.
     ///
-    /// If a transaction fails, the method throws, and the accounts before it stay removed. Call the method again with the same ids; it
-    /// skips the removed accounts.
+    /// If a transaction fails, the method throws, and the accounts of the earlier transactions stay removed. Call the method again with the
+    /// same ids; it skips the removed accounts.
     /// - Parameters:
     ///   - ids: The accounts. Unknown ids are ignored.
     ///   - now: The present time.
-    ///   - unverifiedSince: An account with an unverified address is a candidate if it was created before this time and not used since.
+    ///   - unverifiedSince: An account with an unverified address can be removed if it was created before this time and not used since.
     ///     Pass `nil` to keep these accounts.
-    ///   - isForced: Whether to remove the accounts even if they aren't candidates. After a backup was restored, pass `true` to remove the
-    ///     accounts that were purged since the backup.
+    ///   - isForced: Whether to remove the accounts even if they aren't candidates. Pass `true` after you have restored a backup, to remove
+    ///     the accounts that were purged after this backup was made.
     /// - Returns: The removed accounts.
     /// - Throws: `StoreFailure`.
     public func purge(_ ids: [Account.ID], at now: Date, unverifiedSince: Date?, isForced: Bool) async throws -> [Account.ID] {
@@ -430,8 +433,8 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
 
     /// Removes an account with all rows that refer to it, and records the removal.
     ///
-    /// The transaction first locks the account's row. A second statement checks whether the account is still a candidate. So the check sees
-    /// a session that was opened before the lock.
+    /// The transaction first locks the account's row. Only a second statement checks whether the account is still a candidate. So the check
+    /// also sees a session that was opened before the lock.
     /// - Returns: Whether the account was removed.
     private func purge(_ id: Account.ID, at now: Date, _ unverifiedSince: Date?, _ isForced: Bool) async throws -> Bool {
         // This id identifies the removal. If the response was lost, the repeated transaction recognizes the removal by this id.
@@ -515,8 +518,8 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
         )
     }
 
-    /// Does nothing, because PostgreSQL overwrites removed rows itself, at a time that it chooses. Backups and the write-ahead log can
-    /// contain removed rows even longer.
+    /// Does nothing, because PostgreSQL itself overwrites removed rows, at a time that this method can't control. Backups and the
+    /// write-ahead log can contain removed rows even longer.
     public func scrub() async throws {}
 
     /// Removes up to 500 expired links and up to 500 expired former addresses.
@@ -560,7 +563,7 @@ extension StoredLink {
         """
 
     /// Decodes a row of ``columns``.
-    /// - Throws: `StoreFailure` if a value violates the rules of the domain; `UnreadableColumn` if a column has another type.
+    /// - Throws: `StoreFailure` if a value is not valid for a link; `UnreadableColumn` if a column has another type.
     fileprivate init(row: PostgresRow) throws {
         let firstName = try (row.value(5) as String?).map { try? FirstName(stored: $0) }
         guard let digest = TokenDigest(bytes: Data(try row.value(0) as [UInt8])),

@@ -8,8 +8,8 @@ import PostgresDriver
 /// The table `account_email` has one row for each address, and its primary key makes addresses unique. If two servers register one address
 /// at the same time, only one of them succeeds. Lookups take one statement and no lock.
 ///
-/// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs
-/// no other store.
+/// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create this store separately only in a tool
+/// that needs no other store.
 public struct PostgresAccountRepository: AccountRepository {
     private let database: PostgresDatabase
     private let emailKeys: EmailKeys
@@ -17,8 +17,8 @@ public struct PostgresAccountRepository: AccountRepository {
     /// Creates the repository. Does no I/O.
     /// - Parameters:
     ///   - database: The database, with the tables of ``PostgresSchema``.
-    ///   - emailKeys: The secret under which the database stores addresses. All servers of the database must use the same secret;
-    ///     otherwise, a server doesn't find the accounts that other servers have added.
+    ///   - emailKeys: Computes the keys of addresses. All servers of the database must use the same secret; otherwise, a server doesn't
+    ///     find the accounts that other servers have added.
     public init(_ database: PostgresDatabase, emailKeys: EmailKeys) {
         (self.database, self.emailKeys) = (database, emailKeys)
     }
@@ -35,8 +35,8 @@ public struct PostgresAccountRepository: AccountRepository {
 
     /// Adds the accounts whose addresses are available, all in one transaction with a constant number of round trips.
     ///
-    /// The method claims the addresses in the order of their keys. All transactions lock these rows in the same order, so two imports at
-    /// the same time can't deadlock.
+    /// The method claims the addresses in the order of their keys: it inserts their rows into `account_email`. All transactions lock these
+    /// rows in the same order, so two imports at the same time can't deadlock.
     ///
     /// If the response of a commit is lost, the transaction is repeated. The result then also includes the accounts that the first attempt
     /// added.
@@ -44,12 +44,13 @@ public struct PostgresAccountRepository: AccountRepository {
     /// The transaction holds all locks until the commit, so pass at most a few hundred accounts at a time.
     /// - Parameter accounts: The accounts. If several accounts have the same address, only the first of them is added.
     /// - Returns: The ids of the added accounts, in the order of the list.
-    /// - Throws: `StoreFailure`, also if another account with a different address already has the id of one of the accounts. In this case,
-    ///   no account is added.
+    /// - Throws: `StoreFailure`, also if the id of one of the accounts is taken by an account with another address. In this case, no
+    ///   account is added.
     public func insert(contentsOf accounts: [Account]) async throws -> [Account.ID] {
         let rows = accounts.map { account in (account: account, keys: emailKeys.keys(of: account.email)) }
         return try await database.transaction { transaction in
-            // All transactions lock addresses in the same order. Of duplicate addresses, the first one of the list is added.
+            // All transactions lock addresses in the same order. If several accounts have the same address, the first account of the list
+            // gets it.
             let order = rows.indices.sorted { rows[$0].keys[0].lexicographicallyPrecedes(rows[$1].keys[0]) }
             var taken: Set<Int> = []
             for place in 0..<(emailKeys.isRotating ? 2 : 1) {
@@ -65,7 +66,7 @@ public struct PostgresAccountRepository: AccountRepository {
             taken.formUnion(reserved)
             let repeated = try await Self.added(taken.map { rows[$0].account.id }, in: transaction)
             if emailKeys.isRotating || !reserved.isEmpty {
-                // Removes the reserved addresses of refused accounts. An account is refused if another account can restore its address.
+                // Removes the claimed addresses of refused accounts. An account is refused if another account can restore its address.
                 // While a secret is replaced, each address has two keys. In this case, an account is also refused if one of the keys was
                 // taken.
                 let refused = taken.map { rows[$0].account.id.rawValue }.filter { !repeated.contains($0) }
@@ -107,11 +108,11 @@ public struct PostgresAccountRepository: AccountRepository {
         )
     }
 
-    /// Returns the accounts that an earlier attempt of this transaction has added. The response of that attempt was lost.
+    /// Returns the accounts that an earlier attempt of this transaction has added, if the response of its commit was lost.
     /// - Parameters:
     ///   - ids: The ids of accounts whose addresses are taken.
     ///   - transaction: The transaction of the insert.
-    /// - Returns: The ids that exist together with an address. A taken address of another account is not included.
+    /// - Returns: The ids of the accounts that exist and have an address. An address that is taken by another account is not included.
     private static func added(_ ids: [Account.ID], in transaction: PostgresTransaction) async throws -> Set<UUID> {
         guard !ids.isEmpty else { return [] }
         let found = try await transaction.execute(
@@ -147,14 +148,13 @@ public struct PostgresAccountRepository: AccountRepository {
     /// Reads the ids and addresses of up to 500 accounts, sorted by id, that follow a given id.
     private static let addresses: PostgresStatement = "SELECT id, email FROM account WHERE id > $1 ORDER BY id LIMIT 500"
 
-    /// Reserves an address for an account. If this account or another account has reserved the address already, the statement changes no
-    /// row.
+    /// Claims an address for an account. If this account or another account has claimed the address already, the statement changes no row.
     static let claimAddress: PostgresStatement = """
         INSERT INTO account_email (email_key, account_id) VALUES ($1, $2) ON CONFLICT (email_key) DO NOTHING
         """
 
-    /// Reserves an address for an account that still has this address. The statement locks the account's row, so that the address can't
-    /// change before the commit.
+    /// Claims an address for an account, if the account still has this address. The statement locks the account's row, so that the address
+    /// can't change before the commit.
     private static let claimPresentAddress: PostgresStatement = """
         INSERT INTO account_email (email_key, account_id)
         SELECT $1, owner.id FROM (SELECT id FROM account WHERE id = $2 AND email = $3 FOR SHARE) owner
@@ -167,8 +167,8 @@ public struct PostgresAccountRepository: AccountRepository {
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (id) DO NOTHING
         """
 
-    /// Changes the state of an account. If the new state isn't active, the method also ends all sessions of the account and removes its
-    /// tokens.
+    /// Changes the state of an account. If the new state isn't active, the method also ends all sessions of the account, and removes its
+    /// reset tokens and lock tokens.
     ///
     /// A change increments the epoch of the account. So a sign-in that checked the password before the change can't open a session after
     /// the change.
@@ -176,7 +176,7 @@ public struct PostgresAccountRepository: AccountRepository {
     /// The method first locks the account's row, so it waits only for operations on the same account, such as a reset or a sign-in. The
     /// change is one transaction with at most three round trips.
     /// - Parameters:
-    ///   - state: The new state. If the account already has this state, the method changes nothing.
+    ///   - state: The new state. If the account already has this state, the epoch doesn't change.
     ///   - id: The account.
     /// - Throws: `StoreFailure`.
     /// - Returns: Whether the account exists.
@@ -203,7 +203,7 @@ public struct PostgresAccountRepository: AccountRepository {
     /// The method reads pages of 5,000 hashes through a partial index that contains only foreign hashes. Servers can change accounts
     /// between two pages, so the result is not a snapshot.
     /// - Parameter kind: Returns the kind of a hash, such as `bcrypt`; `nil` for a hash that is not counted.
-    /// - Returns: The numbers by kind, and the number of all accounts.
+    /// - Returns: The number of foreign hashes of each kind, and the number of all accounts.
     /// - Throws: `StoreFailure`.
     /// - Complexity: O(n) for n foreign hashes, and a full count of the accounts.
     public func countForeignHashes(
@@ -223,7 +223,8 @@ public struct PostgresAccountRepository: AccountRepository {
         return (counts, total ?? 0)
     }
 
-    /// An SQL condition for foreign password hashes. A partial index has the same condition, so a change of it requires a migration.
+    /// Reads up to 5,000 foreign password hashes, sorted by account id, after a given id. A partial index has the same condition, so a
+    /// change of this condition requires a migration.
     private static let foreignHashes: PostgresStatement = """
         SELECT id, password_hash FROM account
         WHERE left(password_hash, 31) <> '$argon2id$v=19$m=19456,t=2,p=1$' AND id > $1 ORDER BY id LIMIT 5000

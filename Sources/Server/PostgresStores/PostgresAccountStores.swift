@@ -7,8 +7,8 @@ import PostgresDriver
 /// Use it if several servers share the accounts. Otherwise, use `SQLiteAccountStores` of `SQLiteStores`, which needs no database server.
 /// Each operation takes at least one round trip, and writes wait until the commit is durable.
 ///
-/// If the response of the database is lost, the driver repeats the operation. Operations use ids that the caller created, so a repetition
-/// finds the result of the first execution and returns the same value.
+/// If the response of the database is lost, the driver repeats the operation. Each operation uses an id that was created before its first
+/// execution. So a repetition finds the result of the first execution and returns the same value.
 ///
 /// Several tasks and several servers can call all operations at the same time. Operations that change several rows lock the row of the
 /// account first, and then the rows of its sessions and tokens. If two transactions conflict, the driver repeats one of them.
@@ -47,9 +47,9 @@ public struct PostgresAccountStores: AccountStores {
     /// - Parameters:
     ///   - database: The database, with the tables of ``PostgresSchema``.
     ///   - emailKeys: Computes the keys of addresses. All servers of the database must use the same secret.
-    ///   - server: The id with which this server is registered in ``PostgresPresence``. Each lease of an email stores this id. If this
-    ///     server stops, other servers can therefore find and end its leases. Pass `nil` in a command-line tool, whose leases end only at
-    ///     their end time.
+    ///   - server: The id with which this server is registered in ``PostgresPresence``. Each lease of an email stores this id. So if this
+    ///     server stops, other servers can find and end its leases. Pass `nil` in a command-line tool, whose leases end only at their end
+    ///     time.
     public init(_ database: PostgresDatabase, emailKeys: EmailKeys, server: UUID? = nil) {
         repository = PostgresAccountRepository(database, emailKeys: emailKeys)
         sessions = PostgresSessionStore(database)
@@ -77,8 +77,8 @@ public struct PostgresAccountStores: AccountStores {
 ///
 /// All spans are one JSON text in the table `shared_value`. A change locks the row of this text, so all servers use the same decoys.
 ///
-/// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs
-/// no other store.
+/// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create this store separately only in a tool
+/// that needs no other store.
 public struct PostgresDecoyStore: DecoyStore {
     private let database: PostgresDatabase
 
@@ -90,9 +90,9 @@ public struct PostgresDecoyStore: DecoyStore {
 
     /// The stored form of a `DecoySpan`.
     private struct Span: Codable {
-        /// A hash that no password matches, with the cost of some accounts' hashes.
+        /// A hash that no password matches. It has the same cost as the hashes of some accounts.
         let decoy: String
-        /// The start of the span, the width in use, and the largest width that was ever in use.
+        /// The start of the span, its width in use, and the largest width that was ever in use.
         let start, width, reach: Double
     }
 

@@ -8,8 +8,8 @@ import Synchronization
 /// An index orders the events by account and time, so the newest events of an account are in one range of the index. Several servers can
 /// append and sweep at the same time.
 ///
-/// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs
-/// no other store.
+/// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create this store separately only in a tool
+/// that needs no other store.
 public final class PostgresAuditStore: AuditStore {
     private let database: PostgresDatabase
     /// The last account that the sweep has checked for too many events of one kind. The next call continues after this account; `nil`
@@ -28,8 +28,8 @@ public final class PostgresAuditStore: AuditStore {
     /// - Parameter events: The events, in their order.
     /// - Throws: `StoreFailure`.
     public func append(_ events: [AuditEvent]) async throws {
-        // The ids are created before the first attempt. If the transaction is repeated, its inserts conflict with the ids of the first
-        // attempt and add nothing.
+        // The ids are created before the first attempt. If a repeated transaction finds the rows of a committed first attempt, its inserts
+        // conflict with these ids and add nothing.
         let rows = events.map { event -> (PostgresStatement, [PostgresValue]) in
             (
                 Self.insertion,
@@ -80,7 +80,8 @@ public final class PostgresAuditStore: AuditStore {
         }
     }
 
-    /// Removes up to 500 old events. If an account has more than `limit` events of one kind, the method also removes the oldest of them.
+    /// Removes up to 500 old events. If an account has more than `limit` events of one kind, the method also removes the oldest events of
+    /// this kind.
     ///
     /// To find such accounts, each call checks up to 1,000 pairs of account and kind, and continues where the previous call ended. The
     /// position is only in memory, so a restarted server begins with the first account.
@@ -98,8 +99,8 @@ public final class PostgresAuditStore: AuditStore {
         return try await sweepCrowded(limit) || hasOld
     }
 
-    /// Removes the oldest events of accounts with more than `limit` events of one kind. Checks a bounded number of accounts, starting where
-    /// the previous call ended.
+    /// Removes the oldest events of accounts with more than `limit` events of one kind. The method checks a bounded number of accounts and
+    /// starts where the previous call ended.
     ///
     /// - Parameter limit: The number of events of one kind that an account may have.
     /// - Returns: Whether there are accounts that this call has not checked.
@@ -145,10 +146,10 @@ public final class PostgresAuditStore: AuditStore {
 
 /// Creates ids that are ordered by their creation time within a process (UUIDv7, RFC 9562 §5.7).
 enum OrderedID {
-    /// The latest time stamp. A lock protects it, so two tasks never get the same stamp.
+    /// The latest time stamp. A lock protects this value, so two tasks never get the same stamp.
     private static let last = Mutex<UInt64>(0)
 
-    /// Returns an id that is greater than all ids that this process has created before, also if the clock runs backwards.
+    /// Returns an id that is greater than all ids that this process has created before, even if the clock runs backwards.
     static func next() -> UUID {
         // 48 bits of milliseconds, and 12 bits that count within a millisecond.
         let now = UInt64(max(0, Date().timeIntervalSince1970 * 1_000)) << 12

@@ -11,17 +11,17 @@ import RateLimiting
 /// repetition recognizes the change of the earlier attempt and returns the same result. Use `SQLiteIdempotencyStore` for servers on one
 /// machine.
 ///
-/// A route whose data is in the same database can store the response under its key in the transaction of its work. This finishes the key;
-/// see `IdempotentRequest.finish(with:in:)`.
+/// A route that writes its data to the same database can store the response in the transaction of this write, and so finish the key; see
+/// `IdempotentRequest.finish(with:in:)`.
 ///
 /// **Locks.** `idempotency_usage` has a row for each client and each network with the number of bytes that their keys use. A claim locks
-/// the rows of its client and its network in the order of their numbers. So claims of one network are executed one after the other, without
-/// deadlocks. The bytes of each half of the capacity are spread over 16 rows of `idempotency_pool`. The digest of a key selects its row, so
-/// claims of different clients rarely wait for each other. A claim reads the sum of these rows without a lock. So concurrent claims don't
-/// see each other's keys, and together they can exceed the bounds by the size of these keys.
+/// the rows of its client and its network in the order of their numbers. So claims from one network are executed one after the other,
+/// without deadlocks. The bytes of each half of the capacity are spread over 16 rows of `idempotency_pool`. The digest of a key selects its
+/// row, so claims of different clients rarely wait for each other. A claim reads the sum of the 16 rows without a lock. So concurrent
+/// claims don't see each other's keys. Together, they can exceed the bounds by the size of their keys.
 ///
-/// A deadlock is possible in one case: two clients have used up their share, and the claim of each of them removes expired keys of the
-/// other. PostgreSQL then aborts one of the transactions, and `PostgresClient` repeats it.
+/// A deadlock is possible in one case: two clients have used up their shares of the capacity, and each of their claims removes expired keys
+/// of the other client. PostgreSQL then aborts one of the transactions, and `PostgresClient` repeats it.
 ///
 /// ```swift
 /// let store = PostgresIdempotencyStore(database)
@@ -44,15 +44,15 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
 
     /// Claims a key in one transaction.
     ///
-    /// If the client has used its share of the capacity, the store removes up to 500 expired keys. It refuses the claim only if the share
-    /// is still used up after that.
+    /// If the client has used up its part of the capacity, its share, or if the claimed key has expired, the store removes up to 500
+    /// expired keys. The store refuses the claim only if the share is still used up after that.
     ///
     /// A claim of a new key takes four round trips: lock and read, remove an expired row, insert, commit. A claim of a running or finished
-    /// key takes two.
+    /// key takes two round trips.
     /// - Parameters:
-    ///   - claim: The claim, with a random id by which a repeated transaction recognizes its own key.
-    ///   - lease: The time after which other requests can claim the key, unless this claim has finished it.
-    ///   - now: The time of the database, from which the lease and expiries are measured.
+    ///   - claim: The claim, with a random id. A repeated transaction recognizes its own key by this id.
+    ///   - lease: The time after which other requests can claim the key, unless this claim has finished the key by then.
+    ///   - now: The present time of the database. The lease begins at this time, and keys that have expired by then are free.
     /// - Returns: Whether the key is claimed, running, finished, used by another request, or refused because the store is full.
     /// - Throws: `StoreFailure`, also if a stored response can't be decoded.
     public func claim(_ claim: IdempotencyClaim, lease: Duration, at now: Date) async throws -> ClaimOutcome {
@@ -107,10 +107,10 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
         ON CONFLICT (owner) DO UPDATE SET size = idempotency_usage.size RETURNING size
         """
 
-    /// Reads the bytes of the keys of a client.
+    /// Reads the bytes that the keys of a client or network use.
     private static let ownerSize: PostgresStatement = "SELECT size FROM idempotency_usage WHERE owner = $1"
 
-    /// Reads the bytes of a half of the capacity, without a lock.
+    /// Reads the bytes that are in use in a half of the capacity, without a lock.
     private static let poolSize: PostgresStatement = """
         SELECT coalesce(sum(size), 0)::bigint FROM idempotency_pool WHERE pool = $1
         """
@@ -125,8 +125,8 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
     /// one statement. For a larger response, it executes a transaction that also changes the counted bytes.
     ///
     /// The body of the response is already encrypted. If the response is `nil`, the key is finished without a response. The store
-    /// recognizes a repeated call by its expiry, so a caller must pass the same expiry in each attempt.
-    /// - Returns: Whether the claim had the key.
+    /// recognizes a repeated call by the expiry, so a caller must pass the same expiry in each attempt.
+    /// - Returns: Whether the key belongs to the claim.
     /// - Throws: `StoreFailure`.
     @discardableResult
     public func finish(_ claim: IdempotencyClaim, with answer: IdempotentResponse?, until expiry: Date) async throws -> Bool {
@@ -137,7 +137,7 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
         return try await connections.transaction { try await Self.finish(claim, with: answer, until: expiry, in: $0) }
     }
 
-    /// Finishes the key of a claim, and returns the size with which the key was counted before. If the statement is repeated with the same
+    /// Finishes the key of a claim, and returns the bytes that were counted for the key before. If the statement is repeated with the same
     /// expiry, it writes the same values again.
     private static let finishing: PostgresStatement = """
         UPDATE idempotency_key SET is_finished = true, ends_at = $1, status = $2, headers = $3, body = $4
@@ -158,10 +158,10 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
 
     /// Finishes a key within a transaction, and corrects the counted bytes.
     ///
-    /// An earlier attempt whose response was lost may have finished the key. The method recognizes such a key by its expiry, because the
-    /// expiry of a request stays the same.
+    /// If the response of an earlier attempt was lost, this attempt may have finished the key. The method recognizes the finished key by
+    /// its expiry, because each attempt passes the same expiry.
     /// - Parameter answer: The response, with an encrypted body.
-    /// - Returns: Whether the claim has the key.
+    /// - Returns: Whether the key belongs to the claim.
     static func finish(
         _ claim: IdempotencyClaim,
         with answer: IdempotentResponse?,
@@ -241,8 +241,8 @@ extension PostgresIdempotencyStore {
         }
     }
 
-    /// Returns statements that add to the counted bytes. First come the rows of clients and networks, sorted by their numbers, and then the
-    /// rows of the halves. All transactions lock the rows in this order, so they don't cause deadlocks.
+    /// Returns statements that add to the counted bytes. The statements first change the rows of clients and networks, sorted by their
+    /// numbers, and then the rows of the halves. All transactions lock the rows in this order, so they don't cause deadlocks.
     ///
     /// - Parameters:
     ///   - owners: The bytes to add, by the number of the client or network; negative to subtract.
@@ -282,7 +282,8 @@ extension PostgresIdempotencyStore {
         return rows.count
     }
 
-    /// Removes up to 500 expired keys. It skips rows that other transactions have locked, so it doesn't wait for them.
+    /// Removes up to 500 expired keys. The method skips rows that other transactions have locked, so it doesn't wait for these
+    /// transactions.
     /// - Returns: The number of removed keys.
     private static func removeExpired(at now: Date, in transaction: PostgresTransaction) async throws -> Int {
         try await remove(
@@ -296,7 +297,8 @@ extension PostgresIdempotencyStore {
         )
     }
 
-    /// Reads the numbers of bytes that are in use: by the client of a claim, by its network, and in its half of the capacity.
+    /// Reads the numbers of bytes that are in use: by the client of a claim, by the client's network, and in the half of the capacity to
+    /// which the key belongs.
     private static func usage(
         of claim: IdempotencyClaim,
         in transaction: PostgresTransaction
@@ -308,7 +310,7 @@ extension PostgresIdempotencyStore {
     }
 
     /// Decodes the usage of a claim from the results of several statements: first the bytes for each of the `ownerColumns`, then the bytes
-    /// of its half of the capacity.
+    /// of the key's half of the capacity.
     private static func usage(of claim: IdempotencyClaim, _ found: ArraySlice<PostgresResult>) throws -> IdempotencyUsage {
         let sizes = try found.map { try $0.rows.first?.value(0) as Int? ?? 0 }
         let owners = Dictionary(zip(claim.ownerColumns, sizes)) { $1 }
@@ -349,17 +351,18 @@ extension PostgresIdempotencyStore {
 }
 
 extension IdempotentRequest {
-    /// Stores the response to repetitions of the request under the key, in a transaction of the database that contains the key. This
-    /// finishes the key.
+    /// Finishes the key: stores the response that repetitions of the request receive. The method runs in a transaction of the database that
+    /// contains the key.
     ///
-    /// Call it in the closure of `IdempotentRequest.commit` of `ServerMiddleware`, in the transaction of the work. The transaction's
-    /// closure may run more than once, even after an earlier run was committed. In this case, the method recognizes that the earlier run
-    /// has finished the key, and doesn't throw.
+    /// Call it in the closure of `IdempotentRequest.commit` of `ServerMiddleware`, in the transaction that writes the data of the request.
+    /// The transaction's closure may run more than once, even after an earlier run was committed. The method then recognizes that the
+    /// earlier run has finished the key, and doesn't throw.
     /// - Parameters:
-    ///   - response: The response to repetitions, with any status. If the closure runs again, the last response is stored.
+    ///   - response: The response that repetitions receive, with any status. If the closure runs again, the method stores the last
+    ///     response.
     ///   - transaction: The parameter of the closure of `PostgresClient.transaction`.
-    /// - Throws: `LostIdempotencyKey` if the key belongs to another request. Don't catch it in the closure, because it must roll the
-    ///   transaction back. Also `PostgresError`.
+    /// - Throws: `LostIdempotencyKey` if the key belongs to another request. Don't catch this error in the closure, because it must roll
+    ///   back the transaction. Also `PostgresError`.
     public func finish(with response: IdempotentResponse, in transaction: PostgresTransaction) async throws {
         let stored = try stored(response)
         let isFinished = try await PostgresIdempotencyStore.finish(claim, with: stored, until: expiry, in: transaction)
@@ -369,8 +372,8 @@ extension IdempotentRequest {
 }
 
 extension IdempotentEffect {
-    /// Stores the response under the key, in the same transaction as a change. This finishes the key.
-    /// - Throws: `LostIdempotencyKey`, which must roll the transaction back; `PostgresError`.
+    /// Finishes the key: stores the response in the transaction that makes the change.
+    /// - Throws: `LostIdempotencyKey`, which must roll back the transaction; `PostgresError`.
     func finish(in transaction: PostgresTransaction) async throws { try await request.finish(with: response, in: transaction) }
 }
 

@@ -13,35 +13,36 @@ import Synchronization
 /// - at its end time, or
 /// - when another server finds that the registration of the server has expired (``releaseAbandoned(at:)``).
 ///
-/// All changes of a claimed row check the end of the lease. So a server whose lease has ended can't change a row that another server has
-/// claimed meanwhile. Only ``settle(_:)`` doesn't check it.
+/// When a server changes a row that it has claimed, the queue checks that the row still has the same end of the lease. So a server whose
+/// lease has ended can't change a row that another server has claimed meanwhile. Only ``settle(_:)`` omits this check.
 ///
 /// Clients without an account can request some kinds of emails, such as reset emails. Workers claim one of these new requests from each
 /// network in turn. So a flood of requests from one network doesn't delay the requests of other networks. Workers claim retries and emails
 /// to accounts in the order of their due times.
 ///
-/// Create one queue per server; several workers can use it at the same time. The queue stores in memory which network has the next turn. So
-/// each server takes the networks in turn independently of the others, and begins with the first network after a restart.
+/// Create one queue per server; several workers can use it at the same time. The queue stores only in memory which network comes next. So
+/// each server has its own order of turns, and begins with the first network after a restart.
 public final class PostgresMailIntentQueue: MailIntentQueue {
     private let database: PostgresDatabase
-    /// The id of this server, which its leases contain; `nil` for a command-line tool.
+    /// The id of this server, which the rows of its claimed emails contain; `nil` for a command-line tool.
     private let server: UUID?
     /// Decides from which network this queue claims the next new request. Each server has its own value in memory.
     private let turns = Mutex(MailTurns())
-    /// The ids of claims that failed on this server although the database may have committed them. The next call of
+    /// The ids of claims that failed on this server, although the database may have committed the claims. The next call of
     /// ``claim(limit:at:leaseEnd:includesResets:)`` releases them.
     let failedClaims = Mutex<[UUID]>([])
 
     /// Creates the queue. Does no I/O.
     /// - Parameters:
     ///   - database: The database.
-    ///   - server: The id of this server, see ``PostgresPresence``. Its leases store this id. If `nil`, leases end only at their end time.
+    ///   - server: The id of this server, see ``PostgresPresence``. The rows of its claimed emails contain this id, so that other servers
+    ///     can end its leases. If `nil`, its leases end only at their end time.
     public init(_ database: PostgresDatabase, server: UUID? = nil) {
         (self.database, self.server) = (database, server)
     }
 
-    /// Adds an email. If the current request has an idempotency key in the same database, the same transaction also stores the response
-    /// under this key.
+    /// Adds an email. If the current request has an idempotency key in the same database, the transaction also stores the response under
+    /// this key, for repetitions of the request.
     ///
     /// After the method has returned, the email survives a crash of the server. If the response of the database is lost, a repeated call
     /// with the same id adds nothing.
@@ -59,7 +60,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     }
 
     /// Adds an email to the queue. If an earlier attempt has added the same email, the method succeeds without a change. It recognizes the
-    /// email by its id, kind and creation time. If a different email has the same id, the method throws.
+    /// email by its id, kind and creation time. If the queue contains a different email with this id, the method throws.
     private static func add(
         _ intent: MailIntent,
         by execute: (PostgresStatement, [PostgresValue]) async throws -> PostgresResult
@@ -84,7 +85,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     ///
     /// - Parameters:
     ///   - limit: The largest number of emails.
-    ///   - now: The present time, by the clock of the queue.
+    ///   - now: The present time of the steady clock, such as ``PostgresTime``.
     ///   - leaseEnd: The end of the lease. It identifies the lease in all later calls.
     ///   - includesResets: Whether to claim emails that clients without an account requested, such as reset emails. If `false`, the queue
     ///     claims only emails to accounts.
@@ -93,7 +94,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     public func claim(limit: Int, at now: Date, leaseEnd: Date, includesResets: Bool) async throws -> [MailIntent] {
         try await releaseFailedClaims(at: now)
         let before = turns.withLock { $0 }
-        // Usually no email is due.
+        // Usually no email is due, and this statement avoids a transaction.
         let idle = try await database.execute(
             """
             SELECT 1 WHERE EXISTS (
@@ -118,7 +119,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     }
 
     /// Returns the emails of ``failedClaims`` to the queue. Otherwise, these emails would wait until their leases end.
-    /// - Parameter now: The time at which they become due.
+    /// - Parameter now: The time at which the emails become due.
     private func releaseFailedClaims(at now: Date) async throws {
         let attempts = failedClaims.withLock { $0 }
         guard !attempts.isEmpty else { return }
@@ -134,8 +135,8 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
 
     /// Chooses and claims rows in one transaction.
     /// - Parameters:
-    ///   - attempt: The id of the claim. If the transaction is repeated, it finds the rows of the earlier attempt by this id.
-    ///   - before: The turns of the networks before the claim. After the commit, the caller replaces them by the returned turns.
+    ///   - attempt: The id of the claim. A repeated transaction finds the rows of the earlier attempt by this id.
+    ///   - before: The turns of the networks before the claim. After the commit, the caller replaces these turns by the returned turns.
     /// - Returns: The claimed emails in the order in which they should be sent, the turns after the claim, and an error if a row is
     ///   corrupt.
     private func take(
@@ -148,7 +149,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     ) async throws -> (intents: [MailIntent], turns: MailTurns, damage: StoreFailure?) {
         try await database.transaction { [server] transaction in
             var turns = before
-            // If the response of an earlier attempt was lost, this attempt may have claimed rows already.
+            // If the response of an earlier attempt was lost, that attempt may have claimed rows already.
             let earlier = try await transaction.execute(Self.claimed, [.uuid(attempt)]).rows
             if !earlier.isEmpty { return Self.intents(of: earlier, turns) }
             let due = try await transaction.execute(
@@ -198,7 +199,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
         ORDER BY due_at, created_at LIMIT $2 FOR UPDATE SKIP LOCKED
         """
 
-    /// Reads the networks that have new requests, in their order, beginning after a given network. Each step of the recursive query reads
+    /// Reads the networks that have new requests, in sorted order, beginning after a given network. Each step of the recursive query reads
     /// the next network from the index.
     private static let networks: PostgresStatement = """
         WITH RECURSIVE turn(network) AS (
@@ -210,7 +211,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
         SELECT network FROM turn WHERE network IS NOT NULL LIMIT $2
         """
 
-    /// Selects and locks the oldest new request of each given network, up to a limit. The statement has no `ORDER BY`, because sorting
+    /// Selects and locks the oldest new request of each given network, up to a limit. The outer query has no `ORDER BY`, because sorting
     /// would lock more rows than the limit.
     private static let oldest: PostgresStatement = """
         SELECT intent.id, turn.network, turn.place FROM unnest($1) WITH ORDINALITY AS turn(network, place) CROSS JOIN LATERAL (
@@ -218,11 +219,11 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
         ) intent LIMIT $2
         """
 
-    /// Selects and locks new requests in rounds. Each round takes one request of each network. The rounds end when there are enough
-    /// requests, or no more requests.
+    /// Selects and locks new requests in rounds. Each round takes one request of each network. The rounds end when the method has found
+    /// enough requests, or when there are no more requests.
     ///
-    /// Each round begins with the networks whose claimed emails were returned to the queue, so that they don't lose their turn. The other
-    /// networks follow in their order, beginning after the last network from which a request was claimed.
+    /// Each round begins with the networks whose claimed emails were returned to the queue, so that these networks don't lose their turn.
+    /// The other networks follow in their order, beginning after the network from which the last request was claimed.
     /// - Parameters:
     ///   - wanted: The number of requests.
     ///   - turns: The turns of the networks. The method advances them.
@@ -238,8 +239,8 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
             let returned = Array(turns.returned.prefix(missing))
             turns.returned.removeFirst(returned.count)
             var networks = returned
-            // The networks after the last turn come first, then the networks from the start of the order. The loop reads a few more
-            // networks than needed, because other servers may have locked the requests of some networks.
+            // The networks after the last claimed network come first, then the networks from the start of the order. The loop reads a few
+            // more networks than needed, because other servers may have locked the requests of some networks.
             for start in [turns.last, nil] where networks.count < missing + 4 {
                 var found = try await transaction.execute(Self.networks, [.text(start ?? ""), .integer(missing + 4)]).rows
                     .map { try $0.value(0) as String }
@@ -262,7 +263,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     /// - Parameters:
     ///   - intent: The email, as it was claimed.
     ///   - leaseEnd: The end of the lease.
-    ///   - now: The present time, by the clock of the queue.
+    ///   - now: The present time of the steady clock, such as ``PostgresTime``.
     public func release(_ intent: MailIntent, leaseEnd: Date, at now: Date) async throws {
         let found: String? = try await database.first(
             """
@@ -274,7 +275,8 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
         if let found { turns.withLock { $0.returned.append(found) } }
     }
 
-    /// Releases up to 500 emails whose servers are no longer registered. Leases of command-line tools, which have no server id, stay.
+    /// Releases up to 500 emails that were claimed by servers that are no longer registered. The leases of command-line tools, which have
+    /// no server id, stay.
     ///
     /// A server is registered while it renews its row; see ``PostgresPresence``. So the emails of a crashed server are sent after ten
     /// seconds instead of at the end of their leases.
@@ -297,14 +299,15 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     /// Removes a sent email. The method does not check the lease, because a sent email must not be sent again, even if another server has
     /// claimed it meanwhile.
     /// - Parameter intent: The email.
-    /// - Throws: `StoreFailure`. The email may then be sent again after its lease.
+    /// - Throws: `StoreFailure`. In this case, a server may send the email again after the end of the lease.
     public func settle(_ intent: MailIntent) async throws {
         try await database.execute("DELETE FROM mail_intent WHERE id = $1", [.uuid(intent.id)])
     }
 
     /// Makes a claimed email due at a later time and counts a failure. Does nothing if the lease has been lost.
     ///
-    /// The lease is lost if its time has passed. Then another server may send the email, so this server must not change the row.
+    /// A lease is lost when another server claims the email after the end of the lease. That server may send the email, so this server must
+    /// not change the row.
     /// - Parameters:
     ///   - intent: The email, as it was claimed.
     ///   - leaseEnd: The end of the lease, as it was passed to ``claim(limit:at:leaseEnd:includesResets:)``.
@@ -318,7 +321,8 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     /// Marks a claimed email as failed and counts a failure. The row stays until `end`, so that operators can inspect it. Does nothing if
     /// the lease has been lost.
     ///
-    /// The lease is lost if its time has passed. Then another server may send the email, so this server must not change the row.
+    /// A lease is lost when another server claims the email after the end of the lease. That server may send the email, so this server must
+    /// not change the row.
     /// - Parameters:
     ///   - intent: The email, as it was claimed.
     ///   - leaseEnd: The end of the lease, as it was passed to ``claim(limit:at:leaseEnd:includesResets:)``.
@@ -333,9 +337,9 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     ///
     /// - Parameters:
     ///   - intent: The email.
-    ///   - leaseEnd: The end of the lease that must still be in the row.
+    ///   - leaseEnd: The end of the lease, which the row must still contain.
     ///   - state: The new state: waiting or failed.
-    ///   - due: The time of the next attempt, or of the removal of a failed email.
+    ///   - due: The time of the next attempt; for a failed email, the time of its removal.
     ///   - reason: A description of the failure. It must not contain addresses.
     private func fail(
         _ intent: MailIntent,
@@ -355,7 +359,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     }
 
     /// Removes up to 500 failed emails whose retention has ended.
-    /// - Parameter now: The present time, by the clock of the queue.
+    /// - Parameter now: The present time of the steady clock, such as ``PostgresTime``.
     /// - Throws: `StoreFailure`.
     public func sweep(at now: Date) async throws {
         _ = try await database.sweep(
@@ -370,8 +374,8 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
 
     /// Returns when an operator last requested a retry of all or some emails; `nil` if never.
     ///
-    /// Workers end a pause if this time is later than the begin of the pause. So an operator who has repaired the email server can end the
-    /// pause.
+    /// During an outage of the email server, workers pause. They end a pause that began before this time. So an operator who has repaired
+    /// the email server can end the pause.
     /// - Throws: `StoreFailure`.
     public func lastRetry() async throws -> Date? {
         let text: String?? = try await database.first(Self.lastRetry, []) { try $0.value(0) }
@@ -392,7 +396,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     /// Returns the creation time of the oldest email that should have been sent by now; `nil` if there is none.
     ///
     /// If the age of this email grows, the email server fails or is too slow.
-    /// - Parameter now: The present time, by the clock of the queue.
+    /// - Parameter now: The present time of the steady clock, such as ``PostgresTime``.
     /// - Throws: `StoreFailure`.
     public func oldest(at now: Date) async throws -> Date? {
         let oldest: Date?? = try await database.first(
@@ -447,7 +451,7 @@ extension PostgresMailIntentQueue: MailQueueInspection {
     /// - Parameters:
     ///   - ids: The emails; `nil` for all.
     ///   - includingFailed: Whether failed emails are tried again too.
-    ///   - now: The time at which they become due.
+    ///   - now: The time at which the emails become due.
     /// - Returns: The number of changed emails.
     public func retry(_ ids: Set<MailIntent.ID>?, includingFailed: Bool, at now: Date) async throws -> Int {
         let chosen: PostgresValue = ids.map { .uuids(Array($0)) } ?? .uuids([])
@@ -459,7 +463,7 @@ extension PostgresMailIntentQueue: MailQueueInspection {
                 """,
                 [.time(now), .bool(includingFailed), .bool(ids == nil), chosen]
             )
-            // Due emails may be waiting for the end of a pause.
+            // Due emails may be waiting for the end of a pause, and this value ends the pause.
             try await transaction.execute(
                 "UPDATE shared_value SET value = $1 WHERE name = 'mail_retry'",
                 [.text("\(now.timeIntervalSince1970)")]

@@ -4,14 +4,14 @@ public import Foundation
 import Idempotency
 import PostgresDriver
 
-/// A store of reset tokens in PostgreSQL.
+/// A PostgreSQL store of the tokens in password reset links.
 ///
 /// The store contains only the digests of tokens. A token belongs to the address to which it was sent, so it becomes invalid if the account
 /// gets another address. A reset locks the row of the account before it consumes a token. So if two resets of an account happen at the same
 /// time, only one of them succeeds.
 ///
-/// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs
-/// no other store.
+/// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create this store separately only in a tool
+/// that needs no other store.
 public struct PostgresResetTokenStore: ResetTokenStore {
     private let database: PostgresDatabase
     private let emailKeys: EmailKeys
@@ -19,7 +19,7 @@ public struct PostgresResetTokenStore: ResetTokenStore {
     /// Creates the store. Does no I/O.
     /// - Parameters:
     ///   - database: The database, with the tables of ``PostgresSchema``.
-    ///   - emailKeys: The secret under which the database stores addresses. Pass the same value as to ``PostgresAccountRepository``.
+    ///   - emailKeys: Computes the keys of addresses. Pass the same value as to ``PostgresAccountRepository``.
     public init(_ database: PostgresDatabase, emailKeys: EmailKeys) {
         (self.database, self.emailKeys) = (database, emailKeys)
     }
@@ -31,13 +31,13 @@ public struct PostgresResetTokenStore: ResetTokenStore {
     /// - Parameters:
     ///   - token: The token, as a digest.
     ///   - liveLimit: The number of unused tokens that stay, including the new one; at least 1.
-    /// - Throws: `StoreFailure` if the account doesn't exist.
+    /// - Throws: `StoreFailure`, also if the account doesn't exist.
     public func insert(_ token: StoredResetToken, liveLimit: Int) async throws {
         let (key, keys) = (emailKeys.key(of: token.recipient), emailKeys.keys(of: token.recipient))
         try await database.transaction { transaction in
             let results = try await transaction.execute([
                 (
-                    // Because of the lock, no token is added while another transaction removes the account's tokens.
+                    // `FOR SHARE` locks the account, so that no token is added while another transaction removes the account's tokens.
                     """
                     INSERT INTO reset_token (digest, account_id, email_key, created_at, expires_at)
                     SELECT $1, owner.id, $3, $4, $5 FROM (SELECT id FROM account WHERE id = $2 FOR SHARE) owner
@@ -48,7 +48,8 @@ public struct PostgresResetTokenStore: ResetTokenStore {
                         .time(token.expiresAt),
                     ]
                 ),
-                // While a secret is replaced, the account may have only the key of the previous secret.
+                // While a secret is replaced, the account may have only the key of the previous secret. This statement adds the key of the
+                // present secret.
                 (
                     """
                     INSERT INTO account_email (email_key, account_id)
@@ -71,7 +72,8 @@ public struct PostgresResetTokenStore: ResetTokenStore {
         try await database.execute("DELETE FROM reset_token WHERE digest = $1", [digest.value])
     }
 
-    /// Removes unused tokens that are older than the given token. The newest `liveLimit` tokens stay, including the given token.
+    /// Removes unused tokens that are older than the given token. The given token and the newest older tokens stay, `liveLimit` tokens in
+    /// total.
     /// - Parameters:
     ///   - token: The token. Only older tokens of the same account are removed.
     ///   - liveLimit: The number of unused tokens that stay, including the given token; at least 1.
@@ -80,8 +82,8 @@ public struct PostgresResetTokenStore: ResetTokenStore {
         try await database.execute(Self.pruning, Self.pruningValues(token, liveLimit))
     }
 
-    /// Removes unused tokens of an account up to a time, except the newest ones. If several tokens have the same time, the token with the
-    /// given digest counts as the newest.
+    /// Removes an account's unused tokens that were created up to a given time, except the newest of these tokens. If several tokens have
+    /// the same time, the token with the given digest counts as the newest.
     private static let pruning: PostgresStatement = """
         DELETE FROM reset_token WHERE account_id = $1 AND consumed_at IS NULL AND created_at <= $2 AND digest NOT IN (
             SELECT digest FROM reset_token WHERE account_id = $1 AND consumed_at IS NULL AND created_at <= $2
@@ -94,8 +96,8 @@ public struct PostgresResetTokenStore: ResetTokenStore {
         [.uuid(token.accountID.rawValue), .time(token.createdAt), token.digest.value, .integer(liveLimit)]
     }
 
-    /// Returns a valid token and its account, with one statement. Returns `nil` if the token is unknown, used or expired, or if the
-    /// password of its account may not be reset.
+    /// Returns a valid token and its account, with one statement. Returns `nil` if the token is unknown, used or expired. Also returns
+    /// `nil` if its account now has another address, or is suspended, inactive or deleted.
     ///
     /// The method changes nothing. So the token stays valid if an email scanner opens the link.
     /// - Parameters:
@@ -116,7 +118,7 @@ public struct PostgresResetTokenStore: ResetTokenStore {
         }
     }
 
-    /// The SQL condition that a token is valid. A token is valid only while its account has the address to which the token was sent.
+    /// Reads a valid token with its account. A token is valid only while its account has the address to which the token was sent.
     private static let live =
         "SELECT " + Account.columns + """
             , reset_token.created_at, reset_token.expires_at
@@ -172,12 +174,12 @@ public struct PostgresResetTokenStore: ResetTokenStore {
 
     /// Consumes a token and sets the password of its account, in one transaction.
     ///
-    /// The transaction also marks the address as verified, ends all sessions, unlocks a locked account, consumes the account's other tokens
-    /// and enqueues the confirmation email. If the idempotency key of the current request is in the same database, the transaction stores
-    /// the response under this key, so that repetitions of the request receive it.
+    /// The transaction also marks the address as verified, ends all sessions, unlocks a locked account, consumes the account's other reset
+    /// tokens and enqueues the confirmation email. If the idempotency key of the current request is in the same database, the transaction
+    /// stores the response under this key, so that repetitions of the request receive this response.
     ///
-    /// The id of the confirmation identifies the reset. If the response of the database was lost, the driver repeats the transaction. The
-    /// repetition recognizes the reset by this id and returns `true`.
+    /// The id of the confirmation email identifies the reset. If the response of the database was lost, the driver repeats the transaction.
+    /// The repetition recognizes the reset by this id and returns `true`.
     ///
     /// The usual case takes three round trips: lock and consume, change, commit. The transaction first locks the account's row. So if two
     /// requests use tokens of one account at the same time, exactly one of them succeeds.
@@ -185,9 +187,10 @@ public struct PostgresResetTokenStore: ResetTokenStore {
     ///   - digest: The digest of the token.
     ///   - passwordHash: The hash of the new password.
     ///   - confirmation: The email that reports the change to the owner.
-    ///   - now: The time of the confirmation.
+    ///   - now: The present time, at which the token is consumed.
     /// - Returns: Whether the token was valid.
-    /// - Throws: `StoreFailure`, also if the id of the confirmation is taken.
+    /// - Throws: `StoreFailure`, also if the id of the confirmation email is taken; `LostIdempotencyKey` if the key belongs to another
+    ///   request.
     public func confirm(
         _ digest: TokenDigest,
         passwordHash: String,
@@ -241,7 +244,7 @@ public struct PostgresResetTokenStore: ResetTokenStore {
         }
     }
 
-    /// Consumes the valid tokens of an account.
+    /// Consumes the unused reset tokens of an account.
     static let consumeOthers: PostgresStatement = """
         UPDATE reset_token SET consumed_at = $1 WHERE account_id = $2 AND consumed_at IS NULL
         """
@@ -271,8 +274,8 @@ public struct PostgresResetTokenStore: ResetTokenStore {
 ///
 /// Each email about a password change or a new device contains such a token. The token is valid until it expires or is used.
 ///
-/// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs
-/// no other store.
+/// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create this store separately only in a tool
+/// that needs no other store.
 public struct PostgresAccountLockTokenStore: AccountLockTokenStore {
     private let database: PostgresDatabase
 
@@ -311,7 +314,8 @@ public struct PostgresAccountLockTokenStore: AccountLockTokenStore {
         try await database.execute("DELETE FROM freeze_token WHERE digest = $1", [digest.value])
     }
 
-    /// Returns the account of a valid token; `nil` if the token is unknown, used or expired, or if the account is suspended or inactive.
+    /// Returns the account of a valid token; `nil` if the token is unknown, used or expired, or if the account is suspended, inactive or
+    /// deleted.
     ///
     /// The call changes nothing. The token stays valid until ``lock(_:at:)`` consumes it.
     /// - Parameters:

@@ -6,11 +6,11 @@ import RateLimiting
 /// A PostgreSQL store of recently sent emails that clients without an account requested, such as reset emails. The servers limit the number
 /// of these emails.
 ///
-/// Each decision locks the same row, so the servers decide one after the other. The bounds therefore hold exactly for all servers together.
-/// A server makes one decision per email. The rows contain the ids of the email and the account, and no address.
+/// Each decision locks the same row, so the servers decide one after the other. Therefore, all servers together never exceed the bounds. A
+/// server makes one decision per email. The rows contain the ids of the email and the account, and no address.
 ///
-/// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs
-/// no other store.
+/// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create this store separately only in a tool
+/// that needs no other store.
 public struct PostgresSentResetStore: SentResetStore {
     private let database: PostgresDatabase
 
@@ -20,7 +20,7 @@ public struct PostgresSentResetStore: SentResetStore {
         self.database = database
     }
 
-    /// Reserves the sending of an email, if the bounds allow it.
+    /// Reserves the sending of an email, unless a bound is reached.
     ///
     /// The store checks the bound of the account first, and then the overall bound. The overall bound is a policy with a quota, a window
     /// and a burst. It admits at most `burst` emails within any period of the length `window` × `burst` / `quota`. For example, 100 emails
@@ -29,7 +29,7 @@ public struct PostgresSentResetStore: SentResetStore {
     ///
     /// - Parameters:
     ///   - intent: The id of the email, which identifies its reservation.
-    ///   - account: The account whose reset email it is; `nil` for any other email.
+    ///   - account: The account, if the email is a reset email; otherwise `nil`.
     ///   - bounds: The bound for the emails of one account, and the overall bound. A bound that is `nil` is not checked.
     ///   - now: The time of the decision.
     /// - Throws: `StoreFailure`.

@@ -11,8 +11,8 @@ import Synchronization
 ///
 /// Rotating a token locks the session. If two requests rotate one token at the same time, the second rotation sees the result of the first.
 ///
-/// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs
-/// no other store.
+/// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create this store separately only in a tool
+/// that needs no other store.
 public struct PostgresSessionStore: SessionStore {
     private let database: PostgresDatabase
 
@@ -22,14 +22,14 @@ public struct PostgresSessionStore: SessionStore {
         self.database = database
     }
 
-    /// Opens a session with its first refresh token. The session is opened only if the account is active and not deleted, and if its epoch
-    /// is unchanged.
+    /// Opens a session with its first refresh token. The store opens the session only if the account is active, isn't deleted, and still
+    /// has the given epoch.
     ///
-    /// The epoch of an account is a number that increases when the password is reset or the state of the account changes. So no session
-    /// opens with a password that was checked before such a change.
+    /// The epoch of an account is a number that increases, for example, with a new password and with a change of the account's state. So no
+    /// session opens if the password was checked before such a change.
     ///
-    /// The usual case takes one statement. If the response was lost and the call is repeated with the same session and token, it returns
-    /// `true`.
+    /// The usual case takes one statement. If the response was lost and the call is repeated with the same session and token, the repeated
+    /// call returns `true`.
     ///
     /// - Parameters:
     ///   - session: The session, with an id that the caller created.
@@ -67,21 +67,21 @@ public struct PostgresSessionStore: SessionStore {
     /// Replaces a refresh token in one transaction with three round trips: lock and read, write, commit.
     ///
     /// If a client presents a used token again, the response to its earlier request was probably lost. So within the repeat window, a short
-    /// time after the first use, the store accepts the token again and adds another token that replaces it. When the client uses one of
-    /// these new tokens, the others become unusable.
+    /// time after the first use, the store accepts the token again and adds another replacement token. When the client uses one
+    /// replacement, the other replacements become unusable.
     ///
-    /// If a client presents a used token after the repeat window, or after one of the new tokens was used, the store treats the token as
-    /// stolen and ends the session.
+    /// If a client presents a used token after the repeat window, or after a replacement was used, the store treats the token as stolen and
+    /// ends the session.
     ///
     /// - Parameters:
     ///   - presented: The digest of the token that the client has sent.
-    ///   - next: The digest of the token that replaces it. The caller created this token. The store recognizes a repeated call by this
-    ///     digest.
+    ///   - next: The digest of the new token, which replaces the presented token. The caller created the new token. The store recognizes a
+    ///     repeated call by this digest.
     ///   - now: The time of the refresh.
     ///   - rules: The idle limit, the absolute limit and the repeat window.
     /// - Throws: `StoreFailure`.
     /// - Returns: `.rotated` with the session; `.expired` if the session has passed its idle or absolute limit; `.reused` if the store
-    ///   ended the session because the token was stolen; `.refused` if the token is unknown.
+    ///   treated the token as stolen and ended the session; `.refused` if the token is unknown.
     public func rotate(
         _ presented: TokenDigest,
         to next: TokenDigest,
@@ -118,9 +118,9 @@ public struct PostgresSessionStore: SessionStore {
             } else {
                 changes.append(("UPDATE refresh_token SET used_at = $1 WHERE digest = $2", [.time(now), presented.value]))
                 if parent != nil {
-                    // The siblings of a used token also become used: the client received several tokens for one refresh and uses only one
-                    // of them. For the siblings, the statement stores a time of use that lies before the repeat window, so the store
-                    // accepts none of them.
+                    // The siblings of the used token, which replaced the same token, also become used: the client uses only one of them.
+                    // For the siblings, the statement stores a time of use that lies before the repeat window, so the store accepts none of
+                    // them.
                     let used = time - rules.repeatWindow / .seconds(1) - 1
                     changes.append(
                         (
@@ -153,8 +153,8 @@ public struct PostgresSessionStore: SessionStore {
         SELECT session.id FROM session WHERE id = (SELECT session_id FROM refresh_token WHERE digest = $1) FOR UPDATE
         """
 
-    /// Reads a presented token and its session. The row also contains whether a token that replaced it was used, and whether the next token
-    /// exists already.
+    /// Reads a presented token and its session. The row also contains two flags: whether the client has used a replacement of the presented
+    /// token, and whether the next token exists already.
     private static let presentedToken: PostgresStatement = """
         SELECT session.id, session.account_id, session.created_at, session.refreshed_at, presented.parent, presented.used_at,
             EXISTS (SELECT 1 FROM refresh_token next WHERE next.parent = presented.digest AND next.used_at IS NOT NULL),
@@ -194,10 +194,10 @@ public struct PostgresSessionStore: SessionStore {
         ])
     }
 
-    /// Ends the session of a refresh token. The same transaction stores the response under the idempotency key of the current request, so
+    /// Ends the session of a refresh token. The transaction also stores the response under the idempotency key of the current request, so
     /// that repetitions of the request receive this response.
     ///
-    /// A token that was used already also ends its session. If the token is unknown, the method stores no response.
+    /// A token that was already used also ends its session. If the token is unknown, the method stores no response.
     /// - Parameter refresh: The digest of the token.
     /// - Throws: `StoreFailure`; `LostIdempotencyKey` if the key belongs to another request.
     public func end(refresh: TokenDigest) async throws {
@@ -235,7 +235,7 @@ public struct PostgresSessionStore: SessionStore {
         }
     }
 
-    /// Ends a session of an account. The same transaction stores the response under the idempotency key of the current request, so that
+    /// Ends a session of an account. The transaction also stores the response under the idempotency key of the current request, so that
     /// repetitions of the request receive this response. If the account has no such session, the method stores no response.
     ///
     /// - Parameters:
@@ -245,7 +245,8 @@ public struct PostgresSessionStore: SessionStore {
     /// - Returns: Whether the account had such a session.
     public func end(_ id: StoredSession.ID, of account: Account.ID) async throws -> Bool {
         let effect = IdempotentEffect.current(in: database.client)
-        // If the response was lost, the repeated transaction no longer finds the session.
+        // If the response of the commit was lost, the repeated transaction no longer finds the session. This flag then shows that the
+        // session was ended.
         let hasEnded = Mutex(false)
         return try await database.transaction { transaction in
             let found = try await transaction.execute(
@@ -263,7 +264,7 @@ public struct PostgresSessionStore: SessionStore {
     /// Ends all sessions of an account except one, in one transaction.
     /// - Parameters:
     ///   - account: The account.
-    ///   - id: The session that stays. If the account has no such session, all sessions end.
+    ///   - id: The session that stays open. If the account has no such session, all sessions end.
     /// - Throws: `StoreFailure`.
     public func endAll(of account: Account.ID, except id: StoredSession.ID) async throws {
         _ = try await database.transaction { transaction in
@@ -280,7 +281,7 @@ public struct PostgresSessionStore: SessionStore {
         ("SELECT id FROM account WHERE id = $1 FOR UPDATE", [.uuid(account)])
     }
 
-    /// Returns whether a session exists. The method doesn't check the age of the session. The next rotation checks it.
+    /// Returns whether a session exists. The method doesn't check the age of the session; ``rotate(_:to:at:rules:)`` checks it.
     ///
     /// The method executes one statement, a lookup by the primary key.
     /// - Parameter id: The session of an access token.

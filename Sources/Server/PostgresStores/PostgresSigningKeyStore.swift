@@ -2,13 +2,13 @@ public import AccountCore
 import Foundation
 import PostgresDriver
 
-/// A store of the keys that sign access tokens, in PostgreSQL. Each change first locks a row that all servers share, so servers change the
-/// keys one after the other.
+/// A store of the keys that sign access tokens, in PostgreSQL. Each change first locks the same row, so servers change the keys one after
+/// the other.
 ///
 /// The private keys are encrypted under a secret that is not in the database.
 ///
-/// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs
-/// no other store.
+/// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create this store separately only in a tool
+/// that needs no other store.
 public struct PostgresSigningKeyStore: SigningKeyStore {
     private let database: PostgresDatabase
 
@@ -22,7 +22,8 @@ public struct PostgresSigningKeyStore: SigningKeyStore {
     /// - Throws: `StoreFailure`.
     public func signingKeys() async throws -> SigningKeySet { try SigningKeySet(try await database.execute(Self.selection)) }
 
-    /// Changes the keys in one transaction. It first locks a row of `shared_value`, so two servers never change the keys at the same time.
+    /// Changes the keys in one transaction. The transaction first locks a row of `shared_value`, so two servers never change the keys at
+    /// the same time.
     ///
     /// The closure may run more than once. If it returns the same keys, nothing is written.
     /// - Parameter change: Receives the stored keys and returns the new keys. If it throws, the transaction is rolled back.

@@ -5,16 +5,16 @@ public import Foundation
 import GRDB
 import Idempotency
 
-/// A store of the links, the former addresses and the devices of accounts in SQLite. It also removes accounts.
+/// A SQLite store of the links in emails, and of the former addresses and the devices of accounts. It also removes accounts.
 ///
-/// The store contains only the digests of links. SQLite executes one write at a time. So while a change checks that an address is available
-/// and writes the account, no other change can take the address.
+/// Of the token in a link, the store contains only the digest. SQLite executes one write at a time. So while a change checks that an
+/// address is available and writes the account, no other change can take the address.
 ///
 /// SQLite overwrites the bytes of removed rows itself, because `secure_delete` is on for the whole database. ``scrub()`` only has to remove
 /// these bytes from the write-ahead log.
 ///
-/// ``SQLiteAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs no
-/// other store.
+/// ``SQLiteAccountStores`` creates this store together with the other stores of a server. Create this store separately only in a tool that
+/// needs no other store.
 public struct SQLiteAccountRecordStore: AccountRecordStore {
     private let database: SQLiteDatabase
 
@@ -27,7 +27,7 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     // MARK: - Links
 
     /// Adds a link. The write is on disk when the method returns.
-    /// - Parameter link: The link, as a digest. Its account is `nil` for the link of a registration.
+    /// - Parameter link: The link, with the digest of its token. The link of a registration has no account.
     /// - Throws: `StoreFailure`, also if the account of the link doesn't exist (foreign key) or the digest is taken.
     public func insert(_ link: StoredLink) async throws {
         try await database.write { database in
@@ -79,10 +79,10 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     /// restore it. Both checks read the state of the same commit.
     ///
     /// Another request can take the address after this call. So use the result only to report a taken address early: ``change(_:at:_:)``
-    /// checks the address again.
+    /// checks the address again within its transaction.
     /// - Parameters:
     ///   - email: The address. Uppercase and lowercase letters are equal.
-    ///   - account: The account that wants the address, which it may have already; `nil` for a new account.
+    ///   - account: The account that wants the address; `nil` for a new account. It may have the address already.
     ///   - now: The present time. An account can restore a former address until the address expires.
     /// - Throws: `StoreFailure`.
     public func isAvailable(_ email: EmailAddress, to account: Account.ID?, at now: Date) async throws -> Bool {
@@ -102,8 +102,8 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     /// Changes the record of an account (the account with its former addresses and links) in one transaction. The transaction also applies
     /// the ``AccountRecord/effects`` of the changed record: it enqueues emails, ends sessions, and removes tokens.
     ///
-    /// The same transaction stores the response to the current request under its idempotency key, if the key is in the same database.
-    /// Repetitions of the request then receive this response.
+    /// The transaction also stores the response to the current request under the request's idempotency key, if the key is in the same
+    /// database. Repetitions of the request then receive this response.
     ///
     /// - Parameters:
     ///   - id: The account.
@@ -129,8 +129,8 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
 
     /// Consumes the link of a registration and adds the account, in one transaction.
     ///
-    /// If the account is added, the same transaction stores the response to the current request under its idempotency key. Repetitions of
-    /// the request then receive this response. The key must be in the same database.
+    /// If the account is added, the transaction also stores the response to the current request under the request's idempotency key, if the
+    /// key is in the same database. Repetitions of the request then receive this response.
     public func activate(_ digest: TokenDigest, as account: Account, at now: Date) async throws -> Bool {
         let effect = IdempotentEffect.current(in: database)
         return try await database.write { database in
@@ -208,10 +208,10 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
         }
     }
 
-    /// Returns data of an account that other methods don't return: the last use, queued emails, recently sent reset emails, and "this was
-    /// not me" links. All values are from the state of one commit.
+    /// Returns the data of an account that the other methods don't return: the time of the last use, queued emails, recently sent reset
+    /// emails, and "this was not me" links. All values are from the state of one commit.
     /// - Complexity: O(n) for n queued emails.
-    /// - Parameter account: The account, whose address selects the queued emails without an account id.
+    /// - Parameter account: The account. Its address selects the queued emails that have no account id.
     /// - Throws: `StoreFailure`.
     public func remainder(of account: Account) async throws -> AccountRemainder {
         let id = account.id.description
@@ -251,16 +251,17 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
 
     // MARK: - Removal
 
-    /// Returns accounts that can be removed, sorted by id. These are the deleted accounts whose grace time has ended, and unused accounts
-    /// with an unverified address. The read doesn't delay writers.
+    /// Returns accounts that can be removed, sorted by id. These candidates are the deleted accounts whose grace time has ended, and the
+    /// unused accounts with an unverified address. The read doesn't delay writers.
     /// - Parameters:
-    ///   - now: The present time. A deleted account is a candidate from the end of its grace time.
+    ///   - now: The present time. A deleted account can be removed from the end of its grace time.
     ///   - unverifiedSince: The method also returns accounts whose address is unverified, if they were created before this time and not
     ///     used since. Pass `nil` to omit these accounts.
     ///   - limit: The largest number of accounts.
     /// - Returns: The accounts with their present addresses, their former addresses, and new addresses that were not confirmed yet.
     /// - Throws: `StoreFailure`; `CorruptRow` if a row can't be decoded.
-    /// - Complexity: O(n) for n deleted accounts whose grace time has ended and unverified accounts that are older than `unverifiedSince`.
+    /// - Complexity: O(n). n is the number of deleted accounts after their grace time, plus the number of unverified accounts that were
+    ///   created before `unverifiedSince`.
     public func purgeCandidates(at now: Date, unverifiedSince: Date?, limit: Int) async throws -> [PurgeCandidate] {
         try await database.read { database in
             // `INDEXED BY` is required: otherwise, SQLite would read all accounts in the order of their ids.
@@ -302,17 +303,17 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
         ["now": now.timeIntervalSince1970, "cutoff": unverifiedSince?.timeIntervalSince1970]
     }
 
-    /// Removes those of the given accounts that are still candidates (see ``purgeCandidates(at:unverifiedSince:limit:)``), in one
-    /// transaction. Other writes wait for this transaction, so pass at most a few hundred ids.
+    /// Removes the given accounts, except accounts that are no longer candidates (see ``purgeCandidates(at:unverifiedSince:limit:)``), in
+    /// one transaction. Other writes wait for this transaction, so pass at most a few hundred ids.
     ///
-    /// The foreign keys remove the sessions, tokens, links, former addresses, devices, audit events and sent emails of an account.
+    /// The foreign keys remove the sessions, tokens, links, former addresses, devices, audit events and `sent_reset` rows of an account.
     /// - Parameters:
     ///   - ids: The accounts. Unknown ids are ignored.
     ///   - now: The present time.
-    ///   - unverifiedSince: An account with an unverified address is a candidate if it was created before this time and not used since.
+    ///   - unverifiedSince: An account with an unverified address can be removed if it was created before this time and not used since.
     ///     Pass `nil` to keep these accounts.
-    ///   - isForced: Whether to remove the accounts even if they aren't candidates. After a backup was restored, pass `true` to remove the
-    ///     accounts that were purged since the backup.
+    ///   - isForced: Whether to remove the accounts even if they aren't candidates. Pass `true` after you have restored a backup, to remove
+    ///     the accounts that were purged after this backup was made.
     /// - Returns: The removed accounts.
     /// - Throws: `StoreFailure`.
     public func purge(_ ids: [Account.ID], at now: Date, unverifiedSince: Date?, isForced: Bool) async throws -> [Account.ID] {
@@ -363,8 +364,8 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
         )
     }
 
-    /// Removes the emails and links that contain the ids or addresses of removed accounts. The method reads the email queue once for all
-    /// accounts.
+    /// Removes the emails and links that contain the ids or addresses of removed accounts. To do so, the method reads the email queue only
+    /// once, even for several accounts.
     /// - Parameter addresses: The normalized addresses.
     private static func removeRest(of ids: [Account.ID], _ addresses: Set<String>, in database: Database) throws {
         guard !ids.isEmpty else { return }
@@ -420,8 +421,8 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
 
     /// Truncates the write-ahead log, which can contain data of removed rows. `secure_delete` overwrites removed rows in the file itself.
     ///
-    /// If reads of earlier states are running, the method waits for them, at most about ten seconds.
-    /// - Throws: `StoreFailure`, with `isBusy` `true` if such a read continues.
+    /// If reads of earlier states are running, the method waits for them, at most about 15 seconds.
+    /// - Throws: `StoreFailure`. Its `isBusy` is `true` if such a read is still running after that.
     public func scrub() async throws { try await database.truncateLog() }
 
     /// Removes up to 500 expired links and up to 500 expired former addresses.

@@ -6,18 +6,18 @@ import GRDB
 
 /// A store of accounts in SQLite.
 ///
-/// Lookups read one or two pages on the calling thread. A unique index over the normalized address prevents duplicates.
+/// Lookups run on the calling thread and read one or two pages of the file. A unique index over the normalized address prevents duplicates.
 ///
-/// A method that returns a row decodes it, and throws `CorruptRow` if the row violates the rules of the domain. All other errors of the
-/// database are thrown as `StoreFailure`.
+/// A method that returns an account decodes the row of the account, and throws `CorruptRow` if a value in this row is not valid. All other
+/// errors of the database are thrown as `StoreFailure`.
 ///
-/// ``SQLiteAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs no
-/// other store.
+/// ``SQLiteAccountStores`` creates this store together with the other stores of a server. Create this store separately only in a tool that
+/// needs no other store.
 public struct SQLiteAccountRepository: AccountRepository {
     private let database: SQLiteDatabase
 
     /// An SQL condition for foreign password hashes, which have another algorithm or other parameters than new hashes. A partial index has
-    /// the same condition, so a change of it requires a migration.
+    /// the same condition, so a change of this condition requires a migration.
     static let hashIsForeign = "password_hash NOT GLOB '$argon2id$v=19$m=19456,t=2,p=1$*'"
 
     /// Creates the store. Does no I/O.
@@ -52,12 +52,12 @@ public struct SQLiteAccountRepository: AccountRepository {
         try account.insert(into: database, at: account.createdAt)
     }
 
-    /// Changes the state of an account. If the new state isn't active, the method also ends all sessions of the account and removes its
-    /// tokens. A change increments the epoch of the account. A sign-in that checked the password before the change therefore can't open a
-    /// session after it.
+    /// Changes the state of an account. If the new state isn't active, the method also ends all sessions of the account, and removes its
+    /// reset tokens and lock tokens. A change increments the epoch of the account. A sign-in that checked the password before the change
+    /// therefore can't open a session after it.
     ///
     /// - Parameters:
-    ///   - state: The new state. If the account already has this state, the method changes nothing.
+    ///   - state: The new state. If the account already has this state, the epoch doesn't change.
     ///   - id: The account.
     /// - Throws: `StoreFailure`.
     /// - Returns: Whether the account exists.
@@ -82,7 +82,7 @@ public struct SQLiteAccountRepository: AccountRepository {
     ///
     /// The read doesn't delay writers.
     /// - Parameter kind: Returns the kind of a hash, such as `bcrypt`; `nil` for a hash that is not counted.
-    /// - Returns: The numbers by kind, and the number of all accounts. All numbers are from the state of one commit.
+    /// - Returns: The number of foreign hashes of each kind, and the number of all accounts. All numbers are from the state of one commit.
     /// - Throws: `StoreFailure`.
     /// - Complexity: O(n) for n foreign hashes, and a full count of the accounts.
     public func countForeignHashes(
@@ -115,7 +115,7 @@ public struct SQLiteAccountRepository: AccountRepository {
         }
     }
 
-    /// Returns the account of an id. It is a lookup on the calling thread.
+    /// Returns the account of an id. The lookup runs on the calling thread.
     /// - Parameter id: The id.
     /// - Returns: The account; `nil` if there is none.
     /// - Throws: `StoreFailure`; `CorruptRow` if the row can't be decoded.

@@ -13,8 +13,8 @@ import GRDB
 /// let stores = SQLiteAccountStores(database)
 /// ```
 ///
-/// A commit survives a crash of the process and of the machine. Several processes may use the same file. If they do, pass `locks` and
-/// `holder`, so that the other servers send the emails of a stopped server immediately.
+/// A commit survives a crash of the process and of the machine. Several processes may use the same file. If several servers use it, pass
+/// `locks` and `holder`. If one of the servers stops, the others can then send its emails immediately.
 public struct SQLiteAccountStores: AccountStores {
     /// The accounts.
     public let accounts: any AccountRepository
@@ -40,8 +40,9 @@ public struct SQLiteAccountStores: AccountStores {
     /// Creates the stores.
     /// - Parameters:
     ///   - database: The database of all stores.
-    ///   - locks: The locks of the servers on this database. With them, the queue finds stopped servers and ends their leases of emails.
-    ///   - holder: The lock of this server. Each lease of this server contains the name of this lock.
+    ///   - locks: The locks of the servers on this database. With these locks, the email queue finds stopped servers and releases the
+    ///     emails that they have claimed.
+    ///   - holder: The lock of this server. The queue stores its name with each email that this server claims.
     public init(_ database: SQLiteDatabase, locks: ServerLocks? = nil, holder: ServerLock? = nil) {
         accounts = SQLiteAccountRepository(database)
         sessions = SQLiteSessionStore(database)
@@ -61,8 +62,8 @@ public struct SQLiteAccountStores: AccountStores {
 ///
 /// A change replaces all stored spans, so all processes use the same decoys.
 ///
-/// ``SQLiteAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs no
-/// other store.
+/// ``SQLiteAccountStores`` creates this store together with the other stores of a server. Create this store separately only in a tool that
+/// needs no other store.
 public struct SQLiteDecoyStore: DecoyStore {
     private let database: SQLiteDatabase
 

@@ -7,8 +7,8 @@ import GRDB
 /// If several events have the same time, the event that was appended last is the newest, because SQLite assigns ids in the order of the
 /// inserts.
 ///
-/// ``SQLiteAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs no
-/// other store.
+/// ``SQLiteAccountStores`` creates this store together with the other stores of a server. Create this store separately only in a tool that
+/// needs no other store.
 public struct SQLiteAuditStore: AuditStore {
     private let database: SQLiteDatabase
 
@@ -67,15 +67,15 @@ public struct SQLiteAuditStore: AuditStore {
         }
     }
 
-    /// Removes up to 500 old events. If an account has more than `limit` events of one kind, the method also removes the oldest of them.
-    /// One call handles up to 50 pairs of account and kind, and removes up to 500 events of each pair.
+    /// Removes up to 500 old events. If an account has more than `limit` events of one kind, the method also removes the oldest events of
+    /// this kind. One call handles up to 50 pairs of an account and a kind, and removes up to 500 events of each pair.
     ///
     /// - Parameters:
     ///   - before: The time before which events are removed.
     ///   - limit: The number of events of one kind that an account may have.
     /// - Throws: `StoreFailure`.
     /// - Returns: Whether there may be more events to remove.
-    /// - Complexity: O(n) for n stored events, because it reads an index. This read doesn't delay writers.
+    /// - Complexity: O(n) for n stored events, because the method reads a whole index. This read doesn't delay writers.
     @discardableResult
     public func sweep(before: Date, limit: Int) async throws -> Bool {
         // A separate read finds the pairs of account and kind with too many events, so that other writes don't wait while SQLite counts

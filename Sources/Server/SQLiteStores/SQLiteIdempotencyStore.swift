@@ -14,13 +14,13 @@ import RateLimiting
 /// let database = try SQLiteDatabase(path: "orders.sqlite3")
 /// let keys = IdempotencyKeys(store: SQLiteIdempotencyStore(database), secret: secret)
 /// ```
-/// A route whose data is in the same database can store the response under its key in the transaction of its work. This finishes the key;
-/// see `IdempotentRequest.finish(with:in:)`.
+/// A route that writes its data to the same database can store the response in the transaction of this write, and so finish the key; see
+/// `IdempotentRequest.finish(with:in:)`.
 ///
-/// A claimed key is running until its request is finished and the response is stored. A claim of a key that is already running or finished
-/// needs only one read. Any other claim is a write, and so are `finish` and `release`. Concurrent writes share one transaction and one
-/// synchronization with the disk. Triggers maintain the sum of bytes for each client, for each network and for each half of the capacity
-/// (see `IdempotencyBounds`). So the check of these bounds reads at most three rows.
+/// A claim reserves a key for a request. The key is running until the request is finished and the response is stored. A claim of a key that
+/// is already running or finished needs only one read. Any other claim is a write, and so are `finish` and `release`. Concurrent writes
+/// share one transaction and one synchronization with the disk. Triggers maintain the sum of bytes for each client, for each network and
+/// for each half of the capacity (see `IdempotencyBounds`). So the check of these bounds reads at most three rows.
 public struct SQLiteIdempotencyStore: IdempotencyStore {
     private let file: SQLiteDatabase
     private let bounds: IdempotencyBounds
@@ -37,13 +37,13 @@ public struct SQLiteIdempotencyStore: IdempotencyStore {
     /// The identity of the ``SQLiteDatabase``.
     public var database: ObjectIdentifier? { ObjectIdentifier(file) }
 
-    /// Claims a key. If the client has used its share of the capacity, the store first removes up to 500 expired keys. It refuses the claim
-    /// only if there is still no space.
+    /// Claims a key for a request. If the client has used up its part of the capacity, its share, the store first removes up to 500 expired
+    /// keys. The store refuses the claim only if the share is still used up.
     ///
     /// - Parameters:
     ///   - claim: The claim, with a random id.
-    ///   - lease: The time after which another request can claim the key, unless this claim has finished it.
-    ///   - now: The present, from which the lease and expiries are measured.
+    ///   - lease: The time after which another request can claim the key, unless this claim has finished the key by then.
+    ///   - now: The present time. The lease begins at this time, and keys that have expired by then are free.
     /// - Returns: Whether the key is claimed, running, finished, used by another request, or refused because the store is full.
     /// - Throws: `StoreFailure` for errors of SQLite, or if a stored response can't be decoded.
     public func claim(_ claim: IdempotencyClaim, lease: Duration, at now: Date) async throws -> ClaimOutcome {
@@ -73,11 +73,11 @@ public struct SQLiteIdempotencyStore: IdempotencyStore {
         }
     }
 
-    /// Finishes a running key: stores the response for repetitions of the request. If another claim has the key now, because the lease of
-    /// this claim has ended, the method changes nothing.
+    /// Finishes a running key: stores the response for repetitions of the request. If the lease of this claim has ended and the key belongs
+    /// to another claim now, the method changes nothing.
     ///
     /// The body of the response is already encrypted. If the response is `nil`, the key is finished without a response.
-    /// - Returns: Whether the claim had the key and the key was running.
+    /// - Returns: Whether the key belonged to the claim and was running.
     /// - Throws: `StoreFailure` for errors of SQLite.
     @discardableResult
     public func finish(_ claim: IdempotencyClaim, with answer: IdempotentResponse?, until expiry: Date) async throws -> Bool {
@@ -86,7 +86,7 @@ public struct SQLiteIdempotencyStore: IdempotencyStore {
 
     /// Finishes a running key within a transaction: stores the response for repetitions of the request.
     /// - Parameter answer: The response, with an encrypted body.
-    /// - Returns: Whether the claim had the key.
+    /// - Returns: Whether the key belonged to the claim and was running.
     fileprivate static func finish(
         _ claim: IdempotencyClaim,
         with answer: IdempotentResponse?,
@@ -156,14 +156,14 @@ extension SQLiteIdempotencyStore {
         return .finished(response)
     }
 
-    /// Removes up to 500 expired keys. Triggers subtract their bytes.
+    /// Removes up to 500 expired keys. Triggers subtract the bytes of these keys from the sums.
     /// - Returns: Whether there may be more expired keys.
     private static func removeExpired(at now: Date, in database: Database) throws -> Bool {
         try database.sweep("idempotency_key", by: "digest", where: "ends_at <= ?", now)
     }
 
-    /// Returns the numbers of bytes that are in use: by the client of a claim, by its network, and in its half of the capacity. Triggers of
-    /// the schema maintain these sums.
+    /// Returns the numbers of bytes that are in use: by the client of a claim, by the client's network, and in the half of the capacity to
+    /// which the key belongs. Triggers of the schema maintain these sums.
     private static func usage(of claim: IdempotencyClaim, in database: Database) throws -> IdempotencyUsage {
         func size(of owner: KeyDigest) throws -> Int {
             let sql = "SELECT size FROM idempotency_usage WHERE owner = ?"
@@ -189,10 +189,11 @@ extension SQLiteIdempotencyStore {
 }
 
 extension IdempotentRequest {
-    /// Stores the response to repetitions of the request under the key, in a transaction of the database that contains the key. This
-    /// finishes the key.
+    /// Finishes the key: stores the response that repetitions of the request receive. The method runs in a transaction of the database that
+    /// contains the key.
     ///
-    /// Call it in the closure of `IdempotentRequest.commit` of `ServerMiddleware`, once per request and in the transaction of the work:
+    /// Call it in the closure of `IdempotentRequest.commit` of `ServerMiddleware`, once per request and in the transaction that writes the
+    /// data of the request:
     ///
     /// ```swift
     /// try await IdempotentRequest.commit { request in
@@ -205,10 +206,10 @@ extension IdempotentRequest {
     /// }
     /// ```
     /// - Parameters:
-    ///   - response: The response to repetitions, with any status.
+    ///   - response: The response that repetitions receive, with any status.
     ///   - database: The parameter of the closure of ``SQLiteDatabase/write(_:)``.
-    /// - Throws: `LostIdempotencyKey` if the key belongs to another request or is already finished. Don't catch it in the closure, because
-    ///   it must roll the transaction back. Also errors of SQLite.
+    /// - Throws: `LostIdempotencyKey` if the key belongs to another request or is already finished. Don't catch this error in the closure,
+    ///   because it must roll back the transaction. Also errors of SQLite.
     public func finish(with response: IdempotentResponse, in database: Database) throws {
         let stored = try stored(response)
         guard try SQLiteIdempotencyStore.finish(claim, with: stored, until: expiry, in: database) else {
@@ -219,8 +220,8 @@ extension IdempotentRequest {
 }
 
 extension IdempotentEffect {
-    /// Stores the response under the key, in the same transaction as a change. This finishes the key.
-    /// - Throws: `LostIdempotencyKey`, which must roll the transaction back; errors of SQLite.
+    /// Finishes the key: stores the response in the transaction that makes the change.
+    /// - Throws: `LostIdempotencyKey`, which must roll back the transaction; errors of SQLite.
     func finish(in database: Database) throws { try request.finish(with: response, in: database) }
 }
 

@@ -12,8 +12,8 @@ import Synchronization
 /// - at its end time, or
 /// - when another server finds that the server's lock is free (``releaseAbandoned(at:)``).
 ///
-/// All changes of a claimed row check the end of the lease. So a server whose lease has ended can't change a row that another server has
-/// claimed meanwhile. Only ``settle(_:)`` doesn't check it.
+/// When a server changes a row that it has claimed, the queue checks that the row still has the same end of the lease. So a server whose
+/// lease has ended can't change a row that another server has claimed meanwhile. Only ``settle(_:)`` omits this check.
 ///
 /// Clients without an account can request some kinds of emails, such as reset emails. Workers claim one of these new requests from each
 /// network in turn. So a flood of requests from one network doesn't delay the requests of other networks. Workers claim retries and emails
@@ -24,7 +24,8 @@ import Synchronization
 public final class SQLiteMailIntentQueue: MailIntentQueue {
     /// The open database.
     private let database: SQLiteDatabase
-    /// The locks of the servers on this database; `nil` if leases only end at their end time.
+    /// The locks of the servers on this database. If `nil`, the queue doesn't find stopped servers, and their leases end only at their end
+    /// time.
     private let locks: ServerLocks?
     /// The lock of this server. Leases of this server store the name of the lock.
     private let holder: ServerLock?
@@ -34,15 +35,15 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     /// Creates the queue.
     /// - Parameters:
     ///   - database: The open database.
-    ///   - locks: The locks of the servers on this database. With them, the queue finds stopped servers and ends their leases. Without
-    ///     locks, leases end only at their end time.
+    ///   - locks: The locks of the servers on this database. With these locks, the queue finds stopped servers and ends their leases.
+    ///     Without locks, the leases of a stopped server end only at their end time.
     ///   - holder: The lock of this server. Leases of this server store the name of the lock.
     public init(_ database: SQLiteDatabase, locks: ServerLocks? = nil, holder: ServerLock? = nil) {
         (self.database, self.locks, self.holder) = (database, locks, holder)
     }
 
-    /// Adds an email. If the current request has an idempotency key in the same database, the same transaction also stores the response
-    /// under this key.
+    /// Adds an email. If the current request has an idempotency key in the same database, the transaction also stores the response under
+    /// this key, for repetitions of the request.
     ///
     /// When the method returns, the email is on disk.
     /// - Parameter intent: The email.
@@ -59,7 +60,7 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     ///
     /// - Parameters:
     ///   - limit: The largest number of emails.
-    ///   - now: The present time, by the clock of the queue.
+    ///   - now: The present time of the steady clock, such as ``SteadyTime``.
     ///   - leaseEnd: The end of the lease. It identifies the lease in all later calls.
     ///   - includesResets: Whether to claim emails that clients without an account requested, such as reset emails. If `false`, the queue
     ///     claims only emails to accounts.
@@ -77,7 +78,7 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
         return try await database.write { [self] database in
             var claimed: [MailIntent] = []
             var damage: (any Error)?
-            // Only the writer's queue changes the turns, so two claims never change them at the same time.
+            // All closures that change the turns run on the writer's queue, so two claims never change the turns at the same time.
             var turns = self.turns.withLock { $0 }
             defer { self.turns.withLock { $0 = turns } }
             while claimed.count < limit {
@@ -115,12 +116,12 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     /// account.
     ///
     /// For a new request, the method first chooses the network. It prefers a network whose claimed email was returned to the queue.
-    /// Otherwise, it takes the network that follows the last claimed network in the index. After the last network in the index, the first
-    /// one follows.
+    /// Otherwise, it takes the network that follows the network of the previous claim in the index. After the last network in the index,
+    /// the first network follows.
     /// - Parameters:
     ///   - turns: Decides which email comes next. The method advances it.
     ///   - includesResets: Whether the method can claim emails that clients without an account requested.
-    ///   - time: The present time by the clock of the queue, in seconds since 1970.
+    ///   - time: The present time of the steady clock, in seconds since 1970.
     ///   - leaseEnd: The end of the lease.
     ///   - holder: The name of the server's lock; `nil` if there is none.
     ///   - database: The writer's connection, within the transaction.
@@ -163,7 +164,7 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     /// - Parameters:
     ///   - intent: The email, as it was claimed.
     ///   - leaseEnd: The end of the lease.
-    ///   - now: The present time, by the clock of the queue.
+    ///   - now: The present time of the steady clock, such as ``SteadyTime``.
     public func release(_ intent: MailIntent, leaseEnd: Date, at now: Date) async throws {
         try await database.write { [self] database in
             let row = try database.firstRow(
@@ -180,9 +181,10 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
         }
     }
 
-    /// Releases the emails of servers whose locks are free. Without locks, it does nothing.
+    /// Releases the emails that stopped servers have claimed. A server has stopped if its lock is free. If the queue has no locks, the
+    /// method does nothing.
     ///
-    /// The method tests the lock of each server that has leases once. It releases all emails of one server in one transaction.
+    /// For each server that has leases, the method tests the lock once. It releases all emails of one server in one transaction.
     /// - Parameter now: The time at which the emails become due.
     /// - Throws: `StoreFailure`.
     /// - Returns: The number of released emails.
@@ -213,7 +215,7 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     /// Removes a sent email. The method does not check the lease, because a sent email must not be sent again.
     ///
     /// - Parameter intent: The email.
-    /// - Throws: `StoreFailure`. The email may then be sent again after its lease.
+    /// - Throws: `StoreFailure`. In this case, a server may send the email again after the end of the lease.
     public func settle(_ intent: MailIntent) async throws {
         try await database.write { database in
             try database.executeCached(
@@ -225,7 +227,8 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
 
     /// Makes a claimed email due at a later time and counts a failure. Does nothing if the lease has been lost.
     ///
-    /// The lease is lost if its time has passed. Then another server may send the email, so this server must not change the row.
+    /// A lease is lost when another server claims the email after the end of the lease. That server may send the email, so this server must
+    /// not change the row.
     /// - Parameters:
     ///   - intent: The email, as it was claimed.
     ///   - leaseEnd: The end of the lease, as it was passed to ``claim(limit:at:leaseEnd:includesResets:)``.
@@ -239,7 +242,8 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     /// Marks a claimed email as failed and counts a failure. The row stays until `end`, so that operators can inspect it. Does nothing if
     /// the lease has been lost.
     ///
-    /// The lease is lost if its time has passed. Then another server may send the email, so this server must not change the row.
+    /// A lease is lost when another server claims the email after the end of the lease. That server may send the email, so this server must
+    /// not change the row.
     /// - Parameters:
     ///   - intent: The email, as it was claimed.
     ///   - leaseEnd: The end of the lease, as it was passed to ``claim(limit:at:leaseEnd:includesResets:)``.
@@ -254,9 +258,9 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     ///
     /// - Parameters:
     ///   - intent: The email.
-    ///   - leaseEnd: The end of the lease that must still be in the row.
+    ///   - leaseEnd: The end of the lease, which the row must still contain.
     ///   - state: The new state: waiting or failed.
-    ///   - due: The time of the next attempt, or of the removal of a failed email.
+    ///   - due: The time of the next attempt; for a failed email, the time of its removal.
     ///   - reason: A description of the failure. It must not contain addresses.
     private func fail(
         _ intent: MailIntent,
@@ -280,7 +284,7 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     }
 
     /// Removes all failed emails whose retention has ended.
-    /// - Parameter now: The present time, by the clock of the queue.
+    /// - Parameter now: The present time of the steady clock, such as ``SteadyTime``.
     /// - Throws: `StoreFailure`.
     public func sweep(at now: Date) async throws {
         try await database.write { database in
@@ -313,7 +317,7 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     /// Returns the creation time of the oldest email that should have been sent by now; `nil` if there is none.
     ///
     /// If the age of this email grows, the email server fails or is too slow.
-    /// - Parameter now: The present time, by the clock of the queue.
+    /// - Parameter now: The present time of the steady clock, such as ``SteadyTime``.
     /// - Throws: `StoreFailure`.
     public func oldest(at now: Date) async throws -> Date? {
         try await database.read {
@@ -359,7 +363,7 @@ extension SQLiteMailIntentQueue: MailQueueInspection {
     /// - Parameters:
     ///   - ids: The emails; `nil` for all.
     ///   - includingFailed: Whether failed emails are tried again too.
-    ///   - now: The time at which they become due.
+    ///   - now: The time at which the emails become due.
     /// - Returns: The number of changed emails.
     public func retry(_ ids: Set<MailIntent.ID>?, includingFailed: Bool, at now: Date) async throws -> Int {
         try await database.write { database in
@@ -372,7 +376,7 @@ extension SQLiteMailIntentQueue: MailQueueInspection {
                 arguments: [now.timeIntervalSince1970, now.timeIntervalSince1970, includingFailed]
             )
             let count = database.changesCount
-            // Due emails may be waiting for the end of a pause.
+            // Due emails may be waiting for the end of a pause, and this row ends the pause.
             try database.execute(
                 sql: "INSERT INTO mail_retry VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET asked_at = excluded.asked_at",
                 arguments: [now.timeIntervalSince1970]

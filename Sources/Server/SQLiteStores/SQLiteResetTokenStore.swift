@@ -4,13 +4,13 @@ public import Foundation
 import GRDB
 import Idempotency
 
-/// A store of reset tokens in SQLite.
+/// A SQLite store of the tokens in password reset links.
 ///
 /// The store contains only the digests of tokens. A token belongs to the address to which it was sent, so it becomes invalid if the account
 /// gets another address.
 ///
-/// ``SQLiteAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs no
-/// other store.
+/// ``SQLiteAccountStores`` creates this store together with the other stores of a server. Create this store separately only in a tool that
+/// needs no other store.
 public struct SQLiteResetTokenStore: ResetTokenStore {
     private let database: SQLiteDatabase
 
@@ -26,7 +26,7 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
     /// - Parameters:
     ///   - token: The token, as a digest.
     ///   - liveLimit: The number of unused tokens that stay, including the new one; at least 1.
-    /// - Throws: `StoreFailure` if the account doesn't exist (foreign key).
+    /// - Throws: `StoreFailure`, also if the account doesn't exist (foreign key) or the digest is taken.
     public func insert(_ token: StoredResetToken, liveLimit: Int) async throws {
         try await database.write { database in
             try database.executeCached(
@@ -50,7 +50,8 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
         }
     }
 
-    /// Removes unused tokens that are older than the given token. The newest `liveLimit` tokens stay, including the given token.
+    /// Removes unused tokens that are older than the given token. The given token and the newest older tokens stay, `liveLimit` tokens in
+    /// total.
     /// - Parameters:
     ///   - token: The token. Only older tokens of the same account are removed.
     ///   - liveLimit: The number of unused tokens that stay, including the given token; at least 1.
@@ -59,8 +60,8 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
         try await database.write { try Self.prune(olderThan: token, liveLimit: liveLimit, in: $0) }
     }
 
-    /// Removes unused tokens of an account that are not newer than the given token. The newest `liveLimit` of them stay. If several tokens
-    /// have the same time, the given token counts as the newest.
+    /// Removes unused tokens of the token's account. The method ignores tokens that are newer than the given token. Of the other tokens,
+    /// the newest `liveLimit` stay. If several tokens have the same time, the given token counts as the newest.
     private static func prune(olderThan token: StoredResetToken, liveLimit: Int, in database: Database) throws {
         try database.executeCached(
             sql: """
@@ -73,8 +74,8 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
         )
     }
 
-    /// Returns a valid token and its account. Returns `nil` if the token is unknown, used or expired, or if the password of its account may
-    /// not be reset.
+    /// Returns a valid token and its account. Returns `nil` if the token is unknown, used or expired. Also returns `nil` if its account now
+    /// has another address, or is suspended, inactive or deleted.
     ///
     /// The method changes nothing. So the token stays valid if an email scanner opens the link.
     /// - Parameters:
@@ -156,16 +157,16 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
 
     /// Consumes a token and sets the password of its account, in one transaction.
     ///
-    /// The transaction also marks the address as verified, ends all sessions, unlocks a locked account, consumes the account's other tokens
-    /// and enqueues the confirmation email. If the idempotency key of the current request is in the same database, the transaction stores
-    /// the response under this key, so that repetitions of the request receive it.
+    /// The transaction also marks the address as verified, ends all sessions, unlocks a locked account, consumes the account's other reset
+    /// tokens and enqueues the confirmation email. If the idempotency key of the current request is in the same database, the transaction
+    /// stores the response under this key, so that repetitions of the request receive this response.
     ///
     /// - Parameters:
     ///   - digest: The digest of the token.
     ///   - passwordHash: The hash of the new password.
     ///   - confirmation: The email that reports the change to the owner.
-    ///   - now: The time of the confirmation.
-    /// - Throws: `StoreFailure`, also if the confirmation is in the queue already; `LostIdempotencyKey` if the key belongs to another
+    ///   - now: The present time, at which the token is consumed.
+    /// - Throws: `StoreFailure`, also if the confirmation email is in the queue already; `LostIdempotencyKey` if the key belongs to another
     ///   request. If the method throws, nothing is changed.
     /// - Returns: Whether the token was valid. If several calls use the token at the same time, only one of them returns `true`.
     public func confirm(
@@ -224,8 +225,8 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
 ///
 /// Each email about a password change or a new device contains such a token. The token is valid until it expires or is used.
 ///
-/// ``SQLiteAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs no
-/// other store.
+/// ``SQLiteAccountStores`` creates this store together with the other stores of a server. Create this store separately only in a tool that
+/// needs no other store.
 public struct SQLiteAccountLockTokenStore: AccountLockTokenStore {
     private let database: SQLiteDatabase
 
@@ -259,7 +260,8 @@ public struct SQLiteAccountLockTokenStore: AccountLockTokenStore {
         }
     }
 
-    /// Returns the account of a valid token; `nil` if the token is unknown, used or expired, or if the account is suspended or inactive.
+    /// Returns the account of a valid token; `nil` if the token is unknown, used or expired, or if the account is suspended, inactive or
+    /// deleted.
     ///
     /// The call changes nothing. The token stays valid until ``lock(_:at:)`` consumes it.
     /// - Parameters:

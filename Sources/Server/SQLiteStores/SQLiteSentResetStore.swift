@@ -6,8 +6,8 @@ import RateLimiting
 /// A SQLite store of recently sent emails that clients without an account requested, such as reset emails. The server limits the number of
 /// these emails. The stored rows survive a restart of the process, and several processes share them.
 ///
-/// ``SQLiteAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs no
-/// other store.
+/// ``SQLiteAccountStores`` creates this store together with the other stores of a server. Create this store separately only in a tool that
+/// needs no other store.
 public struct SQLiteSentResetStore: SentResetStore {
     private let database: SQLiteDatabase
 
@@ -17,8 +17,8 @@ public struct SQLiteSentResetStore: SentResetStore {
         self.database = database
     }
 
-    /// Reserves the sending of an email, if the bounds allow it. Each decision is a write, and SQLite executes one write at a time. So the
-    /// bounds hold exactly for all processes together.
+    /// Reserves the sending of an email, unless a bound is reached. Each decision is a write, and SQLite executes one write at a time. So
+    /// all processes together never exceed the bounds.
     ///
     /// The store checks the bound of the account first, and then the overall bound. The overall bound is a policy with a quota, a window
     /// and a burst. It admits at most `burst` emails within any period of the length `window` × `burst` / `quota`. For example, 100 emails
@@ -27,7 +27,7 @@ public struct SQLiteSentResetStore: SentResetStore {
     ///
     /// - Parameters:
     ///   - intent: The id of the email, which identifies its reservation.
-    ///   - account: The account whose reset email it is; `nil` for any other email.
+    ///   - account: The account, if the email is a reset email; otherwise `nil`.
     ///   - bounds: The bound for the emails of one account, and the overall bound. A bound that is `nil` is not checked.
     ///   - now: The time of the decision.
     /// - Throws: `StoreFailure`.

@@ -9,8 +9,8 @@ import Idempotency
 /// reset ends its session, or the reset comes first and the sign-in opens no session. If two requests rotate one token at the same time,
 /// the second rotation sees the result of the first.
 ///
-/// ``SQLiteAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs no
-/// other store.
+/// ``SQLiteAccountStores`` creates this store together with the other stores of a server. Create this store separately only in a tool that
+/// needs no other store.
 public struct SQLiteSessionStore: SessionStore {
     private let database: SQLiteDatabase
 
@@ -20,11 +20,11 @@ public struct SQLiteSessionStore: SessionStore {
         self.database = database
     }
 
-    /// Opens a session with its first refresh token. The session is opened only if the account is active and not deleted, and if its epoch
-    /// is unchanged.
+    /// Opens a session with its first refresh token. The store opens the session only if the account is active, isn't deleted, and still
+    /// has the given epoch.
     ///
-    /// The epoch of an account is a number that increases when the password is reset or the state of the account changes. So no session
-    /// opens with a password that was checked before such a change.
+    /// The epoch of an account is a number that increases, for example, with a new password and with a change of the account's state. So no
+    /// session opens if the password was checked before such a change.
     ///
     /// - Parameters:
     ///   - session: The session, with a new id.
@@ -51,20 +51,20 @@ public struct SQLiteSessionStore: SessionStore {
     /// Replaces a refresh token.
     ///
     /// If a client presents a used token again, the response to its earlier request was probably lost. So within the repeat window, a short
-    /// time after the first use, the store accepts the token again and adds another token that replaces it. When the client uses one of
-    /// these new tokens, the others become unusable.
+    /// time after the first use, the store accepts the token again and adds another replacement token. When the client uses one
+    /// replacement, the other replacements become unusable.
     ///
-    /// If a client presents a used token after the repeat window, or after one of the new tokens was used, the store treats the token as
-    /// stolen and ends the session.
+    /// If a client presents a used token after the repeat window, or after a replacement was used, the store treats the token as stolen and
+    /// ends the session.
     ///
     /// - Parameters:
     ///   - presented: The digest of the token that the client has sent.
-    ///   - next: The digest of the token that replaces it. The caller created this token.
+    ///   - next: The digest of the new token, which replaces the presented token. The caller created the new token.
     ///   - now: The time of the refresh.
     ///   - rules: The idle limit, the absolute limit and the repeat window.
     /// - Throws: `StoreFailure`.
     /// - Returns: `.rotated` with the session; `.expired` if the session has passed its idle or absolute limit; `.reused` if the store
-    ///   ended the session because the token was stolen; `.refused` if the token is unknown.
+    ///   treated the token as stolen and ended the session; `.refused` if the token is unknown.
     public func rotate(
         _ presented: TokenDigest,
         to next: TokenDigest,
@@ -107,10 +107,11 @@ public struct SQLiteSessionStore: SessionStore {
         }
     }
 
-    /// Ends the session of a refresh token. The same transaction stores the response under the idempotency key of the current request, so
+    /// Ends the session of a refresh token. The transaction also stores the response under the idempotency key of the current request, so
     /// that repetitions of the request receive this response.
     ///
-    /// A token that was used already also ends its session. If the token is unknown, no session ends, but the response is still stored.
+    /// A token that was already used also ends its session. If the token is unknown, no session ends, but the transaction still stores the
+    /// response.
     /// - Parameter refresh: The digest of the token.
     /// - Throws: `StoreFailure`; `LostIdempotencyKey` if the key belongs to another request.
     public func end(refresh: TokenDigest) async throws {
@@ -143,7 +144,7 @@ public struct SQLiteSessionStore: SessionStore {
         }
     }
 
-    /// Ends a session of an account. The same transaction stores the response under the idempotency key of the current request, so that
+    /// Ends a session of an account. The transaction also stores the response under the idempotency key of the current request, so that
     /// repetitions of the request receive this response. If the account has no such session, the method stores no response.
     ///
     /// - Parameters:
@@ -167,7 +168,7 @@ public struct SQLiteSessionStore: SessionStore {
     /// Ends all sessions of an account except one.
     /// - Parameters:
     ///   - account: The account.
-    ///   - id: The session that stays. If the account has no such session, all sessions end.
+    ///   - id: The session that stays open. If the account has no such session, all sessions end.
     /// - Throws: `StoreFailure`.
     public func endAll(of account: Account.ID, except id: StoredSession.ID) async throws {
         try await database.write { database in
@@ -178,7 +179,7 @@ public struct SQLiteSessionStore: SessionStore {
         }
     }
 
-    /// Returns whether a session exists. The method doesn't check the age of the session. The next rotation checks it.
+    /// Returns whether a session exists. The method doesn't check the age of the session; ``rotate(_:to:at:rules:)`` checks it.
     ///
     /// The method runs on the calling thread and takes some microseconds.
     /// - Parameter id: The session of an access token.
@@ -211,7 +212,7 @@ public struct SQLiteSessionStore: SessionStore {
 
 extension SQLiteSessionStore {
     /// Adds a token to a session.
-    /// - Parameter parent: The token that it replaces; `nil` for the first token of a session.
+    /// - Parameter parent: The token that the new token replaces; `nil` for the first token of a session.
     private static func insert(
         _ digest: TokenDigest,
         session: StoredSession.ID,
@@ -229,7 +230,7 @@ extension SQLiteSessionStore {
     ///
     /// - Parameters:
     ///   - digest: The token.
-    ///   - parent: The token that it replaced; `nil` for the first one of a session.
+    ///   - parent: The token that `digest` replaced; `nil` for the first token of a session.
     ///   - time: The time of the use, in seconds since 1970.
     ///   - rules: The rules of sessions, of which the method uses only the repeat window.
     ///   - database: The writer's connection, within the transaction.
@@ -253,7 +254,7 @@ extension SQLiteSessionStore {
         )
     }
 
-    /// Returns whether a token that replaced the given one was used.
+    /// Returns whether the client has used a replacement of the given token.
     private static func hasUsedSuccessor(_ digest: TokenDigest, in database: Database) throws -> Bool {
         try Bool.fetchOne(
             database,

@@ -6,8 +6,8 @@ package import GRDB
 ///
 /// The private keys are encrypted under a secret that is not in the database.
 ///
-/// ``SQLiteAccountStores`` creates this store together with the other stores of a server. Create it separately only in a tool that needs no
-/// other store.
+/// ``SQLiteAccountStores`` creates this store together with the other stores of a server. Create this store separately only in a tool that
+/// needs no other store.
 public struct SQLiteSigningKeyStore: SigningKeyStore {
     private let database: SQLiteDatabase
 

@@ -2,10 +2,10 @@ public import Foundation
 
 /// The locks of the servers that use one data folder. Each server locks a file `servers/NAME.lock` while it runs.
 ///
-/// The operating system releases a lock when its process ends, even after a crash. The email queue then ends the leases of this process
-/// immediately; see ``SQLiteMailIntentQueue``.
+/// The operating system releases a lock when its process ends, even after a crash. So other servers can immediately send the emails that
+/// this process had claimed; see ``SQLiteMailIntentQueue``.
 ///
-/// `flock` locks work on local disks only. A folder that several machines mount can't be used.
+/// `flock` locks work on local disks only. So don't use a folder that several machines mount.
 ///
 /// ```swift
 /// let locks = ServerLocks(folder: data.appending(path: "servers"))
@@ -41,7 +41,7 @@ public struct ServerLocks: Sendable {
             }
             let reason = errno
             close(descriptor)
-            // A server that starts at the same time may have removed this file, because it was not locked yet.
+            // A server that starts at the same time may have removed this file before it was locked.
             guard [ENOENT, EWOULDBLOCK].contains(reason) else { throw POSIXError(.init(rawValue: reason) ?? .EIO) }
         }
     }

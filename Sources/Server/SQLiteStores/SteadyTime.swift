@@ -2,17 +2,17 @@ public import Foundation
 import GRDB
 public import RateLimiting
 
-/// A clock for due times, leases and grace windows. Its time advances as fast as the wall clock, but doesn't jump when an operator or the
-/// system sets the wall clock.
+/// A clock for due times, leases and grace windows, such as the window in which a client can repeat a refresh. Its time advances as fast as
+/// the wall clock, but doesn't jump when an operator or the system sets the wall clock.
 ///
 /// Until the next reboot, the time is the machine's boot clock plus a constant that the database stores. So all processes on the database
 /// have the same time, even after a restart of a process.
 ///
-/// After a reboot, the time continues from its last recorded value, plus the time by which the wall clock has advanced since then. If the
-/// wall clock was set back since then, the time continues from the last value plus a minute. The time never runs backwards.
+/// After a reboot, the time continues from its last recorded value, plus the time by which the wall clock has advanced since then, but at
+/// least a minute. So even if the wall clock was set back, the time never runs backwards.
 ///
-/// When the first server starts, the time equals its wall clock. Later, the two differ by the adjustments of the wall clock. So use this
-/// clock for durations, and the wall clock for dates that a user reads.
+/// When the first server starts, the time equals its wall clock. Later, this time and the wall clock differ by the adjustments of the wall
+/// clock. So use this clock for durations, and the wall clock for dates that a user reads.
 public struct SteadyTime: Sendable {
     private let database: SQLiteDatabase
     /// The steady time at which the boot clock was zero, in nanoseconds.
@@ -31,15 +31,15 @@ public struct SteadyTime: Sendable {
         origin = try await database.write { try Self.origin(at: now, in: $0) }
     }
 
-    /// The current time, as a function that can be passed to components which need a clock. It does no I/O.
+    /// A function that returns the current time, without I/O. Pass it to components that need a clock.
     public var now: @Sendable () -> Date {
         { [origin, snapshot] in Date(timeIntervalSince1970: Double(origin + snapshot().bootNanoseconds) / 1e9) }
     }
 
     /// Records the current time, from which the clock continues after a reboot. Call it periodically.
     ///
-    /// If the wall clock shows an earlier time after a reboot than at the last call, the time since that call is lost: the clock continues
-    /// a minute after the recorded time.
+    /// If the wall clock was set back between the last call and the end of a reboot, the time that has passed is unknown. In this case, the
+    /// clock continues a minute after the recorded time.
     /// - Throws: `StoreFailure`.
     public func keep() async throws {
         let now = snapshot()
@@ -52,15 +52,15 @@ public struct SteadyTime: Sendable {
         }
     }
 
-    /// The assumed minimum duration of a reboot, in nanoseconds. It is longer than any grace window, such as the window in which a client
-    /// can repeat a refresh. So all grace windows have ended after a reboot.
+    /// The assumed minimum duration of a reboot, in nanoseconds. It is longer than any grace window, so all grace windows have ended after
+    /// a reboot.
     private static let shortestBoot: Int64 = 60_000_000_000
 
     /// Returns the steady time at which the boot clock of this boot was zero (the origin). If the database contains no origin of this boot,
     /// the method computes and stores it.
     ///
     /// - Parameters:
-    ///   - now: The present reading of the clocks.
+    ///   - now: The present times of the machine's boot clock and wall clock.
     ///   - database: The writer's connection, within a transaction, so that all processes agree on the origin.
     private static func origin(at now: SnapshotTime, in database: Database) throws -> Int64 {
         let row = try database.firstRow(sql: "SELECT * FROM steady_time", arguments: [])
@@ -82,8 +82,8 @@ public struct SteadyTime: Sendable {
         return steady - now.bootNanoseconds
     }
 
-    /// Returns the latest creation time of an email or use of a refresh token, with two lookups in indexes. The clock must not continue
-    /// from an earlier time.
+    /// Returns the latest time at which an email in the queue was created or a stored refresh token was used. The clock must not continue
+    /// from an earlier time. The method needs two lookups in indexes.
     private static func newestStamp(in database: Database) throws -> Int64 {
         let intent = try Double.fetchOne(database, sql: "SELECT MAX(created_at) FROM mail_intent") ?? 0
         let use = try Double.fetchOne(database, sql: "SELECT MAX(used_at) FROM refresh_token WHERE used_at IS NOT NULL") ?? 0

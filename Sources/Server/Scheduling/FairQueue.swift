@@ -19,7 +19,8 @@ package struct FairQueue<Key: Hashable & Sendable, Element> {
     /// Returns the number of elements of a key.
     package func count(of key: Key) -> Int { elements[key]?.count ?? 0 }
 
-    /// Adds an element after the other elements of its key. If the key had no elements, its turn is after all other keys. O(1) on average.
+    /// Adds an element after the other elements of its key. If the key had no elements, the turn of this key is after all other keys. O(1)
+    /// on average.
     /// - Parameter id: The id of the element for ``remove(_:)``. It must be unique in the queue.
     package mutating func append(_ element: Element, id: UInt64, of key: Key) {
         if elements[key] == nil { turns.append(key) }
@@ -50,10 +51,11 @@ package struct FairQueue<Key: Hashable & Sendable, Element> {
         return nil
     }
 
-    /// Returns the key with the most elements, if it has at least two elements more than the given key; otherwise `nil`. O(number of keys).
+    /// Returns the key with the most elements, if this key has at least two elements more than the given key; otherwise `nil`. O(number of
+    /// keys).
     ///
-    /// If the queue is full, the caller removes the last element of this key to make room for a new element of the given key. The
-    /// difference must be at least two. Otherwise, the queue would have served the removed element before the new element.
+    /// If the queue is full, the caller removes the last element of the returned key to make room for a new element of the given key. With
+    /// a difference of less than two, the queue would have served the removed element before the new element.
     package func longest(beside key: Key) -> Key? {
         var (longest, most) = (key, count(of: key) + 1)
         for turn in turns {

@@ -9,8 +9,9 @@ public import ServiceLifecycle
 ///     logger.error("Sweep failed", metadata: .failure(error))
 /// }
 /// ```
-/// The interval is the pause between the end of one execution of the work and the start of the next, so two executions never overlap. After
-/// an error, the service repeats the work after the interval. A shutdown ends a pause early, but it never interrupts the work.
+/// The interval is the pause between the end of one execution of the work and the start of the next, so two executions never overlap. If
+/// the work throws an error, the service also pauses and then repeats the work. A shutdown ends a pause early, but it never interrupts the
+/// work.
 public struct PeriodicService: Service {
     /// The order of work and pause within an interval.
     public enum Order: Hashable, Sendable {
@@ -32,7 +33,7 @@ public struct PeriodicService: Service {
     ///   - order: Whether the service starts with the work or with the pause.
     ///   - clock: The clock that measures pauses.
     ///   - work: The work. A `CancellationError` ends the service.
-    ///   - failure: A closure that the service calls with each other error.
+    ///   - failure: A closure that the service calls with each error except `CancellationError`.
     public init<C: Clock>(
         every interval: Duration,
         order: Order = .workFirst,

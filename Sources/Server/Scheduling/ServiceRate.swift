@@ -3,8 +3,8 @@ import Foundation
 /// A measurement of the number of requests that a service serves per second while it is busy. Recent seconds have more weight. The type is
 /// a value, and the caller passes the time.
 ///
-/// Times in which the service isn't busy don't count. In such times, the rate would depend on the number of incoming requests and not on
-/// the capacity of the service.
+/// The measurement ignores the times in which the service isn't busy. In such times, the number of served requests depends on the number of
+/// incoming requests, not on the capacity of the service.
 package struct ServiceRate: Sendable {
     /// The time constant in seconds. A measurement of this age has 1/e (37 %) of its original weight.
     private static let memory = 3.0
@@ -18,7 +18,7 @@ package struct ServiceRate: Sendable {
 
     /// Creates a rate without measurements.
     /// - Parameters:
-    ///   - estimate: The initial rate, per second.
+    ///   - estimate: The initial rate, in requests per second.
     ///   - weight: The weight of the estimate, as a number of measured seconds.
     package init(estimate: Double, weight: Double = 0.5) {
         precondition(estimate > 0 && weight > 0, "estimate and weight must be positive (are \(estimate), \(weight))")
@@ -32,7 +32,7 @@ package struct ServiceRate: Sendable {
         self.isBusy = isBusy
     }
 
-    /// Returns the rate per second. If a busy service serves no requests, the rate falls.
+    /// Returns the rate in requests per second. While a busy service completes no requests, the rate falls.
     package func perSecond(at now: Duration) -> Double {
         var rate = self
         rate.advance(to: now)

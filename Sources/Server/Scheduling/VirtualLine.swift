@@ -6,30 +6,30 @@
 /// with ``claim(by:at:)`` and gives precedence to this client. The caller also reserves capacity for clients whose places are due, but who
 /// have not returned yet; see ``due(at:)``.
 ///
-/// The queue serves its keys in turn, like ``FairQueue``: before the nth place of a key, there are at most n places of each other key. So a
-/// key that is refused a thousand times gets long delays, while other keys still get short delays. If no client claims a place, the place
-/// expires.
+/// A key groups clients, for example the clients of one network. The queue serves its keys in turn, like ``FairQueue``: before the nth
+/// place of a key, there are at most n places of each other key. So a key whose clients are refused a thousand times gets long delays,
+/// while other keys still get short delays. If no client claims a place, the place expires.
 ///
 /// Delays are whole seconds, as in Retry-After, from 1 s to ``longest``.
 package struct VirtualLine<Key: Hashable & Sendable>: Sendable {
     /// The longest delay.
     package let longest: Duration
-    /// The largest number of places. If all places are taken, a client gets no place, and a delay of 80 % to 100 % of ``longest``.
+    /// The largest number of places. If all places are taken, a client gets no place, but a delay of 80 % to 100 % of ``longest``.
     package let maximumPlaces: Int
 
     /// For each key, the seconds at which its places are due, in order.
     private var places: [Key: [Int]] = [:]
     private var count = 0
-    /// The element at index n is the number of keys that have more than n places that are not due yet.
+    /// The element at index n is the number of keys that have more than n places in the future.
     private var keys: [Int] = []
     private var second = 0
     private var dueCount = 0
 
-    /// The time in seconds for which a client can claim a place after it is due. The time is necessary, because clients extend a delay by a
-    /// random time. Holdfast's own clients add at most 10 s (`GateRules`).
+    /// The time in seconds for which a client can claim a place after the place is due. The time is necessary, because clients extend a
+    /// delay by a random time. Holdfast's own clients add at most 10 s (`GateRules`).
     private static var grace: Int { 15 }
 
-    /// Creates an empty line.
+    /// Creates an empty virtual queue.
     package init(longest: Duration = .seconds(60), maximumPlaces: Int = 16_384) {
         precondition(longest >= .seconds(1), "longest must be at least a second (is \(longest))")
         precondition(maximumPlaces >= 0, "maximumPlaces must not be negative (is \(maximumPlaces))")
@@ -39,13 +39,13 @@ package struct VirtualLine<Key: Hashable & Sendable>: Sendable {
     /// Gives a place to a refused client. O(n) for n places of the key; once a second, O(m) for m places of all keys.
     /// - Parameters:
     ///   - rate: The number of clients that the service serves per second.
-    ///   - chance: A random number from 0 up to 1. With this number, the method extends the delay by up to a tenth, so that clients that
-    ///     were refused together don't return together.
+    ///   - chance: A random number from 0 up to 1, by which the method extends the delay by up to a tenth. So clients that were refused
+    ///     together don't return together.
     /// - Returns: The delay after which the client should return.
     package mutating func place(for key: Key, rate: Double, at now: Duration, chance: Double) -> Duration {
         advance(to: now)
         let own = (places[key] ?? []).count { $0 > second }
-        // Before this key's next place, the queue serves at most `own + 1` places of each other key.
+        // Before the next place of this key, the queue serves at most `own + 1` places of each other key.
         let ahead = keys.prefix(own + 1).reduce(0, +)
         let delay = Double(ahead + 1) / rate * (1 + 0.1 * chance)
         let bound = longest.components.seconds
@@ -60,7 +60,7 @@ package struct VirtualLine<Key: Hashable & Sendable>: Sendable {
         return .seconds(seconds)
     }
 
-    /// Claims a due place of a key, if there is one. O(n) for n places of the key.
+    /// Claims a due place of a key, if there is such a place. O(n) for n places of the key.
     /// - Returns: Whether the key had a due place, so that the client returned on time.
     package mutating func claim(by key: Key, at now: Duration) -> Bool {
         guard isDue(for: key, at: now), var own = places[key] else { return false }
@@ -77,7 +77,7 @@ package struct VirtualLine<Key: Hashable & Sendable>: Sendable {
         return places[key]?.first.map { $0 <= second } ?? false
     }
 
-    /// Whether there are no places. Expired places count until a method with a later time removes them.
+    /// Whether the queue has no places. Expired places count until a method with a later time removes them.
     package var isEmpty: Bool { places.isEmpty }
 
     /// Returns the number of places that are due and not claimed.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The reason why a copy failed. The operator can start the copy again.
+/// The reason why a copy failed. The operator can remove the cause and then start the copy again.
 ///
 /// The text is for operators. If a database itself fails, the copy throws `StoreFailure` instead.
 public struct CopyFailure: Error, Hashable, CustomStringConvertible, Sendable {
@@ -13,7 +13,7 @@ public struct CopyFailure: Error, Hashable, CustomStringConvertible, Sendable {
         self.description = description
     }
 
-    /// The failure if another process has changed the progress that PostgreSQL stores. This copy ends, and the copy of the other process
+    /// The failure if the copy of another process has changed the progress that PostgreSQL stores. This copy ends, and the other copy
     /// continues.
     static let concurrent = CopyFailure("another copy writes to the PostgreSQL database; wait for its end")
     /// The failure if an earlier copy to another PostgreSQL database has already sealed the SQLite database.

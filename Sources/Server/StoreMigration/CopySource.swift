@@ -5,8 +5,8 @@ import SQLiteStores
 
 /// The SQLite database from which a copy reads, while servers use the same database.
 ///
-/// Triggers log the keys of changed rows in the transactions of the server. So the server needs no code for the copy, and the log contains
-/// exactly the committed changes. The log contains only keys. The copy reads the rows from a snapshot.
+/// Triggers log the keys of changed rows within the transactions that change the rows. So the servers need no code for the copy, and the
+/// log contains exactly the committed changes. The log contains only keys. The copy reads the rows from a snapshot.
 ///
 /// The copy reads the log in groups of at most 500 changes. If a row has changed several times within a group, the copy writes it only
 /// once.
@@ -22,10 +22,10 @@ struct CopySource: Sendable {
     init(_ file: URL) throws {
         var configuration = Configuration()
         configuration.label = "holdfast.copy"
-        // A pass holds a transaction open while it writes to PostgreSQL.
+        // The copy holds a transaction of SQLite open while it writes to PostgreSQL.
         configuration.allowsUnsafeTransactions = true
-        // SQLite's own timeout pauses too long between two attempts, so it would often miss the short times in which a busy server leaves
-        // the database unlocked.
+        // SQLite's own timeout pauses too long between two attempts, so a connection would often miss the short times in which a busy
+        // server leaves the database unlocked.
         configuration.busyMode = .callback { attempt in
             usleep(500)
             return attempt < 60_000
@@ -46,8 +46,8 @@ struct CopySource: Sendable {
     // MARK: - The log
 
     /// Starts the log of changes if there is none. After the method has returned, triggers log each change of a copied table.
-    /// - Returns: The random name of the log. If the stored progress of a copy contains another name, the log was removed and created again
-    ///   since then. The new log doesn't contain the changes in between, so the copy must begin again.
+    /// - Returns: The random name of the log. If the stored progress of a copy contains another name, the log of that copy was removed and
+    ///   a new log was created. The new log doesn't contain the changes in between, so the copy must begin again.
     /// - Throws: GRDB's `DatabaseError`.
     func startLog() async throws -> String {
         try await writer.writeWithoutTransaction { database in
@@ -80,7 +80,7 @@ struct CopySource: Sendable {
         }
     }
 
-    /// The kinds of statements that triggers log, each with the row (new or old) from which the trigger reads the key. The stores never
+    /// The kinds of statements that triggers log. Each kind has the row, new or old, from which the trigger reads the key. The stores never
     /// change a primary key, so the new row of an `UPDATE` has the same key as the old row.
     private static let changes = [("INSERT", "NEW"), ("UPDATE", "NEW"), ("DELETE", "OLD")]
 
@@ -123,8 +123,8 @@ struct CopySource: Sendable {
 
     /// Runs a closure that reads one snapshot of the database.
     ///
-    /// Servers can write while the closure runs. During this time, SQLite can't reuse the space of the write-ahead log, so the file of the
-    /// write-ahead log grows.
+    /// Servers can write while the closure runs. During this time, SQLite can't reuse the space of the write-ahead log, so the log's file
+    /// grows.
     /// - Parameter body: The closure. The snapshot is only valid until the closure returns.
     /// - Returns: The result of the closure.
     /// - Throws: The error of the closure, or GRDB's `DatabaseError`.
@@ -139,7 +139,7 @@ struct CopySource: Sendable {
 
     /// Runs a closure with SQLite's write lock, and then seals the database in the same transaction. If the closure throws, the transaction
     /// is rolled back and the database isn't sealed.
-    /// - Parameter body: The closure, which reads the last state of the database. Writers wait while it runs.
+    /// - Parameter body: The closure, which reads the last state of the database. Writers wait while the closure runs.
     /// - Returns: The result of the closure, and the time for which writers waited.
     /// - Throws: The error of the closure, or GRDB's `DatabaseError`.
     func withSeal<Result>(_ body: (SourceSnapshot) async throws -> Result) async throws -> (Result, Duration) {
@@ -174,7 +174,7 @@ struct CopySource: Sendable {
     }
 }
 
-/// A snapshot of the database, which is an open transaction of a connection. It is only valid in the closure of
+/// A snapshot of the database, which is an open transaction of a connection. The snapshot is only valid in the closure of
 /// ``CopySource/withSnapshot(_:)`` or ``CopySource/withSeal(_:)``.
 struct SourceSnapshot: Sendable {
     fileprivate let queue: DatabaseQueue
@@ -186,8 +186,8 @@ struct SourceSnapshot: Sendable {
 
     /// Returns the next changes of the log.
     /// - Parameter number: The number of the last change that a previous call returned; 0 for the first call.
-    /// - Returns: Up to 500 changes without duplicate rows, and the number of the last one. If there are no more changes, the list is
-    ///   empty.
+    /// - Returns: The keys of the rows in up to 500 logged changes, each key once, and the number of the last of these changes. If there
+    ///   are no more changes, the list is empty.
     func changes(after number: Int64) async throws -> (changes: [CopySource.Change], last: Int64) {
         try await queue.writeWithoutTransaction { database in
             var seen: Set<CopySource.Change> = []
@@ -208,7 +208,7 @@ struct SourceSnapshot: Sendable {
         }
     }
 
-    /// Reads the rows of changes from the snapshot, in the order of `changes`. An element of the result is `nil` if the row was removed.
+    /// Reads the changed rows from the snapshot, in the order of `changes`. An element of the result is `nil` if the row was removed.
     func rows(of changes: [CopySource.Change]) async throws -> [SourceRow?] {
         try await queue.writeWithoutTransaction { database in
             try changes.map { change in

@@ -6,18 +6,18 @@ import PostgresStores
 /// The progress of a copy. Each transaction that writes rows to PostgreSQL also stores the progress there, so the next copy can continue
 /// after a crash.
 ///
-/// Each transaction replaces the stored progress only if it still equals the progress from which the transaction started. So if two copies
-/// write to one database, one of them finds an unexpected progress, and its transaction fails.
+/// Each transaction expects that the stored progress is still the progress from which the transaction started. If another copy has changed
+/// the stored progress, the transaction fails. So if two copies write to one database, one of them fails.
 struct CopyProgress: Codable, Equatable, Sendable {
-    /// The random name of the SQLite database that is copied.
+    /// The random name of the SQLite database from which the copy reads.
     let installation: String
-    /// The name of the log of changes. If SQLite has another log, this progress is invalid.
+    /// The name of the log of changes. If the log in SQLite has another name, this progress is invalid.
     let log: String
     /// The number of completely copied tables, which is the index of the next table in ``SourceTable/all``.
     var table = 0
     /// The key of the last copied row in the table with the index ``table``; empty if no row of this table has been copied.
     var key: [KeyPart] = []
-    /// The number of rows that the copy has read so far. Rows that it copied again after a change don't count.
+    /// The number of rows that the copy has read so far. Rows that the copy wrote again after a change don't count.
     var copied = 0
     /// The number of the last change in the log that the copy has applied.
     var change: Int64 = 0
@@ -49,8 +49,8 @@ struct CopyTarget: Sendable {
 
     // MARK: - State
 
-    /// Returns the progress of the copy into the database.
-    /// - Returns: `nil` if no copy has begun, or if it is complete.
+    /// Returns the stored progress of an incomplete copy to the database.
+    /// - Returns: `nil` if no copy has begun, or if the copy is complete.
     /// - Throws: ``CopyFailure`` if the stored progress can't be decoded; `StoreFailure`.
     func progress() async throws -> CopyProgress? {
         guard let text = try await value("copy") else { return nil }
@@ -76,8 +76,8 @@ struct CopyTarget: Sendable {
     /// Begins a copy: empties the tables and stores the initial progress, in one transaction.
     /// - Parameters:
     ///   - progress: The initial progress.
-    ///   - old: The stored progress of an earlier copy of the same SQLite database, which is invalid because its log of changes was
-    ///     removed; `nil` if there is no earlier copy.
+    ///   - old: The stored progress of an earlier copy of the same SQLite database; `nil` if there is no earlier copy. The earlier progress
+    ///     is invalid, because its log of changes was removed.
     /// - Throws: ``CopyFailure/concurrent`` if another copy has begun.
     func begin(_ progress: CopyProgress, replacing old: CopyProgress?) async throws {
         let (json, oldJSON) = (try progress.json, try old?.json)
@@ -109,7 +109,7 @@ struct CopyTarget: Sendable {
             idempotency_key, idempotency_usage, account_link, former_address, account_device, purged_account, purge_event
         """
 
-    /// Marks the copy as complete, in one transaction. Servers on PostgreSQL can start after this. A repeated call changes nothing.
+    /// Marks the copy as complete, in one transaction. After that, servers on PostgreSQL can start. A repeated call changes nothing.
     /// - Parameter progress: The stored progress of the copy.
     func complete(_ progress: CopyProgress) async throws {
         let json = try progress.json
@@ -127,8 +127,8 @@ struct CopyTarget: Sendable {
     /// Replaces rows and stores the progress, in one transaction. Before the commit, the method reads the rows again and compares them with
     /// the expected rows.
     ///
-    /// If the response to the commit is lost, the driver repeats the transaction. The repetition accepts the new progress as the stored
-    /// progress, and replaces rows by equal rows. So it changes nothing.
+    /// If the response to the commit is lost, the driver repeats the transaction. The repetition also accepts the new progress as the
+    /// stored progress, and replaces rows by equal rows. So the repetition changes nothing.
     /// - Parameters:
     ///   - removed: The keys of the rows that the method removes first.
     ///   - rows: The rows that the method adds.
@@ -163,9 +163,9 @@ struct CopyTarget: Sendable {
         }
     }
 
-    /// Writes the small tables, whose changes no trigger logs: the decoys, the time of the last requested retry of emails, and the signing
-    /// keys of access tokens, which stay encrypted. The method also computes the sums of bytes that the idempotency keys use. A repeated
-    /// call replaces the data.
+    /// Writes the small tables. No trigger logs the changes of these tables: the decoys, the time of the last requested retry of emails,
+    /// and the signing keys of access tokens, which stay encrypted. The method also computes the sums of bytes that the idempotency keys
+    /// use. A repeated call replaces the data of the earlier call.
     /// - Parameter snapshot: The snapshot of SQLite.
     func writeSmallTables(_ snapshot: SourceSnapshot) async throws {
         let small = try await snapshot.smallTables()

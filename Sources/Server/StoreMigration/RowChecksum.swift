@@ -4,8 +4,8 @@ import Foundation
 /// The number of rows and the sum of their hashes. The order of the rows doesn't change the checksum, so each database can read the rows in
 /// its own order.
 ///
-/// The checksum finds accidental differences, such as missing or damaged rows. The checksum doesn't protect against attackers, who can
-/// construct rows with an equal sum. Two different sets of rows have the same checksum by chance with a probability of about 2⁻⁶⁴.
+/// The checksum finds accidental differences, such as missing or damaged rows. The checksum doesn't protect against attackers, who could
+/// construct other rows with an equal sum. Two different sets of rows have the same checksum by chance with a probability of about 2⁻⁶⁴.
 public struct RowChecksum: Hashable, Sendable {
     /// The number of rows.
     public private(set) var count = 0

@@ -3,15 +3,15 @@ import PostgresDriver
 import PostgresStores
 
 extension SourceTable {
-    /// The tables that a copy reads row by row. The order matters: accounts come before the rows that refer to them. The stored progress of
-    /// a copy and the log of changes contain indexes of this array.
+    /// The tables that a copy reads row by row. Accounts come before the rows that refer to them. Don't change the order. The stored
+    /// progress of a copy and the log of changes contain indexes of this array.
     static let all = [
         accounts, sessions, refreshTokens, resetTokens, accountLockTokens, mailIntents, sentResets, auditEvents, idempotencyKeys,
         accountLinks, formerAddresses, accountDevices, purgedAccounts, purgeEvents,
     ]
 
-    /// Accounts. Each account also becomes a row of `account_email`, whose key is an HMAC of the address under the secret of the servers on
-    /// PostgreSQL. While an operator replaces this secret, the copy writes only the key under the new secret.
+    /// Accounts. For each account, the copy also writes a row of `account_email`. The key of this row is an HMAC of the address under the
+    /// secret of the servers on PostgreSQL. While an operator replaces this secret, the copy writes only the key under the new secret.
     private static let accounts = SourceTable(
         name: "account",
         key: ["id"],
@@ -162,7 +162,7 @@ extension SourceTable {
         ]
     )
 
-    /// The tokens of links that lock an account. The names of the tables contain the former word `freeze`.
+    /// The tokens in "this was not me" links, with which users lock their accounts. The table's name contains the former term `freeze`.
     private static let accountLockTokens = SourceTable(
         name: "freeze_token",
         key: ["digest"],
@@ -192,7 +192,7 @@ extension SourceTable {
     )
 
     /// The queue of emails, with pending and dead-lettered emails. If a SQLite server has claimed an email, the copy makes the email
-    /// pending again. If this server still delivers it after the copy, the user gets the email twice.
+    /// pending again. If the SQLite server still delivers this email after the copy, the user gets it twice.
     private static let mailIntents = SourceTable(
         name: "mail_intent",
         key: ["created_at", "id"],
@@ -238,7 +238,7 @@ extension SourceTable {
     )
 
     /// The recently sent emails that clients without an account requested, such as reset emails. Servers count these rows to limit the
-    /// emails to one account, and to all recipients together.
+    /// number of emails to one account, and the number of emails to all recipients together.
     private static let sentResets = SourceTable(
         name: "sent_reset",
         key: ["intent_id"],
@@ -265,7 +265,7 @@ extension SourceTable {
         ]
     )
 
-    /// Audit events. Their key is a number in SQLite, and the account, the time and an id in PostgreSQL.
+    /// Audit events. In SQLite, the key of an event is a number. In PostgreSQL, the key consists of the account, the time and an id.
     private static let auditEvents = SourceTable(
         name: "audit_event",
         key: ["id"],
@@ -301,7 +301,7 @@ extension SourceTable {
     /// Returns the key that an event has in PostgreSQL.
     ///
     /// The id is a UUID of version 7 (RFC 9562 §5.7). It consists of the time in milliseconds and the number of the event in SQLite, so
-    /// events of the same time keep their order. The id has no random part, so that a repeated copy finds the same row.
+    /// events that have the same time keep their order. The id has no random part, so that a repeated copy creates the same id.
     @Sendable private static func eventKey(_ row: SourceRow) throws -> [PostgresValue] {
         let number: Int64 = try row.value(0)
         let time: Double = try row.value(2)
@@ -312,7 +312,7 @@ extension SourceTable {
         return [try row.uuid(1), .double(time), .uuid(id)]
     }
 
-    /// Idempotency keys with their responses. ``CopyTarget/writeSmallTables(_:)`` computes the sums of bytes that they use.
+    /// Idempotency keys with their responses. ``CopyTarget/writeSmallTables(_:)`` computes the sums of the bytes that the keys use.
     private static let idempotencyKeys = SourceTable(
         name: "idempotency_key",
         key: ["digest"],
@@ -353,7 +353,8 @@ extension SourceTable {
 }
 
 extension SourceTable {
-    /// The links that emails contain. In both databases, the normalized address is the key of an address, so the copy needs no secret here.
+    /// The links that emails contain. In this table, both databases store the normalized address and no HMAC, so the copy needs no secret
+    /// here.
     fileprivate static let accountLinks = SourceTable(
         name: "account_link",
         key: ["digest"],
@@ -475,7 +476,7 @@ extension SourceTable {
         ]
     )
 
-    /// The events that record removals of accounts. Each has a random id, and not the id of the account.
+    /// The events that record removals of accounts. Each event has a random id and doesn't contain the id of the account.
     fileprivate static let purgeEvents = SourceTable(
         name: "purge_event",
         key: ["id"],

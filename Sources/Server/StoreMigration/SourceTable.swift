@@ -5,25 +5,25 @@ import PostgresStores
 import SQLiteStores
 
 /// A SQLite table that a copy reads row by row, with its target tables in PostgreSQL. ``all`` lists these tables. The rest of the copy has
-/// no code for single tables.
+/// no code that is specific to one of these tables.
 ///
 /// If you add a table to SQLite, add an entry to ``all``, add its target tables to the statement that empties PostgreSQL before a copy, and
-/// add the table to `SQLiteSeal.tables`. A test fails for each table or column of SQLite that the copy doesn't read, except for those that
-/// the test lists.
+/// add the table to `SQLiteSeal.tables`. A test fails for each table or column of SQLite that the copy doesn't read, unless the test lists
+/// it as an exception.
 struct SourceTable: Sendable {
-    /// The name of the table. The names of its triggers contain it.
+    /// The name of the table. The names of the triggers that log its changes contain this name.
     let name: String
     /// The columns of the primary key. The copy reads rows in the order of these columns.
     let key: [String]
-    /// Further columns that the copy needs to find the row in PostgreSQL. The log of changes contains their values, because the copy can't
-    /// read a removed row.
+    /// Further columns that the copy needs to find the row in PostgreSQL. The log of changes contains the values of these columns, because
+    /// the copy can't read a removed row.
     var moreKey: [String] = []
     /// The columns that a query reads after the columns of the key.
     let columns: String
     /// The `FROM` clause: the table, and the tables that are joined for further columns.
     let origin: String
-    /// The tables of PostgreSQL that have one row for each row of this table. Accounts have two target tables, and all other tables have
-    /// one.
+    /// The tables of PostgreSQL that have one row for each row of this table. The table of accounts has two target tables, and all other
+    /// tables have one.
     let targets: [TargetTable]
 
     /// The columns whose values the log of changes contains, at most three.
@@ -36,8 +36,8 @@ struct SourceTable: Sendable {
         return "SELECT \(keys), \(columns) FROM \(origin) WHERE \(condition)"
     }
 
-    /// Returns the query for a page of rows in the order of the key. Its parameters are the key of the last row and the largest number of
-    /// rows.
+    /// Returns the query for a page of rows in the order of the key. The parameters of the query are the key of the previous page's last
+    /// row, and the largest number of rows.
     /// - Parameter isFirst: Whether the page is the first one. The query of the first page has only the number of rows as a parameter.
     func page(isFirst: Bool) -> String {
         let columns = key.map { "\(name).\($0)" }.joined(separator: ", ")
@@ -56,15 +56,15 @@ struct SourceTable: Sendable {
 struct TargetTable: Sendable {
     /// The name of the table.
     let name: String
-    /// Adds a row with ``values`` as its parameters. If a row with the same key exists, it stays unchanged, so a repeated batch doesn't
-    /// fail.
+    /// Adds a row with ``values`` as its parameters. If a row with the same key exists, the statement doesn't change this row, so a
+    /// repeated batch doesn't fail.
     let insertion: PostgresStatement
     /// Removes the row that ``key`` identifies.
     let removal: PostgresStatement
     /// Selects the row that ``key`` identifies, for the comparison after a write.
     let row: PostgresStatement
-    /// Selects the rows after a key, up to a number of rows. The key consists of the first columns of a row. The parameters are the values
-    /// of these columns and the number of rows.
+    /// Selects the rows after a key, up to a limit. The key consists of the first columns of a row. The parameters are the values of these
+    /// columns and the limit.
     let page: PostgresStatement
     /// The key after which the first page begins. It is less than the key of any row.
     let start: [PostgresValue]
@@ -78,14 +78,14 @@ struct TargetTable: Sendable {
 }
 
 /// A row of SQLite, or a key from the log of changes. Its methods convert columns to values of PostgreSQL. The methods take the index of a
-/// column in the query, which selects the columns of the logged key first and then ``SourceTable/columns``.
+/// column in `columns`: the columns of the logged key come first, and then ``SourceTable/columns``.
 struct SourceRow {
     /// The name of the table, for errors.
     let table: String
     /// The values, in the order of the query: the logged key first.
     let columns: [DatabaseValue]
 
-    /// Returns the first columns, which are the key of the row.
+    /// Returns the key of the row, which consists of the first columns.
     /// - Parameter count: The number of key columns.
     func key(_ count: Int) -> [KeyPart] { columns.prefix(count).map(KeyPart.init) }
 
@@ -136,7 +136,7 @@ struct SourceRow {
     private var unreadable: CopyFailure { CopyFailure("a row of the table \(table) can't be read; see 'holdfast doctor'") }
 }
 
-/// One column of a row's key. The progress of a copy contains it as JSON, and queries receive it as a value of SQLite.
+/// One column of a row's key. The stored progress of a copy contains the column as JSON, and queries receive it as a value of SQLite.
 enum KeyPart: Codable, Hashable, Sendable {
     /// A text, such as the id of a session.
     case text(String)
@@ -147,8 +147,8 @@ enum KeyPart: Codable, Hashable, Sendable {
     /// A number with a fraction.
     case real(Double)
 
-    /// Creates a part of a key from a value of SQLite. Keys don't contain `NULL`. The initializer would convert `NULL` to an empty sequence
-    /// of bytes.
+    /// Creates a part of a key from a value of SQLite. Keys never contain `NULL`, so the conversion of `NULL` to an empty sequence of bytes
+    /// has no effect.
     init(_ value: DatabaseValue) {
         self =
             switch value.storage {

@@ -9,8 +9,9 @@ import SQLiteStores
 ///
 /// 1. Triggers begin to log the keys of changed rows.
 /// 2. The copy writes all rows to PostgreSQL, in batches of 500. The transaction of each batch also stores the position of the copy.
-/// 3. The copy writes the rows with logged changes again, in passes, until at most 1,000 changes are left. After another pass, PostgreSQL
-///    has the state of one snapshot of SQLite, and the copy compares the checksums of all tables with this snapshot.
+/// 3. The copy writes the rows with logged changes again. It repeats this step, called a pass, until at most 1,000 changes are left. After
+///    one more pass, PostgreSQL has the state of one snapshot of SQLite, and the copy compares the checksums of all tables with this
+///    snapshot.
 /// 4. The final pass holds SQLite's write lock. It copies the rows of the remaining changes, compares each copied row, counts the rows of
 ///    all tables, and seals SQLite: from then on, servers on SQLite refuse writes.
 ///
@@ -19,15 +20,15 @@ import SQLiteStores
 /// let report = try await copy.run { event in print(event) }
 /// ```
 ///
-/// During the whole copy, servers on SQLite serve requests that only read. Writes wait for the final pass, for at most four seconds at a
-/// time. After the final pass, servers on SQLite refuse writes as busy. The operator then starts servers on PostgreSQL.
+/// Before the final pass, servers on SQLite serve all requests. During the final pass, writes wait, for at most four seconds at a time.
+/// After the final pass, servers on SQLite still serve reads, but refuse writes as busy. The operator then starts servers on PostgreSQL.
 ///
 /// The memory that a copy needs doesn't depend on the size of the data. A copy can be killed or canceled at any time; the next copy
 /// continues it. Rate limits are not copied. To return to SQLite, use ``undo(_:)``.
 ///
 /// A copy that ended early leaves this state:
 ///
-/// | the copy ended | servers on SQLite | the next copy |
+/// | when the copy ended | what servers on SQLite do | what the next copy does |
 /// |---|---|---|
 /// | before the final pass | serve all requests | continues at the stored position |
 /// | during the final pass | serve all requests, because SQLite rolls back the seal | continues, and repeats the final pass |
@@ -36,7 +37,7 @@ import SQLiteStores
 public struct StoreCopy: Sendable {
     /// The progress of a copy.
     public enum Event: Sendable {
-        /// The number of rows that were copied so far, and the number of rows when the copy began. The second number doesn't include rows
+        /// The number of rows that were copied so far, and the number of rows when this run began. The second number doesn't include rows
         /// that servers added later.
         case copied(Int, of: Int)
         /// The number of changed rows that were copied again so far.
@@ -46,12 +47,12 @@ public struct StoreCopy: Sendable {
         case compared(Int, of: Int)
     }
 
-    /// A table of PostgreSQL after a copy. The report lists it, so that an operator can compare the counts with the database.
+    /// A table of PostgreSQL after a copy. With the counts in the report, an operator can check the database.
     public struct Table: Sendable {
         /// The name.
         public let name: String
         /// The checksums of the table in SQLite and in PostgreSQL. The copy computes both for the same snapshot of SQLite, while servers
-        /// still write. They are always equal, because a copy with different checksums fails.
+        /// still write. The two checksums are always equal, because a copy with different checksums fails.
         public let source, target: RowChecksum
         /// The number of rows in PostgreSQL when the copy ended, including rows that were added during the copy.
         public internal(set) var rows: Int
@@ -67,14 +68,14 @@ public struct StoreCopy: Sendable {
         public let pause: Duration?
     }
 
-    /// The number of rows of each table of SQLite, by the name of the table, in the order of the copy.
+    /// The names of the tables of SQLite, in the order of the copy, each with its number of rows.
     public typealias Counts = [(table: String, rows: Int)]
 
     /// The SQLite database.
     private let file: URL
     /// The PostgreSQL database.
     private let target: CopyTarget
-    /// The secret under which the servers on PostgreSQL store addresses. The copy needs it to convert accounts and reset tokens.
+    /// The secret under which the servers on PostgreSQL store addresses. The copy needs this secret to convert accounts and reset tokens.
     private let emailKeys: EmailKeys
 
     /// Creates a copy. The initializer opens no database.
@@ -87,11 +88,11 @@ public struct StoreCopy: Sendable {
         (self.file, self.target, self.emailKeys) = (file, CopyTarget(database: target), emailKeys)
     }
 
-    /// The longest time for the final pass, during which writes wait. The copy cancels a longer pass and repeats it later, so that servers
-    /// can write in between. Tests change this value.
+    /// The longest time for the final pass, because writes wait during this pass. The copy cancels a longer pass and repeats it later, so
+    /// that servers can write in between. Tests change this value.
     var longestPause = Duration.seconds(4)
-    /// The largest number of logged changes with which the final pass begins. The final pass writes 1,000 changes in two transactions, so
-    /// this number limits the time for which writes wait.
+    /// The largest number of logged changes with which the final pass begins. The final pass writes these changes in two transactions of
+    /// 500 changes. So this number limits the time for which writes wait.
     private static let fewChanges: Int64 = 1_000
     /// The number of rows in one transaction of PostgreSQL. After a crash, the next copy repeats at most this number of rows.
     private static let batchSize = 500
@@ -100,7 +101,7 @@ public struct StoreCopy: Sendable {
 
     /// Removes the log and the seal, so that servers on SQLite can write again.
     ///
-    /// Stop the servers on PostgreSQL first. SQLite doesn't get the changes that they made.
+    /// Stop the servers on PostgreSQL first. The changes that these servers have made are not in SQLite.
     /// - Parameter file: The SQLite database.
     /// - Returns: Whether the database was sealed.
     /// - Throws: ``CopyFailure`` if a copy is running; `StoreFailure` if SQLite fails.
@@ -139,7 +140,7 @@ public struct StoreCopy: Sendable {
 
     /// Checks that no server uses the PostgreSQL database, and that the database has no other data.
     /// - Parameter installation: The random name of the SQLite database.
-    /// - Returns: The progress of the copy to continue; `nil` if none has begun.
+    /// - Returns: The progress of the copy to continue; `nil` if no copy has begun.
     /// - Throws: ``CopyFailure`` if the database is in use or has other data; `StoreFailure`.
     @discardableResult
     private func requireTarget(of installation: String) async throws -> CopyProgress? {
@@ -163,16 +164,16 @@ public struct StoreCopy: Sendable {
     /// If the task is canceled or the process is killed before the seal, servers on SQLite continue, and the next call continues the copy.
     /// - Parameter report: A closure that the copy calls with the progress after each batch, in the task of the caller.
     /// - Returns: A report of the copy; `nil` if an earlier copy has already moved the data to this database.
-    /// - Throws: ``CopyFailure``, `StoreFailure`, or an error of the file system. The server on SQLite continues unless an earlier copy
-    ///   sealed the database.
+    /// - Throws: ``CopyFailure``, `StoreFailure`, or an error of the file system. After an error, servers on SQLite continue to serve all
+    ///   requests, unless an earlier copy sealed the database.
     public func run(_ report: @escaping @Sendable (Event) -> Void) async throws -> Report? {
         let lock = try CopyLock(file)
         defer { withExtendedLifetime(lock) {} }
         return try await Self.reporting { try await copy(report) }
     }
 
-    /// Runs all steps of the copy. The caller must hold the ``CopyLock``. The method finds out which steps an earlier copy has already
-    /// done: from the seal, from the progress that PostgreSQL stores, and from the name of the log of changes.
+    /// Runs all steps of the copy. The caller must hold the ``CopyLock``. The seal, the progress that PostgreSQL stores, and the name of
+    /// the log of changes show which steps an earlier copy has already done.
     private func copy(_ report: @escaping @Sendable (Event) -> Void) async throws -> Report? {
         try await requirePresentTables()
         try await PostgresSchema.migrate(target.database)
@@ -219,15 +220,15 @@ public struct StoreCopy: Sendable {
         try await source.withSnapshot { try await $0.lastChange() } - pass.progress.change
     }
 
-    /// Copies the logged changes in passes. The final pass holds the write lock and seals SQLite.
+    /// Copies the logged changes in passes and seals SQLite in the final pass, which holds SQLite's write lock.
     ///
-    /// If a final pass takes longer than ``longestPause``, the method cancels the pass and rolls its transaction on SQLite back, so that
-    /// writes continue. PostgreSQL keeps the rows that the pass has written, so the next pass has less to do. After 20 attempts, the copy
-    /// fails.
+    /// If a final pass takes longer than ``longestPause``, the method cancels the pass and rolls back the transaction on SQLite, so that
+    /// writes continue. PostgreSQL still stores the rows that the canceled pass has written, so the next pass has less to do. After 20
+    /// attempts, the copy fails.
     /// - Parameters:
     ///   - source: The SQLite database.
-    ///   - pass: The state of the copy. After a canceled final pass, the method sets only the progress, to the value that PostgreSQL
-    ///     stores.
+    ///   - pass: The state of the copy. After a canceled final pass, the method reads the progress from PostgreSQL and stores it in
+    ///     `pass`. It changes nothing else in `pass`.
     ///   - tables: The compared tables. The method sets their final numbers of rows.
     ///   - report: A closure that the method calls with the progress.
     /// - Returns: The time for which writes waited in the successful final pass.
@@ -255,7 +256,7 @@ public struct StoreCopy: Sendable {
                 (pass, tables) = result
                 return pause
             } catch is PauseTooLong {
-                // The canceled pass has already written some rows to PostgreSQL. The next final pass continues after them, so it is
+                // The canceled pass has already written some rows to PostgreSQL. The next final pass continues after these rows, so it is
                 // shorter.
                 guard let progress = try await target.progress() else { throw CopyFailure.concurrent }
                 pass.progress = progress
@@ -284,8 +285,8 @@ public struct StoreCopy: Sendable {
         }
     }
 
-    /// Compares the checksums of all tables in PostgreSQL with those of a snapshot of SQLite. The caller must have copied all changes of
-    /// this snapshot. The method reads both databases at the same time.
+    /// Compares the checksums of all tables in PostgreSQL with the checksums of the same rows in a snapshot of SQLite. The caller must have
+    /// copied all changes of this snapshot. The method reads both databases at the same time.
     /// - Throws: ``CopyFailure`` with the first table that differs.
     /// - Complexity: O(number of rows).
     private func compare(_ snapshot: SourceSnapshot, _ report: @escaping @Sendable (Event) -> Void) async throws -> [Table] {
@@ -318,12 +319,12 @@ public struct StoreCopy: Sendable {
 
     /// Returns the checksums that the rows of a SQLite table must have in PostgreSQL, one for each target table.
     ///
-    /// The method converts the rows in the same way as the copy. So if a checksum of PostgreSQL differs, PostgreSQL contains other data
-    /// than SQLite.
+    /// The method converts the rows in the same way as the copy. So if a checksum of PostgreSQL differs from a result of this method, the
+    /// databases contain different data.
     /// - Parameters:
     ///   - table: The table of SQLite.
     ///   - snapshot: The snapshot to read.
-    ///   - report: Called with the number of rows so far, after each page.
+    ///   - report: A closure that the method calls after each page, with the number of rows so far.
     private func checksums(
         of table: SourceTable,
         in snapshot: SourceSnapshot,
@@ -389,7 +390,8 @@ private struct CopyPass: Sendable {
         }
     }
 
-    /// Copies the rows that have changed since the current progress from a snapshot, and compares them with PostgreSQL.
+    /// Copies the rows that have changed since the current progress. The method reads the rows from a snapshot, and compares them with the
+    /// written rows in PostgreSQL.
     /// - Parameters:
     ///   - snapshot: The snapshot of SQLite.
     ///   - report: Called after each transaction, which has at most 500 changes.
@@ -436,7 +438,7 @@ private struct PauseTooLong: Error {}
 ///   - limit: The longest time for the closure.
 ///   - body: The closure. It must react to cancellation.
 /// - Returns: The result of the closure.
-/// - Throws: ``PauseTooLong`` after the time; otherwise the closure's error.
+/// - Throws: ``PauseTooLong`` if the closure has not returned by then; otherwise the closure's error.
 private func withDeadline<Value: Sendable>(
     _ limit: Duration,
     _ body: @escaping @Sendable () async throws -> Value

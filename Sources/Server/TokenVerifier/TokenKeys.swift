@@ -4,8 +4,8 @@ import StrictJSON
 
 /// The public keys of an issuer, read from its key set (`/.well-known/jwks.json`, RFC 7517).
 ///
-/// The initializer reads only keys for ES256, and ignores other keys of the set. ``TokenVerifier`` fetches and replaces key sets itself.
-/// Use this type to check a document, for example in a test.
+/// The initializer reads only keys for ES256, and ignores all other keys of the document. ``TokenVerifier`` fetches and replaces key sets
+/// itself. Use this type to check a document, for example in a test.
 public struct TokenKeys: Sendable {
     /// The largest number of keys that the initializer reads. It ignores further keys.
     static let maximumCount = 64
@@ -29,7 +29,7 @@ public struct TokenKeys: Sendable {
         try await self.init(points)
     }
 
-    /// Creates a key set of points on the curve P-256.
+    /// Creates a key set from points on the curve P-256.
     init(_ points: [String: Point]) async throws(TokenKeysError) {
         var keys: [String: any JWTAlgorithm] = [:]
         for (id, point) in points {
@@ -45,8 +45,8 @@ public struct TokenKeys: Sendable {
     /// Returns whether the set has a key with an id.
     func contains(_ id: String) -> Bool { keys[id] != nil }
 
-    /// Returns whether the signature of a token is valid for a key of the set. The key determines the algorithm, and the header of the
-    /// token can't change it.
+    /// Returns whether the signature of a token is valid for the key with an id. The key determines the algorithm. The header of the token
+    /// can't change the algorithm.
     package func verify(_ token: SignedToken, with id: String) -> Bool {
         guard let key = keys[id], token.signature.count == 64 else { return false }
         return (try? key.verify(token.signature, signs: token.signedBytes)) ?? false

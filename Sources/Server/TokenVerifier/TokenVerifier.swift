@@ -20,7 +20,7 @@ public import Timekeeping
 /// address of a key: the verifier ignores `jku`, `x5u` and keys in the header.
 ///
 /// A verifier does not know which sessions have ended. It accepts a token until the token expires, by default 15 minutes after the server
-/// has issued it. If this time is too long, call `GET /api/auth/me` of the server instead.
+/// issued the token. If this time is too long, call `GET /api/auth/me` of the server instead of using a verifier.
 ///
 /// **Keys.** The verifier fetches the keys before it verifies the first token, and again when they are older than ``Rules/refreshAge``. If
 /// a token names an unknown key, the verifier also fetches the keys, but at most once per ``Rules/unknownKeyPause``. Concurrent callers
@@ -35,13 +35,15 @@ public final class TokenVerifier: Sendable {
         /// The largest accepted difference between the clocks of issuer and verifier; 30 s by default.
         public var clockSkew: Duration = .seconds(30)
         /// The age at which the verifier fetches the keys again; 5 minutes by default. One caller waits for the fetch, and the other
-        /// callers use the earlier keys meanwhile. If fetches succeed, the verifier accepts a retired key for at most this time.
+        /// callers use the earlier keys meanwhile. If fetches succeed, the verifier accepts a key for at most this time after the issuer
+        /// has retired the key.
         public var refreshAge: Duration = .seconds(300)
-        /// The age after which the verifier doesn't use keys; 1 hour by default. If the verifier can't reach the issuer for this time, it
-        /// refuses all tokens. So it accepts a leaked key that the issuer has retired for at most this time.
+        /// The age after which the verifier no longer uses fetched keys; 1 hour by default. If the verifier can't reach the issuer for this
+        /// time, it refuses all tokens. So after the issuer has retired a leaked key, the verifier accepts this key for at most this time.
         public var maximumAge: Duration = .seconds(3_600)
         /// The shortest time between the start of a successful fetch and the start of the next one; 30 s by default. This pause limits the
-        /// fetches that an attacker can cause with forged key ids. The verifier refuses tokens of a new key for at most this time.
+        /// fetches that an attacker can cause with forged key ids. After the issuer begins to use a new key, the verifier refuses the
+        /// tokens of this key for at most this time.
         public var unknownKeyPause: Duration = .seconds(30)
         /// The shortest time between the start of a failed fetch and the start of the next one; 2 s by default.
         public var retryPause: Duration = .seconds(2)
@@ -69,7 +71,8 @@ public final class TokenVerifier: Sendable {
         /// Returns whether a caller must wait for a fetch of the keys. If no fetch is running and the pause since the last attempt is over,
         /// the method marks a new fetch as started.
         ///
-        /// The pause also applies if the key of the token is unknown. Otherwise, an attacker could overload the issuer with forged key ids.
+        /// The pause since the last attempt also applies if the key of the token is unknown. Otherwise, an attacker could overload the
+        /// issuer with forged key ids.
         mutating func needsFetch(for id: String, at time: Duration, rules: Rules) -> Bool {
             let age = held.map { time - $0.fetchedAt }
             let isKnown = held?.keys.contains(id) ?? false
@@ -105,8 +108,8 @@ public final class TokenVerifier: Sendable {
     ///   - audience: The `aud` of accepted tokens: the server's `TOKEN_AUDIENCE`, by default its `APP_NAME`.
     ///   - rules: The accepted clock difference, and the ages at which the verifier fetches keys.
     ///   - clock: The clock that measures the age of keys.
-    ///   - now: Returns the wall-clock time with which the times of tokens are compared.
-    ///   - fetch: Returns the document at the server's `/.well-known/jwks.json`, with any HTTP client. Set a timeout, because callers wait
+    ///   - now: Returns the wall-clock time. The verifier compares it with the times in tokens.
+    ///   - fetch: Fetches the document at the server's `/.well-known/jwks.json` with any HTTP client. Set a timeout, because callers wait
     ///     for the fetch.
     public init(
         issuer: String,
@@ -148,7 +151,8 @@ public final class TokenVerifier: Sendable {
         return verified
     }
 
-    /// Returns keys that include an id and are not too old. If the keys are old or don't include the id, the method first fetches keys.
+    /// Returns a key set that includes a key id and is not too old. If the present key set is old or doesn't include the id, the method
+    /// first fetches the keys.
     /// - Throws: ``TokenRefusal/keysUnavailable`` or ``TokenRefusal/unknownKey``.
     private func keys(with id: String) async throws(TokenRefusal) -> TokenKeys {
         _ = try? await fetching.run(unless: { needsFetch(for: id) ? .join : .ready(()) }) { [self] in

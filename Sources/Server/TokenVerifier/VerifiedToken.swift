@@ -40,11 +40,11 @@ public struct VerifiedToken: Hashable, Sendable {
 public enum TokenRefusal: String, Error, Hashable, Sendable {
     /// The text is not an access token in canonical form, or one of its claims is missing.
     case malformed
-    /// The token names another algorithm than ES256.
+    /// The header of the token names another algorithm than ES256.
     case algorithm
     /// The issuer has no key with the id that the token names.
     case unknownKey = "unknown_key"
-    /// The signature is not a signature of the token by the key that the token names.
+    /// The key that the token names did not create the signature of this token.
     case signature
     /// The token was issued by another issuer.
     case issuer
@@ -52,8 +52,8 @@ public enum TokenRefusal: String, Error, Hashable, Sendable {
     case audience
     /// The token has expired.
     case expired
-    /// The token's time of issue is in the future, by more than the allowed clock difference.
+    /// The token's time of issue is later than the present time, by more than ``TokenVerifier/Rules/clockSkew``.
     case notYetValid = "not_yet_valid"
-    /// The issuer's keys have not been fetched within the allowed age.
+    /// The verifier has no keys that are young enough, because it could not fetch the issuer's keys.
     case keysUnavailable = "keys_unavailable"
 }

@@ -16,9 +16,9 @@ import Synchronization
 /// Commands of concurrent callers share the connection as a pipeline. The client sends commands from the same iteration of the event loop
 /// in one write.
 ///
-/// Each command has a deadline. If a command misses its deadline, the client closes the connection. Otherwise, the client would take a late
-/// reply for the reply to the next command. All commands then fail immediately until another connection is ready. The client tries to
-/// connect every 100 to 250 ms.
+/// Each command has a deadline. If a command misses its deadline, the client closes the connection, so that it can't take a late reply for
+/// the reply to the next command. All commands then fail immediately until another connection is ready. After a failed attempt, the client
+/// waits 100 to 250 ms before the next attempt, or 2 to 5 s if the settings are wrong.
 ///
 /// So a slow or missing server delays a caller at most until its deadline, and usually not at all. The client doesn't repeat a command,
 /// because the server may have executed it. If a task is canceled, the call still returns with the reply or at the deadline.
@@ -43,7 +43,7 @@ public final class ValkeyClient: Sendable {
     ///   - scripts: The scripts that the client loads with each connection.
     ///   - group: The event loops. The client uses one of them.
     ///   - metrics: The factory of the metrics.
-    ///   - logger: Logs when the connection becomes ready and when it is lost.
+    ///   - logger: The logger, to which the client reports when the connection becomes ready and when it is lost.
     public init(
         address: ValkeyAddress,
         name: String = "holdfast",

@@ -6,18 +6,18 @@ import Synchronization
 /// The cache subtracts the time since the reply from the delays of a refusal. A cached refusal becomes invalid at the first of these
 /// events:
 ///
-/// - One of its keys has more units available, or its delay ends.
-/// - This process counts or refunds one of its keys.
+/// - One of the refusal's keys has more units available, or the delay of one of these keys ends.
+/// - This process counts or refunds one of the refusal's keys.
 /// - A second has passed. The cache doesn't detect changes by other processes during this second.
 ///
-/// The cache has two generations of at most 4,096 refusals. When the newer generation is full, it replaces the older one, and a new
+/// The cache has two generations of at most 4,096 refusals each. When the newer generation is full, it replaces the older one, and a new
 /// generation begins empty.
 ///
 /// The cache has 1,024 counters for changes of keys. The digest of a key selects its counter. A refusal is valid while the sum of the
 /// counters of its keys is unchanged. If two keys share a counter, or if the cache removes a refusal early, the next request only needs
 /// another round trip.
 ///
-/// A mutex protects the state. The cache locks it only for a few dictionary lookups, and never during a round trip.
+/// A mutex protects the state. The cache locks the mutex only for a few dictionary lookups, and never during a round trip.
 final class KnownRefusals: Sendable {
     /// One claim of a request: the key, and the units that the request claims. The cache finds a refusal by the parts of all claims of the
     /// request.
@@ -44,7 +44,7 @@ final class KnownRefusals: Sendable {
         var newer: [[Part]: Refusal] = [:]
         /// The refusals of the older generation. A lookup doesn't move a refusal from here to the newer generation.
         var older: [[Part]: Refusal] = [:]
-        /// The counters of changes. The digest of a key selects its counter. `commonChanges` counts changes that concern all keys.
+        /// The counters of changes. The digest of a key selects its counter.
         var changes = [UInt64](repeating: 0, count: 1_024)
         /// The number of changes that concern all keys.
         var commonChanges: UInt64 = 0
@@ -69,8 +69,8 @@ final class KnownRefusals: Sendable {
     /// - Parameters:
     ///   - claims: The claims of the request.
     ///   - now: The time in nanoseconds of the process's clock.
-    /// - Returns: The refusal with its remaining delays, or `nil` if no valid refusal is cached. Also the version of the keys, which is the
-    ///   sum of their change counters. The caller passes the version to ``note(_:_:to:version:sent:received:)``.
+    /// - Returns: The refusal with its remaining delays, or `nil` if no valid refusal is cached. The method also returns the version of the
+    ///   keys, which is the sum of their change counters. The caller passes the version to ``note(_:_:to:version:sent:received:)``.
     func find(_ claims: [LimitTables.Claim], at now: Int64) -> (result: RateLimitResult?, version: UInt64) {
         let (refusal, version) = state.withLock { state -> (Refusal?, UInt64) in
             let version = state.version(of: claims)

@@ -14,8 +14,8 @@ import ValkeyDriver
 /// - Strict GCRA: `g`, the instant at which all units are available again, the emission (the time after which one more unit is available),
 ///   and the burst.
 ///
-/// A value therefore contains the window, or the emission and the burst, that the policy had when a script wrote the value. If the policy
-/// has changed since then, the next script converts the value. So a change of a policy doesn't give clients a new burst.
+/// A value therefore contains numbers of the policy at the time of the write: the window, or the emission and the burst. If the policy has
+/// changed since the write, the next script converts the value. So a change of a policy doesn't give clients a new burst.
 enum LimitScript {
     /// Decides about a request with several keys. The script charges all keys, or none.
     ///
@@ -105,8 +105,8 @@ enum LimitScript {
             """
     )
 
-    /// Extends the expiry of keys after a change of a policy to a longer window. `ARGV` is the shortest time to live in milliseconds. The
-    /// script doesn't change keys without an expiry and keys with a longer time to live.
+    /// Extends the expiry of keys after a change of a policy to a longer window. `ARGV` is the minimum time to live in milliseconds. The
+    /// script doesn't change keys that have no expiry or a longer time to live.
     static let extend = ValkeyScript(
         """
         for i = 1, #KEYS do
@@ -284,7 +284,7 @@ struct LimitTerms: Hashable, Sendable {
             }
     }
 
-    /// The longest time from the last admission of a key until all of its units are available again, in microseconds. The key then expires.
+    /// The maximum time from the last admission of a key until all units are available again and the key expires, in microseconds.
     var longestUsage: Int64 { emission == 0 ? window : Int64(burst) * emission }
 }
 
@@ -312,7 +312,7 @@ enum ScriptNumbers {
     /// - Parameters:
     ///   - place: The index of the number, not of its first byte.
     ///   - bytes: The bytes of a reply.
-    /// - Returns: The number; 0 after the end of the bytes.
+    /// - Returns: The number; 0 if the index is after the end of the bytes.
     static func number(_ place: Int, in bytes: [UInt8]) -> Int64 {
         guard place * 8 + 8 <= bytes.count else { return 0 }
         return bytes.withUnsafeBytes { Int64(bigEndian: $0.loadUnaligned(fromByteOffset: place * 8, as: Int64.self)) }

@@ -9,8 +9,8 @@ import Synchronization
 /// The name of a key is `{NAMESPACE}POLICY:DIGEST`. The digest has 16 hexadecimal digits. A cluster stores all keys with the same text in
 /// braces in one slot, so one script can use all these keys.
 final class LimitTables: Sendable {
-    /// A rule and the prefix of its keys. A rule that limits clients and their networks has three tables: one for clients, one for their
-    /// near networks (such as a /24), and one for their far networks, which are larger.
+    /// A rule and the prefix of its keys. A rule that always limits clients and their networks has three tables: one for clients, one for
+    /// their near networks (such as a /24), and one for their far networks, which are larger.
     struct Table: Sendable {
         /// The current rule.
         var rule: RateLimitRule
@@ -52,11 +52,11 @@ final class LimitTables: Sendable {
     private let tables: Mutex<[Table]>
     private let secret: KeySecret
 
-    /// Creates the tables. A rule with limits for networks gets three tables: one for clients, one for near networks, and one for far
-    /// networks.
+    /// Creates the tables. A rule whose network limits always apply gets three tables: one for clients, one for near networks, and one for
+    /// far networks.
     /// - Parameters:
     ///   - rules: The rules.
-    ///   - namespace: The prefix of all names, which the names contain in braces.
+    ///   - namespace: The prefix of the names of all keys. Each name contains the prefix in braces.
     ///   - secret: The secret for the digests.
     /// - Precondition: There is at least one rule, and the names are unique.
     init(_ rules: [RateLimitRule], namespace: String, secret: KeySecret) {

@@ -11,7 +11,7 @@ import ValkeyDriver
 final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
     /// The result of counting a request that the server admitted.
     enum Counted {
-        /// The process counted all claims in one decision.
+        /// The process counted the request in one decision, after a loss of data.
         case jointly(RateLimitCharge?)
         /// The process counted each claim separately, except claims of policies whose local share is used up. The keys are the names of the
         /// policies.
@@ -76,15 +76,15 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
     /// The memory in use.
     var usage: RateLimitUsage? { limiter.usage }
 
-    /// Decides without the Valkey server, by the fallback of each policy. The method skips an open policy, uses this process's share for a
-    /// local policy, and throws the error for a closed policy. For a closed policy in shadow mode, it only counts, because a rule in shadow
-    /// mode must not refuse a request.
+    /// Decides without the Valkey server, by the ``ValkeyFallback`` of each policy. The method skips policies with `open`, uses this
+    /// process's share for policies with `local`, and throws the error for policies with `closed`. For a policy with `closed` in shadow
+    /// mode, the method only counts, because a rule in shadow mode must not refuse a request.
     /// - Parameters:
     ///   - claims: The claims of the request.
     ///   - charges: Whether the method counts an admitted request.
     ///   - error: The error of the server.
     /// - Returns: The decision, which contains the policies with their full quotas.
-    /// - Throws: `error` if a policy is closed and its rule is enforced.
+    /// - Throws: `error` if the fallback of an enforced policy is `closed`.
     func decide(_ claims: [RateLimitClaim], charges: Bool, after error: ValkeyError) throws(ValkeyError) -> RateLimitResult {
         let rules = rules.withLock { $0 }
         var counted: [RateLimitClaim] = []
@@ -127,11 +127,11 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
     /// - Parameter now: The present time, in nanoseconds of the process's clock.
     func noteLoss(at now: Int64) { lostAt.store(now, ordering: .relaxed) }
 
-    /// Decides by this process's own counts, if the Valkey server has lost usage that could still refuse the request.
+    /// Decides by this process's own counts, if the Valkey server has lost usage that would still count.
     /// - Parameters:
     ///   - claims: The claims of the request.
     ///   - now: The present time, in nanoseconds of the process's clock.
-    /// - Returns: The decision, with a charge that contains all claims; `nil` if all lost usage would have ended by now.
+    /// - Returns: The decision, with a charge for all claims whose usage may be lost; `nil` if there are no such claims.
     func admitAfterLoss(_ claims: [RateLimitClaim], at now: Int64) -> RateLimitResult? {
         decideAfterLoss(claims, at: now) { claims in
             var claims = claims
@@ -140,7 +140,7 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
         }
     }
 
-    /// Returns the decision that ``admitAfterLoss(_:at:)`` would return, but counts nothing.
+    /// Returns the decision that ``admitAfterLoss(_:at:)`` would return. Counts nothing.
     func checkAfterLoss(_ claims: [RateLimitClaim], at now: Int64) -> RateLimitResult? {
         decideAfterLoss(claims, at: now) { limiter.check($0) }
     }
@@ -156,8 +156,8 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
         limiter.change(to: rule.shared(fallback ?? .closed))
     }
 
-    /// Decides about the claims whose keys the server may have lost. The method omits a policy if it is open, or if all usage from before
-    /// the loss would have ended.
+    /// Decides about the claims whose keys the server may have lost. The method omits a policy if its fallback is `open`, or if all usage
+    /// from before the loss would have ended.
     private func decideAfterLoss(
         _ claims: [RateLimitClaim],
         at now: Int64,
@@ -176,7 +176,7 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
         return response
     }
 
-    /// Replaces the shares in a result by the policies of the rules, so that responses report the full quotas.
+    /// Replaces the policies with reduced quotas in a result by the original policies, so that responses report the full quotas.
     private func restorePolicies(in response: inout RateLimitResult, _ rules: [String: Rule]) {
         func policy(_ share: RateLimitPolicy) -> RateLimitPolicy {
             if let rule = rules[share.name] { return rule.rule.policy }
@@ -189,14 +189,14 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
 }
 
 extension RateLimitRule {
-    /// The longest time for which units of a key of the rule or of its networks can stay used, in nanoseconds. When this time has passed
-    /// after a loss of data, the server's counts are complete again.
+    /// The maximum time for which units can stay used, under the rule or under its limits for networks, in nanoseconds. When this time has
+    /// passed after a loss of data, the server's counts are complete again.
     fileprivate var longestUsage: Int64 {
         ([self] + networkRules).map { LimitTerms($0.policy).longestUsage }.reduce(0, max) * 1_000
     }
 
     /// Returns the rule with this process's share of the quota and of the burst. The method multiplies both numbers by the share and rounds
-    /// them down, but not below 1.
+    /// the results down, but not below 1.
     fileprivate func shared(_ fallback: ValkeyFallback) -> RateLimitRule {
         guard fallback.share < 1 else { return self }
         func part(of units: Int) -> Int { max(1, Int(Double(units) * fallback.share)) }

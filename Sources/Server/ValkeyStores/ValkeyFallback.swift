@@ -13,8 +13,8 @@ public enum ValkeyFallback: Hashable, Sendable {
     case open
     /// Each process separately admits a share of the quota.
     ///
-    /// The share is from 0 to 1. Each process admits at least one unit. With a share of 1 divided by the number of processes, all processes
-    /// together admit at most the quota, provided that the share of each process is at least one unit.
+    /// The share is from 0 to 1. Each process admits at least one unit. With `n` processes and a share of `1/n`, all processes together
+    /// admit at most the quota, provided that the share of each process is at least one unit.
     case local(share: Double)
 
     /// The share of the quota that this process may admit without the server, from 0 to 1. After the server has lost its data, this process

@@ -19,9 +19,9 @@ public import ValkeyDriver
 /// ```
 ///
 /// For each decision, Valkey runs one script with its own clock, in one round trip. The script charges all policies of the request, or
-/// none. The decisions are the same as those of `JointRateLimiter`, but with times in microseconds. Concurrent decisions share a pipeline.
-/// After a refusal, the store refuses the same request without a round trip for at most a second. This time ends earlier if this process
-/// counts or refunds one of the keys of the request.
+/// none. The store decides like `JointRateLimiter`, but with times in microseconds. Concurrent decisions share a pipeline. After a refusal,
+/// the store refuses the same request without a round trip for at most a second. This time ends earlier if this process counts or refunds
+/// one of the keys of the request.
 ///
 /// No decision waits for Valkey longer than its deadline. If Valkey is slow or unavailable, the ``ValkeyFallback`` of each policy applies.
 ///
@@ -50,8 +50,8 @@ public final class ValkeyRateLimitStore<C: Clock>: Sendable where C.Duration == 
     private let deadline: Duration
     private let clock: MonotonicClock
     private let time: @Sendable () -> Int64
-    /// The server's time in microseconds at the first reply; 0 before the first reply. The store uses this time as the creation time of
-    /// policies that this process has not changed.
+    /// The server's time in microseconds at the first reply; 0 before the first reply. For policies that this process has not changed, the
+    /// store uses this time as the time of the last change.
     private let started = Atomic<Int64>(0)
 
     /// The scripts that the client must load when it connects.
@@ -63,12 +63,12 @@ public final class ValkeyRateLimitStore<C: Clock>: Sendable where C.Duration == 
     ///   - client: The client of the server, with ``scripts``. The store closes the client.
     ///   - secret: The secret for the digests of keys. It must be the same on all servers.
     ///   - namespace: The prefix of the names of all keys. The names contain it as a hash tag, so it must not contain braces or spaces.
-    ///   - fallbacks: For each name of a policy, its behavior while Valkey is slow or unavailable.
+    ///   - fallbacks: The behavior of single policies while Valkey is slow or unavailable. The keys are the names of the policies.
     ///   - fallback: The behavior of the other policies.
     ///   - deadline: The longest time that a decision waits for the server.
     ///   - memory: The most memory that the counts of this process may use, in bytes; 128 MiB by default.
     ///   - clock: A monotonic clock.
-    ///   - logger: Reports lost data and failures.
+    ///   - logger: The logger, to which the store reports lost data and failures.
     /// - Precondition: There is at least one rule, the names of the policies are unique, and the namespace is valid.
     public convenience init(
         _ rules: [RateLimitRule],
@@ -98,8 +98,8 @@ public final class ValkeyRateLimitStore<C: Clock>: Sendable where C.Duration == 
     }
 
     /// Creates a store with a clock for tests. The other parameters are the parameters of the public initializer.
-    /// - Parameter time: Returns the time in microseconds since 1970 that the scripts use in place of the server's time, so that tests
-    ///   don't wait. 0 uses the server's time.
+    /// - Parameter time: A closure that returns the time that the scripts use in place of the server's time, in microseconds since 1970, so
+    ///   that tests don't wait. If the closure returns 0, the scripts use the server's time.
     init(
         _ rules: [RateLimitRule],
         client: ValkeyClient,
@@ -131,8 +131,8 @@ extension ValkeyRateLimitStore: RateLimitStore {
     /// 2. After a loss of data, this process's own count decides first.
     /// 3. The server decides. If it admits the request, this process also counts it.
     ///
-    /// If the server fails, the fallback decides. If only the reply was lost, the server may still have counted the request. The same
-    /// applies if the task is canceled.
+    /// If the server fails, the fallback decides. If only the reply was lost, or if the task is canceled, the server may still have counted
+    /// the request.
     /// - Parameter claims: The claims of the request. The store skips claims of rules whose mode is `off`.
     /// - Returns: The decision, with the charge of refundable claims.
     /// - Throws: `ValkeyError` if the server fails and a policy is closed.
@@ -219,12 +219,13 @@ extension ValkeyRateLimitStore: RateLimitStore {
         _ = try await client.evaluate(LimitScript.refund, keys: keys, arguments: arguments, within: deadline)
     }
 
-    /// Replaces, in this process, the rule whose policy has the same name. Change the rule on the other servers, too. The store preserves
-    /// the usage, so clients don't get a new burst.
+    /// Replaces, in this process, the rule whose policy has the same name. Also call this method in every other process that shares the
+    /// limits. The store preserves the usage, so clients don't get a new burst.
     ///
-    /// The scripts convert a key at its next use. If keys can have usage for longer than before, the store also extends the expiry of
-    /// existing keys, which takes a few milliseconds per 1,000 keys. If the server is unavailable, the store doesn't extend the expiry, and
-    /// logs a warning.
+    /// The usage in Valkey is stored in the form of the old policy. When a request next uses a key, the script that decides about the
+    /// request converts the key's usage to the new policy. If usage lasts longer under the new policy, for example because its window is
+    /// longer, the store also extends the expiry of existing keys. This takes a few milliseconds per 1,000 keys. If Valkey is unavailable,
+    /// the store doesn't extend the expiry, and logs a warning.
     /// - Parameter rule: The new rule.
     /// - Precondition: There is a rule with that name.
     public func change(to rule: RateLimitRule) async throws {

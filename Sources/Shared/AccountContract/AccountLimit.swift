@@ -1,7 +1,7 @@
 /// A limit of the account API. The raw value is the name in responses, settings, metrics and the documentation.
 ///
 /// Several limits can count the same request. For example, one limit counts a sign-in by its email address, and another limit counts it by
-/// its client.
+/// its client. A client is an IPv4 address or an IPv6 network.
 public enum AccountLimit: String, CaseIterable, Hashable, Sendable {
     /// Requests for a reset link to one email address, even if no account has the address.
     case resetEmail = "reset-email"
@@ -9,13 +9,13 @@ public enum AccountLimit: String, CaseIterable, Hashable, Sendable {
     case resetIP = "reset-ip"
     /// Requests for a reset link from all clients together. The limit bounds the number of emails that an attack can cause.
     case resetGlobal = "reset-global"
-    /// Password checks for one address from one client, with correct or wrong passwords. The limit counts each client separately, so a
-    /// client can't lock the address for other clients.
+    /// Password checks for one email address from one client, with correct or wrong passwords. The limit counts each client separately, so
+    /// a client can't block the sign-ins of other clients to this address.
     case loginAccount = "login-account"
     /// Wrong passwords for one email address from all clients together, even if no account has the address.
     case loginFailures = "login-failures"
-    /// Wrong passwords from one device with a device token. The token proves that the device has signed in to the account before. An
-    /// attempt with a device token counts for this limit and not for `login-failures`.
+    /// Wrong passwords from one device with a device token. The token proves that the device has signed in to the account before. A wrong
+    /// password with a device token counts for this limit and not for `login-failures`.
     case loginDevice = "login-device"
     /// Sign-ins from one client.
     case loginIP = "login-ip"
@@ -28,9 +28,9 @@ public enum AccountLimit: String, CaseIterable, Hashable, Sendable {
     /// Blind registrations for one email address, even if the address has an account. With blind registration, the response doesn't reveal
     /// whether the address has an account, and a link in an email creates the account.
     case registerEmail = "register-email"
-    /// Requests for a link to one email address: a link that verifies the address, or a link that makes it the new address of an account.
-    /// The limit also counts requests for an address without an account. If a signed-in user requests a link for the account's own address,
-    /// the limit counts the request by account. Other clients therefore can't use up the quota of this user.
+    /// Requests for a link to one email address: a link that verifies the address, or a link that makes this address the new address of an
+    /// account. The limit also counts requests for an address without an account. If a signed-in user requests a link for the account's own
+    /// address, the limit counts the request by account. Other clients therefore can't use up the quota of this user.
     case verifyEmail = "verify-email"
     /// Requests of signed-in users from one client, and requests for verification links from one client.
     case accountIP = "account-ip"
@@ -42,7 +42,7 @@ public enum AccountLimit: String, CaseIterable, Hashable, Sendable {
     case accountChange = "account-change"
     /// Password checks by one session of an account. They don't count for the limits on sign-ins, or for the limits of other sessions.
     case accountPassword = "account-password"
-    /// Requests for a change of the address of one account, with the right password. The limit bounds the number of emails that the server
+    /// Requests to change the email address of one account, with the right password. The limit bounds the number of emails that the server
     /// sends because of one account.
     case changeEmail = "change-email"
     /// Exports of the data of one account, with the right password.
@@ -54,7 +54,7 @@ public enum AccountLimit: String, CaseIterable, Hashable, Sendable {
         case client
         /// One key for all requests.
         case everyone
-        /// A key from the body of the request, such as the address of an account.
+        /// A key from the content of the request, such as the email address in the body, or the session of the access token.
         case body
     }
 

@@ -39,8 +39,8 @@ public enum LabContent: String, Hashable, Sendable, CaseIterable {
     case empty
 }
 
-/// The character encoding of the body, which the `Content-Type` doesn't report. The raw value is the value of the query parameter
-/// `charset`.
+/// The actual character encoding of the body. The header `Content-Type` doesn't report this encoding. The raw value is the value of the
+/// query parameter `charset`.
 ///
 /// Set it as ``LabResponse/charset``. JSON must be UTF-8 (RFC 8259 §8.1), so a client may be unable to read the body. It must then read the
 /// error from the header fields.

@@ -12,14 +12,14 @@ import Timekeeping
 /// the differences are in English, for developers.
 public enum LabExpectation: Hashable, Sendable {
     /// The client must decode a ``LabSuccess``.
-    /// - authorized: Whether the request must have contained credentials; `nil` if both values are correct.
+    /// - authorized: Whether the request must have contained credentials; `nil` if the credentials don't matter.
     case success(authorized: Bool? = nil)
     /// The client must throw this error.
     case failure(LabFailure)
 
     /// Describes the differences between the expectation and a success.
     ///
-    /// The texts contain no ids and times, so they are the same in each run of a test.
+    /// The texts contain neither ids nor times, so they are the same in each run of a test.
     /// - Parameter reply: The decoded body of the response.
     /// - Returns: One text per difference; empty if the expectation is met.
     public func differences(from reply: LabSuccess) -> [String] {
@@ -112,7 +112,7 @@ public struct LabFailure: Hashable, Sendable {
     }
 }
 
-/// `{"outcome":"success","authorized":true}` or `{"outcome":"failure","kind":"rateLimited","code":"…","status":429,…}`.
+/// The JSON form: `{"outcome":"success","authorized":true}` or `{"outcome":"failure","kind":"rateLimited","code":"…","status":429,…}`.
 extension LabExpectation: Codable {
     private enum CodingKeys: String, CodingKey {
         case outcome, authorized, kind, code, status, fields
@@ -122,8 +122,8 @@ extension LabExpectation: Codable {
         case serverMayReport = "server_may_tell"
     }
 
-    /// Decodes an expectation. An outcome other than `failure` is a success. If the JSON contains only the start of the range of delays,
-    /// the range has a single value.
+    /// Decodes an expectation. An outcome other than `failure` is a success. If the JSON contains only the shortest valid delay, this delay
+    /// is also the longest one.
     /// - Throws: `DecodingError` if a required member is missing or has another type.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)

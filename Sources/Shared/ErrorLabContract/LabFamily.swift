@@ -10,7 +10,7 @@ import ErrorContract
 public struct LabFamily: Hashable, Sendable {
     /// The name, as in `ErrorBodyFamily`.
     public let name: String
-    /// The error that the client must decode. If the response has the status 200, the error has the status in the body.
+    /// The error that the client must decode. If the response has the status 200, the status of this error is the status in the body.
     public let failure: LabFailure
 
     /// Creates a kind of server.
@@ -18,7 +18,7 @@ public struct LabFamily: Hashable, Sendable {
     ///   - name: The name, which is also the value of the parameter `family`.
     ///   - status: The status in the body, or the status of the response.
     ///   - kind: The kind of the decoded error.
-    ///   - code: The code of the decoded error: the code in the body, or if there is none, the client's code for the status.
+    ///   - code: The code of the decoded error. If the body contains no code, it is the client's code for the status.
     ///   - wait: The delay in seconds, from the header or the body; `nil` for none.
     ///   - fields: The fields with problems, in order.
     private init(

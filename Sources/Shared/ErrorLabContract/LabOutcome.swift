@@ -6,7 +6,8 @@ public import ErrorContract
 public enum LabOutcome: Hashable, Sendable {
     /// A success with the status 200, whose body is a ``LabSuccess``.
     case ok
-    /// A success whose ``LabSuccess`` is within another object: `{"success":true,"data":{…}}`. A client must decode the same value from it.
+    /// A success whose ``LabSuccess`` is within another object: `{"success":true,"data":{…}}`. A client must decode the same value as for
+    /// ``LabOutcome/ok``.
     case wrapped
     /// An error with a code. If the server's catalogue doesn't contain the code, set ``LabResponse/status``.
     case code(ErrorCode)
@@ -85,7 +86,7 @@ public enum LabRetryAfter: Hashable, Sendable {
 
 /// The body of a successful response of the lab. It reports what the server observed, so that a test can check it.
 ///
-/// Use it as the response type of any call to the lab:
+/// Use it as the response type of calls to ``LabPath/response``, ``LabPath/protected`` and ``LabPath/limited``:
 ///
 /// ```swift
 /// let reply: LabSuccess = try await api.get(LabResponse(.ok).path())
@@ -123,7 +124,7 @@ public struct LabSuccess: Codable, Hashable, Sendable {
     }
 }
 
-/// Credentials of the lab. They are only valid for ``LabPath/protected``, and belong to no account.
+/// Credentials of the lab. Only the lab's routes accept them, and they belong to no account.
 ///
 /// The client gets its first credentials from ``LabPath/token``, and new credentials from ``LabPath/refresh``. A test of session refreshes
 /// with these credentials needs no account.

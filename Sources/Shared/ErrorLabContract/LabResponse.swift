@@ -23,7 +23,8 @@ public struct LabResponse: Hashable, Sendable {
     /// The maximum delay before each part of a body, in milliseconds. The lab sends a body in at most 20 parts.
     public static let maximumDribble = 6_000
 
-    /// The outcome of the calls that fail. With ``LabOutcome/ok``, only defects in the other properties make these calls fail.
+    /// The outcome of the calls that fail. With ``LabOutcome/ok``, these calls fail only because of the defects that the other properties
+    /// describe.
     public var outcome: LabOutcome
     /// The kind of server whose error body the lab sends, such as `stripe`. It replaces ``outcome``, ``form`` and ``language``. See
     /// ``LabFamily``.
@@ -59,10 +60,11 @@ public struct LabResponse: Hashable, Sendable {
     public var isBare = false
     /// The redirect that precedes the response.
     public var redirect: LabRedirect?
-    /// The number of calls of a session that fail, from 0 to 1,000; `nil` if all calls fail. Later calls get the outcome ``then``. You
+    /// The number of calls that fail in each session, from 0 to 1,000; `nil` if all calls fail. Later calls get the outcome ``then``. You
     /// can't combine this property with ``flaky``.
     public var times: Int?
-    /// The share of calls that fail, from 0 to 1. In each session, the calls with the same numbers fail; see ``fails(call:)``.
+    /// The share of calls that fail, from 0 to 1. The same calls fail in each session, for example always the second and the third call;
+    /// see ``fails(call:)``.
     public var flaky: Double?
     /// The seed that determines which calls fail, from 0 to 1,000,000,000. The default is 0. Different seeds select different calls. This
     /// property has an effect only with ``flaky``.
@@ -143,7 +145,7 @@ extension LabPath {
     public static let sessionPlace = "{session}"
 }
 
-/// An error that reports all invalid parameters of a requested response. The server responds with a validation error.
+/// An error that reports all invalid parameters of a requested response. The server converts it to a response with a validation error.
 public struct LabRefusal: Error, Hashable, Sendable {
     /// An invalid parameter.
     public struct Problem: Hashable, Sendable {

@@ -54,7 +54,7 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
 
     /// The kind of credentials that a request contains. The client fetches the credentials from ``path`` before the first call.
     ///
-    /// The lab issues these credentials. They are never those of the app's own session.
+    /// The lab issues these credentials, except for `unknown`. They are never the credentials of the app's own session.
     public enum Authorization: String, Codable, Hashable, Sendable, CaseIterable {
         /// No credentials.
         case none
@@ -67,8 +67,8 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
         /// A token that the lab never issued.
         case unknown
 
-        /// The path below the lab's root to which a client sends a POST to get the credentials; `nil` if the client needs none from the
-        /// lab.
+        /// The path below the lab's root to which a client sends a POST to get the credentials; `nil` if the scenario needs no credentials
+        /// from the lab.
         public var path: String? {
             switch self {
             case .none, .unknown: nil
@@ -111,7 +111,7 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
 
     /// Creates a scenario.
     /// - Parameters:
-    ///   - name: A unique name of letters, digits and hyphens, which is also a part of URLs and logs.
+    ///   - name: A unique name of letters, digits, hyphens and underscores, so that URLs and logs can contain it.
     ///   - group: The kind of failure.
     ///   - summary: The behavior of the server, as a sentence.
     ///   - advice: The behavior of a correct client, as a sentence.
@@ -145,10 +145,10 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
         self.expected = expected
     }
 
-    /// Returns the path for a session. Use a new session for each run, because the server counts its calls.
+    /// Returns the path for a session. Use a new session for each run, because the server counts the calls of a session.
     ///
     /// - Returns: The path to request, below the server's address.
-    /// - Parameter session: Letters, digits and `._-`, at most 64.
+    /// - Parameter session: The name of the session: at most 64 letters, digits and `._-`.
     public func path(session: String) -> String {
         path.replacing(LabPath.sessionPlace, with: session)
     }
@@ -193,8 +193,8 @@ extension LabScenario {
         .forms, .delays, .connections, .bodies, .sequences, .queue, .sessions, .limits, .redirects, .codes, .families,
     ]
 
-    /// Creates a scenario for a response. The parameters are the same as for the public initializer, with two exceptions: the response and
-    /// the root of the lab replace the path, and the number of calls is always one.
+    /// Creates a scenario for a response. The response and the root of the lab replace the path. The number of calls is always one. All
+    /// other parameters are the same as for the public initializer.
     init(
         _ name: String,
         _ group: Group,
@@ -246,10 +246,10 @@ public enum LabPath {
     public static let token = "/token"
     /// Refreshes a session of the lab by POST. The body is ``LabRefresh``, and the response is ``LabTokens``.
     public static let refresh = "/token/refresh"
-    /// Responds only to requests with a session of the lab.
+    /// Responds with a success to requests with a valid access token of the lab, and with 401 to other requests.
     public static let protected = "/protected"
-    /// Admits a limited number of requests per window.
+    /// Admits a limited number of requests per time window.
     public static let limited = "/limited"
-    /// Returns the error that a client decodes from a given response, with the client's reaction and the text for the user.
+    /// Explains the response that the request contains: the error that a client decodes, the client's reaction, and the text for the user.
     public static let read = "/read"
 }

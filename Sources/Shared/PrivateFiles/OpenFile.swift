@@ -12,7 +12,7 @@ import Synchronization
 /// replaced or removed, compare the status of the open file with the status at its path.
 package struct FileStatus: Hashable, Sendable {
     /// The identity of a file: the file system, and the number of the file in this file system. If another file replaces the file at a
-    /// path, the identity at this path changes. After a file is removed, the system may assign its number to a new file.
+    /// path, the identity at this path changes. After a file is removed, the system can use its number for a new file.
     package struct Identity: Hashable, Sendable {
         /// The number of the file system.
         package var device: UInt64
@@ -47,7 +47,7 @@ package struct FileStatus: Hashable, Sendable {
     }
 
     /// Returns the status of the file at a path. The method follows symbolic links.
-    /// - Throws: ``FileFailure``, with ``FileFailure/isMissing`` if there is no such file.
+    /// - Throws: ``FileFailure``. Its ``FileFailure/isMissing`` is `true` if there is no such file.
     package static func of(_ path: String) throws(FileFailure) -> FileStatus {
         var status = stat()
         guard fstatat(AT_FDCWD, path, &status, 0) == 0 else { throw .last }
@@ -68,14 +68,15 @@ package enum SyncStrength: Int, Sendable, Comparable {
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// An open file that only its owner can read and write. Each method is one system call. A signal can interrupt the call (`EINTR`), and the
-/// call can read or write fewer bytes than requested. The methods wait for the disk, so don't call them on the cooperative thread pool.
+/// An open file that only its owner can read and write. The methods that read, write or truncate make one system call. A signal can
+/// interrupt such a call (`EINTR`), and the call can read or write fewer bytes than requested. The methods wait for the disk, so don't call
+/// them on the cooperative thread pool.
 package final class OpenFile: Sendable {
     private let descriptor: Int32
 
     /// Opens a file.
     /// - Parameter creating: Whether to create the file if it doesn't exist.
-    /// - Throws: ``FileFailure``, with ``FileFailure/isMissing`` if there is no such file and `creating` is `false`.
+    /// - Throws: ``FileFailure``. Its ``FileFailure/isMissing`` is `true` if there is no such file and `creating` is `false`.
     package init(_ path: String, creating: Bool) throws(FileFailure) {
         descriptor = open(path, O_RDWR | O_CLOEXEC | (creating ? O_CREAT : 0), 0o600)
         guard descriptor >= 0 else { throw .last }
@@ -83,7 +84,7 @@ package final class OpenFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Returns the status of the open file. The file may no longer have a name.
+    /// Returns the status of the open file. If the file was removed or replaced, it has no name anymore.
     package func status() throws(FileFailure) -> FileStatus {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw .last }
@@ -108,7 +109,7 @@ package final class OpenFile: Sendable {
     /// Writes bytes and returns the number of written bytes.
     /// - Parameters:
     ///   - bytes: The bytes.
-    ///   - offset: The position in bytes. If it is beyond the end, the gap is filled with zeros.
+    ///   - offset: The position in bytes. If the position is beyond the end, the system fills the gap with zeros.
     /// - Returns: The number of written bytes. If the number is less than requested, for example because the disk is almost full, call the
     ///   method again with the rest.
     package func write(_ bytes: ArraySlice<UInt8>, at offset: Int) throws(FileFailure) -> Int {
@@ -119,13 +120,13 @@ package final class OpenFile: Sendable {
 
     /// Changes the size of the file. Added bytes are zeros.
     /// - Parameter size: The new size in bytes. Bytes after it are lost.
-    /// - Throws: ``FileFailure``, with ``FileFailure/isFull`` if the disk has no space for added bytes.
+    /// - Throws: ``FileFailure``. Its ``FileFailure/isFull`` is `true` if the disk has no space for added bytes.
     package func truncate(to size: Int) throws(FileFailure) {
         guard ftruncate(descriptor, off_t(size)) == 0 else { throw .last }
     }
 
-    /// Writes all bytes and the size to the medium. If the file system doesn't support this, the method does less and returns a weaker
-    /// ``SyncStrength``.
+    /// Writes all bytes and the size to the medium. If the file system doesn't support such a sync, the method does a weaker sync and
+    /// returns a weaker ``SyncStrength``.
     package func sync() throws(FileFailure) -> SyncStrength {
         #if canImport(Darwin)
             if fcntl(descriptor, F_FULLFSYNC) == 0 { return .medium }
@@ -163,7 +164,7 @@ package final class OpenFile: Sendable {
         #endif
     }
 
-    /// Locks the file against other processes and other open files of this process, and returns whether that succeeded.
+    /// Locks the file, so that no other process and no other `OpenFile` of this process can lock it. Returns whether the lock succeeded.
     package func lock() throws(FileFailure) -> Bool {
         let identity = try status().identity
         // Some file systems store locks by process. There, the lock of one open file doesn't exclude another open file of the same process,

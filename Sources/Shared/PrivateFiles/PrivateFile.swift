@@ -6,7 +6,7 @@
     import Musl
 #endif
 
-/// The error that is thrown if a file can't be read or written. It contains no path, so it is safe to log.
+/// The error that this module throws if a file can't be read or written. It contains no path, so it is safe to log.
 package struct FileFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The system's error number, such as `ENOSPC`; 0 if the file is too large.
     package let code: Int32
@@ -20,7 +20,7 @@ package struct FileFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// Whether the file or folder doesn't exist.
     package var isMissing: Bool { code == ENOENT }
 
-    /// Whether a signal interrupted the call. The caller may repeat it.
+    /// Whether a signal interrupted the call. The caller can repeat the call.
     package var isInterruption: Bool { code == EINTR }
 
     /// Whether the disk or the quota is full.
@@ -31,15 +31,15 @@ package struct FileFailure: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// A failure of the medium.
     package static let damaged = FileFailure(code: EIO)
-    /// The failure that there is no such file.
+    /// The failure of a call for a file that doesn't exist.
     package static let missing = FileFailure(code: ENOENT)
 
     /// The failure of the last system call of this thread. Read it directly after the call.
     static var last: FileFailure { FileFailure(code: errno) }
 }
 
-/// Reads and writes small files as a whole. Only their owner can read and write them (permissions 0600). Use it for files such as stored
-/// credentials.
+/// Reads and writes small files as a whole. Only the owner of a file can read and write it (permissions 0600). Use this type for files such
+/// as stored credentials.
 ///
 /// The functions wait for the disk, so don't call them on the cooperative thread pool. You can call them from any thread. If several calls
 /// can replace the same file at the same time, set `isShared`.
@@ -88,11 +88,11 @@ package enum PrivateFile {
     ///   - bytes: The new content.
     ///   - isShared: Whether several tasks or processes can replace the file at the same time. If `true`, each call writes its own
     ///     temporary file, which remains if the process is killed. If `false`, all calls use the same name for the temporary file, so the
-    ///     next call removes a file that remained.
+    ///     next call removes a temporary file that remained.
     /// - Throws: ``FileFailure``. In this case, the old file is unchanged, and the temporary file is removed.
     package static func replace(_ path: String, with bytes: [UInt8], isShared: Bool = false) throws(FileFailure) {
         let new = path + (isShared ? ".\(UInt64.random(in: .min ... .max))" : ".new")
-        // A killed process may have left a temporary file with other permissions, so this call removes the file.
+        // A killed process can leave a temporary file with other permissions, so this call removes that file.
         unlink(new)
         let file = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw .last }
@@ -118,7 +118,7 @@ package enum PrivateFile {
     }
 
     /// Returns the 128-bit FNV-1a hash of a text, for short file names that don't contain the text. The hash is the same in every process
-    /// and on every platform. An attacker can find two texts with the same hash, so don't use it for secrets.
+    /// and on every platform. An attacker can find two texts with the same hash, so don't use the hash for secrets.
     ///
     /// - Complexity: O(length).
     package static func digest(_ text: String) -> UInt128 {

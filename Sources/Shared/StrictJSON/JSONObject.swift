@@ -18,7 +18,7 @@ public struct JSONObject: Sendable {
     /// mark of a key is not in the filter, the object has no such key. So most lookups of absent keys need no string comparison.
     private var marks: UInt64
 
-    /// Creates an object from members. If a key occurs twice, the object contains the last value, at the position of the first one.
+    /// Creates an object from members. If a key occurs twice, the object contains the last value, at the position of the first value.
     /// - Parameter members: Keys and values.
     /// - Complexity: O(n²) for n members.
     public init(_ members: [(String, JSONValue)] = []) {
@@ -34,7 +34,8 @@ public struct JSONObject: Sendable {
         self.marks = members.reduce(0) { $0 | Self.mark(of: $1.key) }
     }
 
-    /// Returns one bit of 64, derived from the length and the first byte of a key. It distinguishes most keys. Equal keys have equal marks.
+    /// Returns one bit of 64, derived from the length and the first byte of a key. The bit distinguishes most keys. Equal keys have equal
+    /// bits.
     package static func mark(of key: String) -> UInt64 {
         1 << ((UInt64(key.utf8.first ?? 0) &* 7 &+ UInt64(key.utf8.count)) & 63)
     }
@@ -59,7 +60,7 @@ public struct JSONObject: Sendable {
     /// Whether the object has no members.
     public var isEmpty: Bool { members.isEmpty }
 
-    /// Returns the string under the first of up to four keys whose value is a string; `nil` if there is none.
+    /// Returns the first string among the values of up to four keys, in the order of the keys; `nil` if no value is a string.
     package func string(_ key: String, _ second: String? = nil, _ third: String? = nil, _ fourth: String? = nil) -> String? {
         self[key]?.stringValue ?? second.flatMap { string($0, third, fourth) }
     }
@@ -71,8 +72,8 @@ extension JSONObject: Hashable {
         left.members.count == right.members.count && left.members.allSatisfy { right[$0.key] == $0.value }
     }
 
-    /// Hashes the number of members and the keys, but not the values, so that the order doesn't matter. Objects that differ only in values
-    /// have the same hash.
+    /// Hashes the number of members and the set of their keys, so the order doesn't matter. The method doesn't hash the values, so objects
+    /// that differ only in values have the same hash.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(members.count)
         hasher.combine(Set(members.map(\.key)))

@@ -1,4 +1,5 @@
-/// Parses JSON text (RFC 8259) strictly. It accepts only UTF-8 without a byte order mark. It refuses duplicate keys and deep nesting.
+/// Parses JSON text (RFC 8259) strictly. The parser accepts only UTF-8 without a byte order mark. It refuses deep nesting and, by default,
+/// duplicate keys.
 ///
 /// If a key occurs twice, Foundation's decoder silently uses one of the values. Another parser may use the other value, and therefore read
 /// another email address from the same request. For this reason, this parser refuses duplicate keys by default. The parser never traps.
@@ -12,14 +13,14 @@
 /// possible. The parser doesn't limit the size of a text, so limit the size when you read the text.
 ///
 /// The parser uses a bounded part of the stack, because ``maximumDepth`` limits the recursion. The time is O(n) for n bytes, even for
-/// objects with many keys, because from 32 members on, the parser finds duplicate keys by hashing. A parser is a value with three settings,
-/// so create one wherever you need it.
+/// objects with many keys: from 32 members on, the parser finds duplicate keys by hashing. A parser is a value with three settings, so
+/// create one wherever you need it.
 public struct JSONParser: Sendable {
     /// The treatment of an object in which a key occurs twice.
     public enum Duplicates: Sendable {
         /// The parser refuses the text with ``JSONSyntaxError/Reason/duplicateKey``.
         case refused
-        /// The parser uses the last value, at the position of the first one. Most other parsers also use the last value.
+        /// The parser uses the last value, at the position of the first value. Most other parsers also use the last value.
         case lastWins
     }
 
@@ -65,10 +66,10 @@ public struct JSONParser: Sendable {
         return try result.get()
     }
 
-    /// Parses only the members of an object with the given names, without the contents of their arrays and objects.
+    /// Parses only those members of an object that have one of the given names. The method skips the contents of arrays and objects.
     ///
-    /// Use it if a few members determine how to process a text. The method doesn't validate the other members, and ignores the text after
-    /// the object. If a key occurs twice, the method uses the last value, regardless of ``duplicates``.
+    /// Use this method if a few members determine how to process a text. The method doesn't validate the other members, and ignores the
+    /// text after the object. If a key occurs twice, the method uses the last value, regardless of ``duplicates``.
     ///
     /// - Parameters:
     ///   - bytes: The text in UTF-8.

@@ -1,7 +1,7 @@
 /// Parses only some members of an object.
 extension JSONReader {
-    /// Returns the members of an object with the given names. If the value of a member is an array or object, the result contains an empty
-    /// array or object instead.
+    /// Returns those members of an object that have one of the given names. If the value of a member is an array or object, the result
+    /// contains an empty array or object instead.
     ///
     /// The reader skips the other members: it only searches for their ends. O(n) for n bytes.
     mutating func outline(_ names: Set<String>) throws(JSONSyntaxError) -> JSONObject {
@@ -25,8 +25,8 @@ extension JSONReader {
         }
     }
 
-    /// Returns a member's name if it is one of the given names, otherwise `nil`. If no given name has the same first byte, the reader skips
-    /// the name without decoding it. The reader always decodes a name that begins with an escape.
+    /// Returns a member's name if it is one of the given names, otherwise `nil`. If no given name begins with the first byte of the
+    /// member's name, the reader skips the member's name without decoding it. The reader always decodes a name that begins with an escape.
     private mutating func name(among names: Set<String>) throws(JSONSyntaxError) -> String? {
         let first = position + 1 < bytes.count ? bytes[position + 1] : 0
         guard first == UInt8(ascii: "\\") || names.contains(where: { $0.utf8.first == first }) else {
@@ -37,7 +37,7 @@ extension JSONReader {
         return names.contains(name) ? name : nil
     }
 
-    /// Returns a value. For an array or an object, the reader skips the contents and returns an empty one.
+    /// Returns a value. For an array or an object, the reader skips the contents and returns an empty array or object.
     private mutating func shell() throws(JSONSyntaxError) -> JSONValue {
         guard position < bytes.count else { throw error(.unexpectedEnd) }
         switch bytes[position] {

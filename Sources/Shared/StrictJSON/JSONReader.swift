@@ -269,7 +269,7 @@ struct JSONReader {
 ///
 /// The check has three stages:
 ///
-/// - With up to 8 members, it compares all keys.
+/// - Below 8 members, it compares all keys.
 /// - From 8 members on, a Bloom filter of 64 bits recognizes most new keys.
 /// - From 32 members on, a dictionary finds the keys that the Bloom filter doesn't recognize as new.
 ///
@@ -282,9 +282,9 @@ struct JSONMembers {
     /// The fingerprints (one bit of 64 each) of all keys, from 8 members on.
     private var fingerprints: UInt64 = 0
 
-    /// Up to this number of members, it is fastest to compare all keys.
+    /// Below this number of members, it is fastest to compare all keys.
     private static let few = 8
-    /// From this number of members on, hashing is faster than comparing.
+    /// From this number of members on, a dictionary is faster than comparing all keys.
     private static let many = 32
 
     /// - Parameter room: The initial capacity.
@@ -327,7 +327,7 @@ struct JSONMembers {
 }
 
 extension [(key: String, value: JSONValue)] {
-    /// Returns the index of a member. The method first compares the lengths of the keys, because this excludes most of them.
+    /// Returns the index of a member. The method first compares the lengths of the keys, because most keys have another length.
     func firstIndex(of key: String) -> Int? {
         let length = key.utf8.count
         return indices.first { self[$0].key.utf8.count == length && self[$0].key == key }

@@ -1,7 +1,7 @@
 /// A JSON value (RFC 8259).
 ///
 /// Use it for texts without a fixed structure. For values of a known type, `Codable` needs less code. A `JSONValue` is also `Codable`, so
-/// it can be a property of such a type.
+/// it can be a property of another `Codable` type.
 ///
 /// ```swift
 /// let note: JSONValue = ["title": "Buy bread", "done": false]
@@ -17,7 +17,7 @@ public enum JSONValue: Hashable, Sendable {
     /// A number that fits into 64 bits and has no fraction and no exponent. The value is exact. A `Double` would be exact only up to 53
     /// bits.
     case integer(Int64)
-    /// Any other number. A parsed number is always finite. Infinity and NaN are written as `null`.
+    /// Any other number. A parsed number is always finite. ``encoded()`` writes infinity and NaN as `null`.
     case number(Double)
     /// A string. Swift compares strings by canonical equivalence, so two strings with different bytes can be equal.
     case string(String)

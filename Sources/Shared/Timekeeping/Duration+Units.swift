@@ -10,8 +10,9 @@ extension Duration {
     /// The duration in whole nanoseconds, rounded up, so that a window is never shorter than specified.
     ///
     /// A `Duration` counts attoseconds, but most durations are whole nanoseconds: multiples of 10⁹ = 2⁹ · 5⁹ attoseconds. The property
-    /// divides such a multiple by a shift and a multiplication with the inverse of 5⁹ modulo 2⁶⁴. This takes a tenth of the time of a
-    /// 128-bit division. The product shows whether the duration is such a multiple.
+    /// first divides by a shift, and a multiplication with the inverse of 5⁹ modulo 2⁶⁴. Both take a tenth of the time of a 128-bit
+    /// division. The result is correct only for a multiple of 10⁹, so the property multiplies the result by 10⁹ and compares the product
+    /// with the duration.
     ///
     /// - Precondition: The result fits into 64 bits: the duration is shorter than 292 years.
     @inlinable

@@ -1,9 +1,9 @@
 /// Parses and formats HTTP dates (RFC 9110 §5.6.7), in seconds since 1970.
 ///
 /// The parser accepts three formats: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov 6 08:49:37 1994`. The
-/// formatter writes the first format. If a two-digit year would be more than 50 years in the future, the parser puts it into the past
-/// century. The parser doesn't check that the weekday matches the date. It refuses a day that doesn't exist in its month, such as February
-/// 30.
+/// formatter writes the first format. If a two-digit year would be more than 50 years in the future, the parser uses the year of the
+/// previous century. The parser doesn't check that the weekday matches the date. It refuses a day that doesn't exist in its month, such as
+/// February 30.
 ///
 /// ```swift
 /// print(HTTPDate.text(784_111_777))  // Sun, 06 Nov 1994 08:49:37 GMT
@@ -83,7 +83,7 @@ public enum HTTPDate {
 /// Days since 1970-01-01 in the proleptic Gregorian calendar (Hinnant, "chrono-compatible low-level date algorithms").
 enum CivilDay {
     /// Returns the number of days from 1970-01-01 to a day; `nil` if the day doesn't exist. Earlier days have negative numbers. To check
-    /// that the day exists, the function compares its number with the number of the first day of the next month.
+    /// that the day exists, the function compares the number of the day with the number of the first day of the next month.
     static func number(year: Int, month: Int, day: Int) -> Int? {
         guard (1...12).contains(month), day >= 1 else { return nil }
         let number = unchecked(year: year, month: month, day: day)
@@ -115,7 +115,7 @@ enum CivilDay {
 }
 
 extension FixedWidthInteger {
-    /// Returns the remainder of a division that rounds down. It is never negative.
+    /// Returns the remainder of a division that rounds down. The remainder is never negative.
     fileprivate func modulo(_ divisor: Self) -> Self {
         let remainder = self % divisor
         return remainder < 0 ? remainder + divisor : remainder

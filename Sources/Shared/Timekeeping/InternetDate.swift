@@ -21,8 +21,8 @@ package enum InternetDate {
         return (Int64(days * 86_400 + hour * 3_600 + minute * 60 + second - offset), fraction)
     }
 
-    /// A cursor in the text. Each function consumes one element if the element comes next in the text. The function returns the value of
-    /// the element, or whether it was found.
+    /// A cursor in the text. Each function consumes one element, if the element comes next in the text. The function returns the value of
+    /// the element, or whether the text contains the element.
     private struct Reader {
         let bytes: [UInt8]
         var position = 0

@@ -41,13 +41,14 @@ extension AccountStoreCheck {
     ///
     /// Common causes of failures:
     /// - *Refuses a taken address*: the unique index compares bytes instead of the normalized address.
-    /// - *Throws for a taken id*: an "insert or ignore" hides the conflict of the id. Only a conflict of the address may return `false`.
+    /// - *Throws for a taken id*: an "insert or ignore" hides the conflict of the id. An insert may return `false` only if the address is
+    ///   taken.
     /// - *Adds one account of fifty concurrent ones*: the store reads before it writes. Only a unique constraint of the database can decide
     ///   about a taken address; otherwise, two of the fifty inserts succeed.
     /// - *Adds none of many accounts if one has a taken id*: the bulk insert isn't one transaction.
     /// - *Replaces a hash unless the password has changed meanwhile*: the update doesn't compare the old hash. A sign-in that began before
-    ///   a change of the password would then overwrite the new password. The account's epoch must stay unchanged, because a replaced hash
-    ///   must not end sessions.
+    ///   a change of the password would then overwrite the new password. The account's epoch must stay unchanged, because a new hash of the
+    ///   same password must not end sessions.
     private static let accountsAdded: [AccountStoreCheck] = [
         check("Finds nothing by another address or id") { stores in
             try await stores.addAccount()

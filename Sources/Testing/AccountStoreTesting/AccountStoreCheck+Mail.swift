@@ -5,8 +5,8 @@ import Foundation
 import RateLimiting
 
 extension AccountStoreCheck {
-    /// Checks of `MailIntentQueue` and `MailQueueInspection`: how workers claim emails, how leases end, in which order the store returns
-    /// reset requests, and the tools of an operator. An intent (`MailIntent`) is an entry of the queue: an email that the server must send.
+    /// Checks of `MailIntentQueue` and `MailQueueInspection`: how workers claim emails, how leases end, the order of reset requests, and
+    /// the tools of an operator. An intent (`MailIntent`) is an entry of the queue: an email that the server must send.
     ///
     /// The checks pass all times as arguments. A store must use these times, and never the clock of the database. The checks use times in
     /// the past, so a store that uses the current time would treat each lease as expired.
@@ -39,8 +39,8 @@ extension AccountStoreCheck {
     /// - Parameters:
     ///   - network: The network of the client; `nil` if it is unknown.
     ///   - number: The number in the address. The creation time is this number divided by 1,024, in seconds. These times are exact in
-    ///     binary and almost a millisecond apart. So a store that rounds times to milliseconds or microseconds still returns the intents in
-    ///     the right order.
+    ///     binary and almost a millisecond apart. So a store that rounds times to microseconds still returns the intents in the right
+    ///     order.
     private static func intent(_ network: String?, _ number: Int) throws -> MailIntent {
         MailIntent(
             subject: .passwordReset(try EmailAddress("a\(number)@example.com")),
@@ -166,7 +166,7 @@ extension AccountStoreCheck {
     /// A worker passes the end of its lease with each call, and the store identifies the holder of the lease by this time. If the store has
     /// a later end for the intent, another worker has claimed the intent meanwhile. The store must then ignore the call.
     ///
-    /// If a lease ends without a result, the worker may have crashed. The store must not count this as a failure of the email: only
+    /// If a lease ends without a result, for example because the worker crashed, the store must not count a failure of the email. Only
     /// `postpone` and `abandon` increment the number of failures.
     ///
     /// An abandoned intent is a dead letter. Operators can list it until the time that `abandon` received, but workers don't receive it,
@@ -177,7 +177,7 @@ extension AccountStoreCheck {
     ///   is already over.
     /// - *Returns a postponed intent at its time*: the store returns the intent at the end of the old lease instead of the time that
     ///   `postpone` received, or resets the number of failures.
-    /// - *Ignores the holder of a lease that has passed to another*: the update compares only the id.
+    /// - *Ignores the holder of a lease that has passed to another*: the update compares only the id, and not the end of the lease.
     /// - *Never returns or counts an abandoned intent*: the store marks the intent as abandoned, but `claim` compares only the due time.
     private static let leases: [AccountStoreCheck] = [
         check("Hides a taken intent until its lease ends, and returns it then without a failure") { stores in
@@ -238,21 +238,22 @@ extension AccountStoreCheck {
         },
     ]
 
-    /// Checks of the order in which reset requests are claimed.
+    /// Checks of the order in which `claim` returns reset requests.
     ///
-    /// `claim` takes one request of each network in turn. Within a network, it takes the oldest request first. So a network with many
-    /// requests delays the requests of other networks by only one email per turn. All requests without a network together count as one
-    /// network. The store alternates between new requests and other due intents, such as confirmations and retries.
+    /// `claim` takes one request of each network in turn. Within a network, it takes the oldest request first. So between two requests of
+    /// one network, the store returns at most one request of each other network, even if the other network has many. All requests without a
+    /// network together count as one network. The store alternates between new requests and other due intents, such as confirmations and
+    /// retries.
     ///
     /// If a worker returns an intent with `release`, the store must return the intent with the next claim, and the number of failures must
-    /// not change. With `includesResets: false`, `claim` returns only confirmations. A worker passes this value while the limit of all
-    /// reset emails is exhausted.
+    /// not change. With `includesResets: false`, `claim` returns only emails to accounts, such as confirmations. A worker passes `false`
+    /// while the limit for the reset emails of all accounts together is exhausted.
     ///
     /// Common causes of failures:
-    /// - *Takes reset requests in turn by network*: the store orders by time only, or doesn't continue after the last network.
+    /// - *Takes reset requests in turn by network*: the store orders by time only, or begins each claim with the same network.
     /// - *Takes a returned intent next*: the store adds the intent behind the other intents of its network, or accepts a release from a
     ///   worker whose lease has ended.
-    /// - *Alternates new and due intents*: one of the two kinds always comes first.
+    /// - *Alternates new and due intents*: the store always returns all intents of one kind before the other kind.
     private static let turns: [AccountStoreCheck] = [
         check("Takes reset requests in turn by network, the oldest of each") { stores in
             for number in 0..<50 { try await stores.intents.enqueue(try intent("192.0.2.0/24", number)) }
@@ -300,11 +301,11 @@ extension AccountStoreCheck {
         },
     ]
 
-    /// Checks of the tools of an operator: the list of emails with their states, and a retry on demand.
+    /// Checks of the tools of an operator: the list of queued emails with their states, and a retry that the operator requests.
     ///
     /// A retry makes pending intents due. The store must include abandoned intents only if the operator requests this. The store must never
     /// change an intent that a worker has claimed. Otherwise, the server could send an email twice. For a confirmation, the queue stores
-    /// only the account, so the store must look up the address of this account for the list.
+    /// only the id of the account, so the list must look up the account's address.
     private static let inspections: [AccountStoreCheck] = [
         check("Makes pending and, on demand, failed intents due on a retry, but none in flight") { stores in
             let intents = try (0..<4).map { try intent($0, after: TimeInterval($0)) }
@@ -346,16 +347,17 @@ extension AccountStoreCheck {
 
     /// Checks of `SentResetStore`, which limits the number of reset emails, both per account and for all accounts together.
     ///
-    /// The store identifies a reservation by the id of the intent. Several attempts to send the same email therefore count once, also after
-    /// a crash. The limit of an account is a sliding window: the account can receive another email exactly when an earlier email leaves the
-    /// window, even if a sweep has run. The limit for all accounts is spread evenly over its window. Concurrent calls must never exceed a
-    /// limit. If the caller cancels a reservation, because it never sent the email, the email no longer counts.
+    /// Before the server sends an email, it reserves the email in the store, which counts it. The store identifies the reservation by the
+    /// id of the intent. So several attempts to send the same email count once, even after a crash. The limit of an account is a sliding
+    /// window: the account can receive another email exactly when an earlier email leaves the window, even if a sweep has run. The limit
+    /// for all accounts is spread evenly over its window. Concurrent calls must never exceed a limit. If the caller didn't send the email
+    /// and cancels its reservation, the email no longer counts.
     ///
     /// Common causes of failures:
     /// - *Counts several tries of an email once*: each call adds a row, or a repeated call doesn't replace the time that the first call
     ///   stored.
-    /// - *Paces all emails*: the store admits the whole quota at any time of the window. But a policy of 100 per minute with a burst of 10
-    ///   admits only 10 emails within 6 s.
+    /// - *Paces all emails*: the store admits the whole quota at once. But a policy of 100 per minute with a burst of 10 admits only 10
+    ///   emails within 6 s.
     /// - *Reserves 10 of 40 concurrent emails*: the store counts and inserts in two steps without a lock.
     public static let sentResets: [AccountStoreCheck] = [
         AccountStoreCheck("sentResets", "Counts several tries of an email once, and a canceled email not at all") { stores in

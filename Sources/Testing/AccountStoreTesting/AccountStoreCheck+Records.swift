@@ -31,7 +31,8 @@ extension AccountStoreCheck {
     /// - *Returns the link of a registration with its name, without an account*: the store requires an account for every link, or builds
     ///   SQL from strings. The link of a registration has no account yet.
     /// - *Throws for the link of an unknown account*: the table has no foreign key.
-    /// - *Returns only the unexpired links of the account itself in a record*: the store filters expired links only in `find`.
+    /// - *Returns only the unexpired links of the account itself in a record*: the store filters expired links in `find`, but not in
+    ///   `record`.
     /// - *Sweeps expired links and former addresses, and nothing else*: the sweep removes all former addresses of an account if one of them
     ///   has expired.
     private static let links: [AccountStoreCheck] = [
@@ -107,7 +108,8 @@ extension AccountStoreCheck {
     ///
     /// Common causes of failures:
     /// - *Applies forty concurrent changes one after another*: the store reads the account without a lock.
-    /// - *Changes nothing if the closure throws, or if an intent can't be added*: the store applies the effects in a second transaction.
+    /// - *Changes nothing if the closure throws, or if an intent can't be added*: the store applies the effects (ended sessions, removed
+    ///   tokens and new emails) in a second transaction.
     /// - *Gives an address to one of twenty accounts*: the store reads the address before it writes. Only a unique constraint can decide.
     private static let changes: [AccountStoreCheck] =
         [
@@ -396,12 +398,12 @@ extension AccountStoreCheck {
         },
     ]
 
-    /// Checks of `activate`, which creates an account by the link of a registration. A link creates at most one account, and only for the
+    /// Checks of `activate`, which creates an account with the link of a registration. A link creates at most one account, and only for the
     /// address to which the server sent the link.
     ///
     /// Common causes of failures:
     /// - *Activates one account of twenty concurrent callers with two links*: the store checks the link and adds the account in two
-    ///   transactions. After a success, no registration link of the same address may stay valid.
+    ///   transactions. After a success, all registration links of the same address must be invalid.
     /// - *Stores the account, and removes no other links*: the store removes all links that were sent to the address, including links of
     ///   other accounts.
     /// - *Refuses an unknown, expired or foreign link, and a taken address*: the store compares only the digest. It must also compare the
@@ -473,8 +475,8 @@ extension AccountStoreCheck {
     ]
 
     /// Checks of `noteDevice` and `devices`. A family is a kind of device, such as `iPhone`. `noteDevice` never reports the first family of
-    /// an account as new, because the server stores this family at the registration, or at the first sign-in after an upgrade. It reports
-    /// each further family as new, once.
+    /// an account as new, because the server stores this family at the registration, or at the first sign-in after an upgrade of an older
+    /// server. It reports each further family as new, once.
     ///
     /// Common causes of failures:
     /// - *Reports each family of devices once, except the first one of an account*: the store reports the first family, or updates the
@@ -520,10 +522,10 @@ extension AccountStoreCheck {
     /// early. Each condition has its own case.
     ///
     /// Common causes of failures:
-    /// - *Returns deleted accounts from the time of their removal*: the store applies the limit before it sorts by id, or omits former
-    ///   addresses and the recipients of links.
-    /// - *Returns accounts that were never verified and not used since a time*: the store ignores the last refresh of a session, counts
-    ///   ended sessions, or treats deleted accounts as unused accounts. `purge` must check the same conditions again.
+    /// - *Returns deleted accounts from the time of their removal*: the store applies `limit` before it sorts by id, or its result omits
+    ///   former addresses and the recipients of links.
+    /// - *Returns accounts that were never verified and not used since a time*: the store ignores the last refresh of a session, treats an
+    ///   ended session as a use, or treats deleted accounts as unused accounts. `purge` must check the same conditions again.
     private static let purgeCandidates: [AccountStoreCheck] = [
         check("Returns deleted accounts from the time of their removal, in the order of their ids, with all addresses") {
             stores in
@@ -743,7 +745,7 @@ private struct FullAccount {
         for link in links { try await stores.records.insert(link) }
         _ = try await stores.records.noteDevice(family: "iPhone", of: account.id, at: .after(1))
         try await stores.records.noteActivity(of: account.id, at: .after(3))
-        // The store doesn't store this time, because it is less than an hour after the stored one.
+        // The store ignores this time, because it is less than an hour after the stored time.
         try await stores.records.noteActivity(of: account.id, at: .after(3_602))
         let subjects: [MailIntent.Subject] = [
             .passwordReset(try EmailAddress(email.uppercased())), .verification(formerAddress), .passwordChanged(account.id),
@@ -756,7 +758,7 @@ private struct FullAccount {
         try await stores.audit.append([AuditEvent(kind: .signedIn, accountID: account.id, time: .after(1), origin: .current)])
     }
 
-    /// Requires that the store still has all data, except the sessions and links that a change of the account has ended.
+    /// Requires that the store still has all data of the account, except the sessions and links that a change of the account ends.
     func requirePresent(in stores: any AccountStores) async throws {
         try require(try await stores.accounts.account(id: account.id), equals: account, "The account")
         try require(await session.isAlive, "The session is alive")
@@ -803,8 +805,8 @@ private struct FullAccount {
         if decision == .accountExceeded { throw Difference(description: "The sent reset emails of a removed account count") }
     }
 
-    /// The data that a store returns about the account in addition to its record, sessions, devices, reset links and events. The queued
-    /// emails include only those to the current address.
+    /// The data that a store returns about the account in addition to the account's record, sessions, devices, reset links and events. Of
+    /// the queued emails, it contains only emails to the current address.
     private var remainder: AccountRemainder {
         let kinds = intents.filter { ($0.subject.recipient ?? account.email) == account.email }.sorted { $0.id.text < $1.id.text }
         return AccountRemainder(
@@ -826,7 +828,7 @@ extension AccountStores {
     /// - Parameters:
     ///   - account: The account.
     ///   - email: The new address.
-    ///   - seconds: The time of the change, in seconds after the start of a test's time.
+    ///   - seconds: The time of the change, in seconds after `Date.after(0)`.
     ///   - expiry: The time at which the former address expires; `nil` to store no former address.
     /// - Returns: `true`.
     /// - Throws: `AccountError.emailExists` if the address is taken; ``Difference`` if the account no longer exists.
@@ -864,13 +866,13 @@ extension AccountStores {
 }
 
 extension StoredLink {
-    /// Returns a new link of an account that is valid for an hour.
+    /// Returns a new link of an account. The link is valid for an hour.
     /// - Parameters:
     ///   - purpose: The purpose.
     ///   - account: The account.
     ///   - recipient: The recipient; the address of the account if `nil`.
-    ///   - epoch: The epoch of the account for which the link is valid.
-    ///   - seconds: The time of the creation, in seconds after the start of a test's time.
+    ///   - epoch: The epoch that the account must have when the link is used.
+    ///   - seconds: The time of the creation, in seconds after `Date.after(0)`.
     public static func sample(
         _ purpose: AccountLink.Purpose,
         for account: Account,
@@ -890,7 +892,7 @@ extension StoredLink {
         )
     }
 
-    /// Returns a new link that creates an account and is valid for an hour.
+    /// Returns a new link with which a user creates an account. The link is valid for an hour.
     /// - Parameters:
     ///   - email: The address of the account.
     ///   - name: The first name, which is not validated.

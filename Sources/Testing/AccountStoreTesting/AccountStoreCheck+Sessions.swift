@@ -4,7 +4,7 @@ import Foundation
 
 extension AccountStoreCheck {
     /// Checks of `SessionStore`: opening a session, rotation of refresh tokens, repeated requests, detection of reuse (RFC 9700 §4.14.2),
-    /// expiry and sweeps.
+    /// expiry, and the sweep of expired data.
     ///
     /// The checks use the default `SessionRules`: a session ends after 30 days without a refresh, and 90 days after the sign-in. A second
     /// use of a token within 10 s of the first use counts as a repeated request, and not as reuse.
@@ -210,7 +210,7 @@ extension AccountStoreCheck {
             }
         }
 
-    /// Checks that any token of a session ends the session, including tokens that were used before.
+    /// Checks that a sign-out with any token of a session ends the session, even if the token was used before.
     ///
     /// If the response to a refresh was lost, the client signs out with an old token. A store that compares only the current token would
     /// leave this session open. A second call, or a call with an unknown token, must not throw an error.
@@ -238,7 +238,7 @@ extension AccountStoreCheck {
     ]
 
     /// Checks of the list of an account's sessions, and of the calls that end sessions by their ids. A user can end only sessions of the
-    /// same account.
+    /// user's own account.
     private static let sessionLists: [AccountStoreCheck] = [
         check("Lists the sessions of an account with their devices, newest use first") { stores in
             let (ana, ben) = (try await stores.addAccount(), try await stores.addAccount("ben@example.com"))

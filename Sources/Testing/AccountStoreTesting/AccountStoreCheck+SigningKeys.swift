@@ -2,8 +2,8 @@ import AccountCore
 import Foundation
 
 extension AccountStoreCheck {
-    /// Checks of `SigningKeyStore`. A store returns keys with all bytes and times as they were stored. If the closure of a change throws,
-    /// the change has no effect. Concurrent changes are not lost.
+    /// Checks of `SigningKeyStore`. A store returns each key with exactly the bytes and times that it received. If the closure of a change
+    /// throws, the change has no effect. Concurrent changes are not lost.
     ///
     /// The checks use keys with arbitrary bytes, because a store must never interpret a sealed key. The times of the keys have fractions of
     /// a second.
@@ -46,7 +46,7 @@ extension SigningKey {
     /// Returns a key with arbitrary bytes, which can't sign.
     /// - Parameters:
     ///   - id: The id of the key. The sealed key contains the bytes of the id.
-    ///   - seconds: The time at which the key was retired, in seconds after the start of a test's time; `nil` if the key is in use.
+    ///   - seconds: The time at which the key was retired, in seconds after `Date.after(0)`; `nil` if the key is in use.
     fileprivate static func sample(_ id: String, retiredAfter seconds: TimeInterval? = nil) -> SigningKey {
         SigningKey(
             id: id,

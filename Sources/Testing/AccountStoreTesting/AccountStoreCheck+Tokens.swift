@@ -93,8 +93,8 @@ extension AccountStoreCheck {
         }
 
     /// Checks of `confirm`, which makes five changes in one transaction: it consumes the token, stores the password hash, raises the
-    /// account's epoch, ends all sessions and other tokens of the account, and adds the confirmation email to the queue. If one change
-    /// fails, the store must make none of them.
+    /// account's epoch (a counter that invalidates earlier sign-ins), ends all sessions and other tokens of the account, and adds the
+    /// confirmation email to the queue. If one change fails, the store must make none of them.
     ///
     /// Common causes of failures:
     /// - *Changes nothing if the intent can't be added*: the store adds the email in a second transaction. After a crash between the two
@@ -249,7 +249,7 @@ extension AccountStoreCheck {
     /// Checks of `prune`, `discard`, `sweep` and the limit of valid tokens per account.
     ///
     /// If the server can't deliver the email with the newest link, an older link that the user has received must stay valid. Therefore, the
-    /// caller passes the token of a delivered link to `prune`, and `prune` ignores all tokens that are newer than this one.
+    /// caller passes the token of a delivered link to `prune`, and `prune` ignores all tokens that are newer than the passed token.
     ///
     /// Common causes of failures:
     /// - *Keeps a delivered link when an older one is pruned*: `prune` also counts tokens that are newer than the delivered one. The emails
@@ -314,7 +314,7 @@ extension AccountStoreCheck {
     /// Checks of `AccountLockTokenStore`. Emails contain these tokens in the link "this was not me", with which a user locks the account.
     ///
     /// A token locks its account once, raises the epoch, and ends sessions and links in the same transaction. A password reset unlocks the
-    /// account. A token of a suspended or inactive account is invalid. Otherwise, a user could replace the suspension by a lock, and then
+    /// account. A token of a suspended or inactive account is invalid. Otherwise, a user could turn the suspension into a lock, and then
     /// end the lock with a password reset.
     ///
     /// The descriptions begin with `freezeTokens`, after the table `freeze_token` of the SQL stores.

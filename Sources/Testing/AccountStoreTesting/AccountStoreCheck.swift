@@ -15,9 +15,9 @@ import Foundation
 ///
 /// A failure reports the store, the violated rule, the expected and the actual value, and the line of the check.
 ///
-/// To find races between processes, pass stores with separate connections to the same database as `sharedWith`. The checks of concurrency
-/// start up to 50 calls at once and send about half of them to these stores. No check waits in real time, because each call of a store
-/// receives the time as an argument.
+/// To find races between processes, pass a second set of stores as `sharedWith`, with its own connections to the same database. The checks
+/// of concurrency start up to 50 calls at once and send about half of them to the second set. No check waits in real time, because each
+/// call of a store receives the time as an argument.
 ///
 /// The suite doesn't cover crashes of the database or the process. See ``IdempotencyStoreCheck``, ``IdempotentEffectCheck`` and
 /// ``RateLimitStoreCheck`` for the other stores of a server.
@@ -63,8 +63,8 @@ public struct AccountStoreCheck: Sendable, CustomStringConvertible {
     /// such an error doesn't show whether the store follows the rule.
     /// - Parameters:
     ///   - stores: The stores.
-    ///   - others: Other stores on the same data, which represent another process. Checks of concurrency send their calls to `stores` and
-    ///     to these stores in turn. With `nil`, they send all calls to `stores`.
+    ///   - others: Other stores on the same data, which represent another process. Checks of concurrency alternate their calls between
+    ///     `stores` and `others`. With `nil`, all calls go to `stores`.
     /// - Throws: ``Violation`` if the stores violate the rule; errors of the stores.
     public func run(_ stores: any AccountStores, sharedWith others: (any AccountStores)? = nil) async throws {
         do {

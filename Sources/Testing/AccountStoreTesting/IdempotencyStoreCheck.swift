@@ -15,8 +15,8 @@ import RateLimiting
 /// }
 /// ```
 ///
-/// The checks of concurrency start a hundred claims at once. If your store has its keys in the same database as the accounts, also run
-/// ``IdempotentEffectCheck``. It checks that the store commits a mutation and its key together.
+/// The checks of concurrency start a hundred claims at once. If the keys and the accounts are in the same database, also run
+/// ``IdempotentEffectCheck``. It checks that the stores commit a change of an account and its key together.
 public struct IdempotencyStoreCheck: Sendable, CustomStringConvertible {
     /// The rule, as a sentence that begins with `idempotency:`. A parameterized test shows it as the name of the test case.
     public let description: String
@@ -56,10 +56,10 @@ public struct IdempotencyStoreCheck: Sendable, CustomStringConvertible {
 
     /// Checks of the states of a key: free, running until its lease ends, and finished until it expires.
     ///
-    /// A store must return a response byte for byte. The response of the checks has a NUL byte, a non-ASCII letter and two fields with the
-    /// same name. The server encrypts a response before the store receives it, so a store must accept more bytes than the maximum size of a
-    /// plain response. If a response is too large, the server finishes the key without a response. If a client then repeats the request,
-    /// the server must still not run it again.
+    /// A store must return a response exactly as it was stored, byte for byte. The response of the checks has a NUL byte, a non-ASCII
+    /// letter and two fields with the same name. The server encrypts a response before the store receives it, so a store must accept more
+    /// bytes than the maximum size of a plain response. If a response is too large, the server finishes the key without a response. If a
+    /// client then repeats the request, the server must still not run it again.
     private static let states: [IdempotencyStoreCheck] = [
         .init("Returns the response of a finished key as it was, until the key expires") { store in
             let answer = try answer()
@@ -115,9 +115,9 @@ public struct IdempotencyStoreCheck: Sendable, CustomStringConvertible {
 
     /// Checks that a key belongs to one request of one client, and to one claim at a time.
     ///
-    /// In each state of a key, the store compares the fingerprint of a request with the stored one. If they are equal, the request is a
-    /// repetition; otherwise, it is another request. If a lease ends, another claim can take the key. The earlier claim must then neither
-    /// finish nor release the key. Two clients can use the same key for different requests.
+    /// In each state of a key, the store compares the fingerprint of a request with the stored fingerprint. If they are equal, the request
+    /// is a repetition; otherwise, it is another request. If a lease ends, another claim can take the key. The earlier claim must then
+    /// neither finish nor release the key. Two clients can use the same key for different requests.
     ///
     /// Common causes of failures:
     /// - *Ignores a claim that was too slow*: `finish` and `release` compare only the digest of the key, and not the id of the claim.
@@ -160,15 +160,15 @@ public struct IdempotencyStoreCheck: Sendable, CustomStringConvertible {
     /// Checks of a full store.
     ///
     /// A full store must not remove a key before the key expires, because a repetition would then run the request again. Instead, the store
-    /// refuses new keys and returns the delay until the next key expires. Each account, address and network has a share of the bytes, so
-    /// that one client can't fill the store.
+    /// refuses new keys and returns the delay until the next key expires. Each account, address and network may use only a part (its share)
+    /// of the bytes, so that one client can't fill the store.
     ///
     /// Common causes of failures:
     /// - *Refuses a key beyond an account's share*: the store removes the oldest key instead.
     /// - *Counts the bytes of responses*: the store counts only the keys, or doesn't update the size when a claim finishes its key.
     /// - *Removes no running key*: the store treats expired and running keys in the same way.
-    /// - *Keeps room for others from an attacker with 400 addresses*: the store has no share per network, or accounts and addresses share
-    ///   one pool. The store of this check has 4 MiB.
+    /// - *Keeps room for others from an attacker with 400 addresses*: the store doesn't limit the bytes of each network, or accounts and
+    ///   addresses use the same part of the bytes. The store of this check has a capacity of 4 MiB.
     private static let capacity: [IdempotencyStoreCheck] = [
         .init("Refuses a key beyond an account's share, and removes none before it expires", IdempotencyBounds(bytes: 1 << 20)) {
             store in
@@ -303,7 +303,7 @@ extension IdempotencyStore {
     /// Claims a key with a lease of 60 s.
     /// - Parameters:
     ///   - claim: The claim.
-    ///   - seconds: The time of the claim, in seconds after the start of the test's time.
+    ///   - seconds: The time of the claim, in seconds after `Date.after(0)`.
     /// - Throws: Errors of the store.
     public func claim(_ claim: IdempotencyClaim, after seconds: Double = 0) async throws -> ClaimOutcome {
         try await self.claim(claim, lease: .seconds(60), at: .after(seconds))
@@ -313,7 +313,7 @@ extension IdempotencyStore {
     /// - Parameters:
     ///   - claim: The claim.
     ///   - answer: The response to store; `nil` for a key without a response.
-    ///   - seconds: The time of the claim, in seconds after the start of the test's time.
+    ///   - seconds: The time of the claim, in seconds after `Date.after(0)`.
     /// - Throws: An error that describes the difference if the store doesn't claim or finish the key; errors of the store.
     public func answer(_ claim: IdempotencyClaim, with answer: IdempotentResponse? = nil, after seconds: Double = 0) async throws
     {

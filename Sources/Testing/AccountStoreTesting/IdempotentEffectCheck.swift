@@ -4,12 +4,12 @@ import ErrorContract
 import Foundation
 public import Idempotency
 
-/// A check that the store of accounts and the store of idempotency keys work together. If a request with an idempotency key changes an
-/// account, and the two stores share a database, they must commit the change and the response for the key in one transaction.
+/// A check that the store of accounts and the store of idempotency keys work together in one database. If a request with an idempotency key
+/// changes an account, the stores must commit the change and the response for the key in one transaction.
 ///
 /// Each check tests these cases. The check of a reset request omits the last case, because a second reset request is also a change:
 /// 1. If another request has taken the key, the request must throw `LostIdempotencyKey` and change nothing.
-/// 2. If the request still has its key, the request must make the change and finish the key.
+/// 2. If the request still has its key, the request must make the change and finish the key, that is, store the response for the key.
 /// 3. A repetition of the request must return the stored response.
 /// 4. If a request with another key finds nothing left to change, it must not finish its key with the response of a success.
 ///
@@ -33,12 +33,11 @@ public struct IdempotentEffectCheck: Sendable, CustomStringConvertible {
 
     /// A change of the stores, and a function that finds out whether the change is stored.
     private struct Mutation: Sendable {
-        /// Makes the change. Returns `false` if there is nothing to change. The check calls this closure a second time if `isRepeatable` is
-        /// `true`.
+        /// Makes the change, or throws an error if the request has lost its key. Returns `false` if there is nothing to change.
         let run: @Sendable () async throws -> Bool
         /// Returns whether the change is stored.
         let isStored: @Sendable () async throws -> Bool
-        /// Whether the check makes the change a second time, with another key. The second call then finds nothing left to change.
+        /// Whether the check makes the change again after a success, with another key. The repeated call then finds nothing left to change.
         var isRepeatable = true
     }
 
@@ -177,7 +176,7 @@ public struct IdempotentEffectCheck: Sendable, CustomStringConvertible {
     ///   - keys: The store of the key.
     ///   - answer: The response with which the change finishes the key.
     ///   - mutation: The change.
-    /// - Returns: Whether the closure made the change, and the request, which records whether the key is finished.
+    /// - Returns: Whether `mutation` made the change; and the request, which records whether its key is finished.
     /// - Throws: `LostIdempotencyKey` if the key belongs to another request.
     private func work(
         on claim: IdempotencyClaim,

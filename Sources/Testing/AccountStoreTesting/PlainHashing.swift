@@ -35,7 +35,7 @@ public final class PlainHashing: PasswordHashing {
     /// The semaphore on which held calls wait. ``release(_:)`` adds permits.
     private let permits = DispatchSemaphore(value: 0)
 
-    /// Creates a hashing that doesn't hold calls.
+    /// Creates a hashing that doesn't block calls until a test calls ``hold()``.
     /// - Parameters:
     ///   - generation: The number before the password in new hashes. Hashes with another number need a rehash, like real hashes after a
     ///     change of the algorithm's parameters.
@@ -44,8 +44,8 @@ public final class PlainHashing: PasswordHashing {
         (self.generation, self.acceptsAll) = (generation, acceptsAll)
     }
 
-    /// The passwords whose hashing has begun, in order. If a `HashingGate` uses this hashing, the first password is the one that the gate
-    /// hashes for its decoy.
+    /// The passwords whose hashing has begun, in order. If a `HashingGate` uses this hashing, the first entry is a random text. The gate
+    /// hashes it to get a decoy, a hash that belongs to no account.
     public var hashed: [String] { state.withLock(\.hashed) }
     /// The verifications that have begun, in order.
     public var verified: [(password: String, hash: String)] { state.withLock(\.verified) }
@@ -94,7 +94,7 @@ public final class PlainHashing: PasswordHashing {
         return acceptsAll || hash.drop { $0 != ":" }.dropFirst().utf8.elementsEqual(password.utf8)
     }
 
-    /// Returns whether a hash begins with another generation than new hashes.
+    /// Returns whether the generation of a hash differs from the generation of new hashes.
     public func needsRehash(_ hash: String) -> Bool { !hash.hasPrefix("\(generation):") }
 
     /// Records a call, and blocks the thread if calls are held.

@@ -10,8 +10,8 @@ public import RateLimiting
 /// }
 /// ```
 ///
-/// The checks compare delays and resets exactly, some to the microsecond. So the store must read the time from the clock of the test and
-/// not from the database.
+/// The checks compare delays and resets (the times until the full quota is available) exactly, some to the microsecond. So the store must
+/// read the time from the clock of the test and not from the database.
 ///
 /// A store must decide immediately, because no check waits in real time. The store may do other work later, such as its sweep. The suite
 /// doesn't cover the capacity of a store or the sweep of expired usage, because both differ between stores.
@@ -68,7 +68,7 @@ struct LimitsUnderTest: Sendable {
     /// Requires that a policy refuses a request with an exact delay.
     /// - Parameters:
     ///   - claims: The claims of the request.
-    ///   - policy: The policy that the store must report.
+    ///   - policy: The policy that the store must report as the reason of the refusal.
     ///   - wait: The expected `Retry-After`; `nil` if the store can never admit the request, because its cost exceeds the quota.
     ///   - line: The line of the check.
     func requireRefusal(
@@ -86,7 +86,7 @@ struct LimitsUnderTest: Sendable {
     /// - Parameters:
     ///   - claims: The claims of the request.
     ///   - line: The line of the check.
-    /// - Returns: The result. It contains a charge if one of the claims is refundable.
+    /// - Returns: The result. If one of the claims is refundable, the result contains a charge, with which the caller can refund the units.
     /// - Throws: ``Difference`` with the refusing policy and its delay; errors of the store.
     @discardableResult
     func requireAdmission(_ claims: [RateLimitClaim], line: Int = #line) async throws -> RateLimitResult {
@@ -119,8 +119,8 @@ extension RateLimitStoreCheck {
     /// 5 requests per 10 minutes for all clients together.
     private static let everybody = RateLimitPolicy.requests(5, per: .seconds(600), name: "everybody")
     /// A policy of 10 requests a minute by the strict GCRA, with a burst of 5. Any window of a minute contains at most 10 requests,
-    /// including the burst. So after a burst of 5 requests, only 5 more requests fit into a minute: units become available every 10 s (50 s
-    /// / 5), and not every 6 s.
+    /// including the burst. So after a burst of 5 requests, only 5 more requests fit into a minute: a unit becomes available every 10 s (60
+    /// s / (10 − 5 + 1)), and not every 6 s.
     private static let paced = RateLimitPolicy.requests(
         10,
         per: .seconds(60),
@@ -262,12 +262,13 @@ extension RateLimitStoreCheck {
         },
     ]
 
-    /// Checks of time: a window contains exactly its quota, and a request succeeds at the end of the reported delay but not a microsecond
+    /// Checks of time: a window admits exactly its quota. A request succeeds at the end of the reported delay, but not a microsecond
     /// earlier.
     ///
     /// Common causes of failures:
     /// - *Admits exactly the quota in a window*: the store uses a fixed window, which admits up to twice the quota around its boundary.
-    /// - *Waits for the last unit that a cost needs*: the store reports the delay until the first unit becomes available.
+    /// - *Waits for the last unit that a cost needs*: the store reports the delay until the first of the needed units becomes available,
+    ///   instead of the last.
     /// - *Restores the units of the strict GCRA evenly*: the store adds the burst to the quota. The burst must be a part of the quota.
     /// - *Admits at the end of the reported delay*: the store rounds times to milliseconds, or rounds a delay down.
     private static let windows: [RateLimitStoreCheck] = [
@@ -382,8 +383,8 @@ extension RateLimitStoreCheck {
         },
     ]
 
-    /// Checks of a change of a rule under which requests have already been counted: the store must preserve this usage for another quota,
-    /// window or algorithm.
+    /// Checks of a change of a rule under which the store has already counted requests. If the quota, the window or the algorithm changes,
+    /// the store must preserve this usage.
     ///
     /// An operator can change a limit during an attack. A store that discards the usage would then admit the full quota once more. A store
     /// that converts the usage too strictly would refuse clients that are below the new limit.
@@ -396,8 +397,8 @@ extension RateLimitStoreCheck {
     /// - *Lowers and raises a quota, and switches a rule off and on*: the store removes the units that exceed the lower quota. These units
     ///   must count again after the operator raises the quota.
     /// - *Converts usage to another algorithm, and back*: the store interprets the value of one algorithm as the value of the other.
-    /// - *Converts the strict GCRA to other numbers*: the store stores the instant of the GCRA, but not the interval between two units with
-    ///   which the store computed this instant.
+    /// - *Converts the strict GCRA to other numbers*: the store stores the instant of the GCRA, but not the interval between units from
+    ///   which it computed this instant.
     private static let changes: [RateLimitStoreCheck] = [
         .init("Keeps usage when a policy is replaced", joint) { limits in
             let claim = [RateLimitClaim("account", key: "ana")]

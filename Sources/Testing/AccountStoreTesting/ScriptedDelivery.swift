@@ -21,7 +21,7 @@ public final class ScriptedDelivery: MailDelivery {
         var failed: [Mail] = []
     }
 
-    /// The delivery that receives each email after the script, if there is one.
+    /// The delivery that receives each email after the script has returned; `nil` if there is no such delivery.
     private let next: (any MailDelivery)?
     /// Runs before each delivery with the email and the number of the attempt, counted over all emails.
     private let script: @Sendable (_ mail: Mail, _ attempt: Int) async throws -> Void
@@ -81,7 +81,7 @@ public final class ScriptedDelivery: MailDelivery {
 /// A rendering of short emails for tests: the subject is the name of the email's kind, and the text is the token of the link. The sender
 /// and the HTML part are empty, and the email doesn't contain the recipient's name.
 ///
-/// Use `MailTemplates` of `Pages` if a test checks the contents of emails.
+/// If a test checks the contents of emails, use `MailTemplates` of the module `Pages`.
 public struct PlainRendering: MailRendering {
     /// Creates a rendering.
     public init() {}

@@ -3,15 +3,15 @@ public import AccountCore
 public import ErrorContract
 public import Foundation
 
-/// The stores that a check tests, and ``others``: stores on the same data, which represent another process. The properties of
-/// `AccountStores` return the stores that the check tests.
+/// The stores that a check tests, and a second set of stores on the same data. The second set, ``others``, represents another process. The
+/// properties of `AccountStores`, such as `accounts`, return the first set.
 ///
 /// A check uses the properties of `AccountStores` for sequential steps, ``others`` to observe a change from another process, and
 /// ``either(_:)`` for concurrent calls.
 struct StoresUnderTest: AccountStores {
     /// The stores that a check uses by default.
     let stores: any AccountStores
-    /// Other stores on the same data; the same as `stores` if the test passes none.
+    /// Other stores on the same data; the same as `stores` if the test passes no other stores.
     let others: any AccountStores
 
     var accounts: any AccountRepository { stores.accounts }
@@ -38,7 +38,7 @@ struct StoresUnderTest: AccountStores {
     }
 }
 
-/// Steps that tests of stores share. All times are in seconds after a fixed date: see `Date.after(_:)`.
+/// Steps that tests of stores share. All times are in seconds after a fixed date (see `Date.after(_:)`).
 extension AccountStores {
     /// Adds the account of `Account.sample(_:state:language:)`, with the password hash `old hash`.
     /// - Parameters:
@@ -78,7 +78,7 @@ extension AccountStores {
     ///   - account: The account, whose language the confirmation email uses.
     ///   - seconds: The time of the confirmation.
     ///   - intentID: The id of the confirmation email.
-    /// - Returns: Whether the token was valid. If not, nothing is changed.
+    /// - Returns: Whether the token was valid. If not, the store changes nothing.
     public func confirm(
         _ token: TokenDigest,
         of account: Account,
@@ -97,7 +97,7 @@ extension AccountStores {
     /// Returns whether a reset token is valid. The function doesn't consume the token.
     /// - Parameters:
     ///   - token: The digest of the token.
-    ///   - seconds: The time of the lookup, in seconds after the start of a test's time.
+    ///   - seconds: The time of the lookup, in seconds after `Date.after(0)`.
     public func isLive(_ token: TokenDigest, after seconds: TimeInterval = 1) async throws -> Bool {
         try await resetTokens.find(token, at: .after(seconds)) != nil
     }
@@ -176,10 +176,10 @@ extension Account {
 }
 
 extension StoredResetToken {
-    /// Returns a new reset token of an account that is valid for an hour.
+    /// Returns a new reset token of an account. The token is valid for an hour.
     /// - Parameters:
     ///   - account: The account, whose address is the recipient.
-    ///   - seconds: The time of the creation, in seconds after the start of a test's time.
+    ///   - seconds: The time of the creation, in seconds after `Date.after(0)`.
     public static func sample(for account: Account, after seconds: TimeInterval = 0) -> StoredResetToken {
         StoredResetToken(
             digest: SecretToken().digest,
@@ -192,9 +192,9 @@ extension StoredResetToken {
 }
 
 extension Date {
-    /// Returns the time some seconds after a fixed date, at which the time of each test starts.
+    /// Returns the date that is `seconds` after a fixed date. The clock of each test starts at this fixed date.
     ///
-    /// At this date, a `Date` has a precision of a quarter of a microsecond. If a check compares times after a store has stored them, use
-    /// fractions that are exact in binary, such as 0.5 or 0.25.
+    /// The returned dates have a precision of a quarter of a microsecond. If a check compares a time with its stored value, use fractions
+    /// that are exact in binary, such as 0.5 or 0.25.
     public static func after(_ seconds: TimeInterval) -> Date { Date(timeIntervalSince1970: 1_750_000_000 + seconds) }
 }

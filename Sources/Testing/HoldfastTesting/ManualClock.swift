@@ -142,7 +142,7 @@ public final class ManualClock: Clock, Sendable {
     /// Advances the clock and wakes the sleepers whose deadlines have passed, earliest first.
     ///
     /// The function doesn't wait for the tasks: they run later on their own executors. If a woken task sleeps again for a duration, the
-    /// duration starts at the time after the whole step. To observe several waits of one task, advance in smaller steps, or use
+    /// duration starts at the clock's time after the whole step. To observe several waits of one task, advance in smaller steps, or use
     /// ``SteppedExecutor/run(_:until:)``.
     /// - Parameter duration: The step.
     /// - Precondition: `duration` is not negative.
@@ -162,8 +162,9 @@ public final class ManualClock: Clock, Sendable {
 
     /// Returns when at least `count` tasks sleep on the clock, so that a test can advance it without a race.
     ///
-    /// The function has no timeout and ignores cancellation. If fewer tasks sleep, it never returns. Set a time limit for the test.
-    /// - Parameter count: The number of tasks. All tasks that sleep on the clock count, also tasks that the test doesn't mean.
+    /// The function has no timeout and ignores cancellation. If there are never enough sleeping tasks, the function never returns. Set a
+    /// time limit for the test.
+    /// - Parameter count: The number of tasks. Every task that sleeps on the clock counts, not only the tasks for which the test waits.
     public func waitForSleepers(_ count: Int = 1) async {
         await withCheckedContinuation { continuation in
             let isReady = state.withLock { state in
@@ -190,8 +191,8 @@ public final class ManualClock: Clock, Sendable {
 /// executor.run(clock, until: .seconds(60))
 /// ```
 ///
-/// If the tasks use a random number generator with a fixed seed, each run has the same order of events. This is only true for tasks that
-/// prefer this executor. Actors with their own executor and real I/O run on other threads, in any order.
+/// If the tasks use a random number generator with a fixed seed, each run has the same order of events. The order is fixed only for tasks
+/// that prefer this executor. Actors with their own executor and real I/O run on other threads, in any order.
 ///
 /// The executor doesn't create a thread, so no job runs between two calls of ``drain()``. Tasks stay suspended if a test never calls
 /// ``drain()``.
@@ -246,11 +247,11 @@ public final class SteppedExecutor: TaskExecutor {
     }
 }
 
-/// A clock that runs faster than real time by a factor. For example, a test with real sockets that waits for half a minute on this clock
-/// takes a few seconds.
+/// A clock that runs faster than real time by a factor. For example, with a factor of 4, a test with real sockets that waits for 30 s on
+/// this clock takes 7.5 s.
 ///
-/// Use ``ManualClock`` if the test has no real sockets: ``ManualClock`` takes no time and has no races. The factor also multiplies delays
-/// that the test machine causes. Therefore use a small factor, such as 4, and long deadlines.
+/// Use ``ManualClock`` if the test has no real sockets: ``ManualClock`` takes no time and has no races. The factor also multiplies the
+/// delays of a busy test machine. Therefore use a small factor, such as 4, and long deadlines.
 ///
 /// ```swift
 /// let environment = ClientEnvironment(clock: MonotonicClock(QuickClock(factor: 4)))

@@ -68,7 +68,7 @@ public struct RefreshStorm: Sendable {
     ///
     /// Check `errors` first. If a call has failed, the other values describe only a part of the scenario.
     public struct Report: Sendable {
-        /// The errors of failed calls, in the order in which they ended; empty if all calls succeeded.
+        /// The errors of failed calls, in the order in which the calls ended; empty if all calls succeeded.
         public var errors: [APIError] = []
         /// The largest number of refreshes that ran at the same time; 1 if the session merges concurrent refreshes.
         public var refreshesAtOnce = 0
@@ -186,7 +186,7 @@ extension RefreshStorm {
         return report
     }
 
-    /// Returns a response with the length of its body. Header lines end with CRLF.
+    /// Returns the text of a response, with a `Content-Length` for its body. The caller ends each line of `header` with CRLF.
     private static func response(_ status: String, header: String = "", body: String = "") -> String {
         "HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n\(header)\r\n\(body)"
     }

@@ -19,14 +19,14 @@ import Synchronization
 /// Each attempt of the client consumes one step, so a retry also needs a step. The transport ignores deadlines, because every step returns
 /// at once. The transport is thread-safe. Concurrent requests get the steps in the order in which their bodies were read.
 ///
-/// Check ``sent`` at the end of a test: the number of requests shows the retries, and the header fields show the middleware.
+/// Check ``sent`` at the end of a test: the number of requests shows the retries, and the header fields show what the middleware added.
 public final class ScriptedTransport: HTTPTransport {
     /// The reaction to one request.
     public enum Step: Sendable {
         /// Returns a response whose body is UTF-8 text, in one piece.
         case response(status: Int, headers: HTTPFields = [:], body: String = "")
         /// Returns a response whose body arrives in chunks. If `end` is `nil`, the body is complete after the last chunk. Otherwise, the
-        /// body then throws the error `end`, for example to simulate a lost connection.
+        /// body throws the error `end` after the last chunk, for example to simulate a lost connection.
         case stream(status: Int, headers: HTTPFields = [:], chunks: [[UInt8]], end: TransportError? = nil)
         /// Throws an error instead of a response. `wasSent: false` in the error means that the request certainly did not reach the server,
         /// so that the client may repeat the request.

@@ -1,7 +1,7 @@
-/// A model of a server with a bounded number of workers and a bounded queue, for simulations of overload.
+/// A model of a server with a limited rate and a bounded queue, for simulations of overload.
 ///
-/// The server processes requests at a rate, and refuses requests that would wait too long. A refusal also costs work. If there are so many
-/// refusals that the expected wait exceeds ``collapse``, the server doesn't respond at all.
+/// The server processes ``rate`` requests per second, and refuses a request that would wait longer than ``longestWait``. A refusal also
+/// costs work. If there are so many refusals that the expected wait exceeds ``collapse``, the server doesn't respond at all.
 ///
 /// The model stores one number, the backlog: the work in the queue, measured in requests. Each admitted request adds 1 to the backlog, each
 /// refusal adds ``refusalCost``, and the server removes ``rate`` per second. The expected wait is the backlog divided by the rate.
@@ -27,7 +27,7 @@ public struct ServerCapacity: Hashable, Sendable {
         case served(after: Duration)
         /// The server refuses the request immediately. The refusal costs ``ServerCapacity/refusalCost``.
         case refused
-        /// The server never responds, because the backlog exceeds ``ServerCapacity/collapse``. The request costs nothing.
+        /// The server never responds, because the expected wait exceeds ``ServerCapacity/collapse``. The request costs nothing.
         case ignored
     }
 
@@ -35,7 +35,7 @@ public struct ServerCapacity: Hashable, Sendable {
     public private(set) var rate: Double
     /// The longest wait in the queue, 250 ms by default. The server refuses requests that would wait longer.
     public let longestWait: Duration
-    /// The limit of the expected wait above which the server doesn't even send refusals, 1 s by default.
+    /// The server doesn't even send refusals if the expected wait is longer than this limit, 1 s by default.
     public let collapse: Duration
     /// The cost of a refusal, as a fraction of a request; 0.15 by default.
     public let refusalCost: Double
@@ -48,8 +48,8 @@ public struct ServerCapacity: Hashable, Sendable {
     /// - Parameters:
     ///   - rate: The number of requests that the server processes per second; positive.
     ///   - longestWait: The longest wait in the queue.
-    ///   - collapse: The limit of the expected wait above which the server doesn't respond; at least `longestWait`.
-    ///   - refusalCost: The cost of a refusal, as a fraction of a request. With 0, the server never collapses.
+    ///   - collapse: The longest expected wait at which the server still sends refusals; at least `longestWait`.
+    ///   - refusalCost: The cost of a refusal, as a fraction of a request. With 0, refusals don't lengthen the expected wait.
     public init(
         rate: Double,
         longestWait: Duration = .milliseconds(250),

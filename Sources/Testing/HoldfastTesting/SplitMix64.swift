@@ -7,7 +7,7 @@
 ///
 /// Each number is a hash of a counter that grows by a constant. All seeds share one sequence of 2⁶⁴ numbers, and a seed decides where in
 /// the sequence the generator starts. The algorithm is from Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators" (2014).
-/// O(1).
+/// Each number takes O(1) time.
 ///
 /// Don't use the generator for secrets: from one number, an attacker can compute all others.
 public struct SplitMix64: RandomNumberGenerator, Sendable {

@@ -80,7 +80,7 @@ extension ErrorLabModel {
         }
     }
 
-    /// Waits or refreshes the lab's session before the next call, depending on the error.
+    /// Waits or refreshes the access token before the next call, depending on the error.
     ///
     /// - Throws: The error if the run ends without another call. An error of the kind `cancelled` if the task is canceled during a delay.
     private func followUp(_ error: APIError, _ trial: inout LabTrial) async throws(APIError) {
@@ -117,7 +117,8 @@ extension ErrorLabModel {
         }
     }
 
-    /// Requests the credentials of a scenario from the lab. Returns `nil` if the scenario needs none. An unknown token needs no request.
+    /// Requests the credentials of a scenario from the lab. Returns `nil` if the scenario needs no credentials. Returns an unknown token
+    /// without a request.
     private func open(_ credentials: LabScenario.Authorization) async throws(APIError) -> LabTokens? {
         if credentials == .unknown { return LabTokens(accessToken: "nobody.knows", refreshToken: "", lifetimeMilliseconds: 0) }
         guard let path = credentials.path else { return nil }
@@ -182,12 +183,12 @@ enum LabFollowUp: Hashable, Sendable {
     case end
     /// Waits, and calls again.
     case wait(Duration)
-    /// Refreshes the session, and calls again.
+    /// Refreshes the access token, and calls again.
     case refresh
 
     /// The facts about a run that determine its next step.
     struct Progress: Hashable, Sendable {
-        /// Whether the request has no second effect if the client sends it again. This is so for the method GET.
+        /// Whether the client can send the request again without a second effect. This is true for the method GET.
         var isSafe: Bool
         /// Whether there is a refresh token that was not used in this run.
         var canRefresh: Bool
@@ -200,7 +201,7 @@ enum LabFollowUp: Hashable, Sendable {
     /// The maximum number of retries after a delay.
     static let maximumRepeats = 3
 
-    /// Creates the next step after an error. Without a delay from the server, the delays are 1, 2 and 4 seconds without jitter, so that a
+    /// Determines the next step after an error. If the server sends no delay, the delays are 1, 2 and 4 seconds, without jitter, so that a
     /// run is predictable.
     init(after error: APIError, _ progress: Progress) {
         switch error.retry {

@@ -5,7 +5,8 @@ public import Observation
 public import ResilientHTTP
 import Timekeeping
 
-/// The model of the screen on which a developer tests the app's error handling against a server's error lab.
+/// The model of the screen on which a developer tests the app's error handling against an error lab. An error lab is the part of a
+/// development server that produces failures on demand.
 ///
 /// ```swift
 /// #if DEBUG
@@ -16,8 +17,8 @@ import Timekeeping
 /// The model makes the calls of a scenario with its own client. Pass the middleware of the app's client, so that the model's client behaves
 /// like the app's client. ``LabRun/exchanges`` contains all requests, including the retries by the middleware.
 ///
-/// The middleware may not resolve an error. If ``followsAdvice`` is `true`, the model then acts according to the error's retry class: it
-/// waits and retries, or it refreshes the lab's session and retries. If the error needs a sign-in, the run ends with an alert.
+/// Sometimes, a call fails in spite of the middleware. If ``followsAdvice`` is `true`, the model then acts according to the error's retry
+/// class: it waits and retries, or it refreshes its access token and retries. If the error needs a sign-in, the run ends with an alert.
 /// ``perform(_:)`` with the alert's action `signIn` requests valid credentials and runs the scenario again.
 ///
 /// Each ``run(_:)`` begins a new lab session. The server counts the calls of a lab session, so that a scenario can have a sequence of
@@ -67,7 +68,7 @@ public final class ErrorLabModel: StandardScreenModel {
     ///   - transport: The HTTP engine.
     ///   - middleware: The middleware of the app's client, with the outermost first.
     ///   - language: The language of the errors.
-    ///   - timeout: The maximum duration of a call, unless its scenario specifies another one.
+    ///   - timeout: The maximum duration of a call, unless its scenario specifies another timeout.
     ///   - root: The path at which the lab is mounted.
     ///   - clock: The clock for delays and durations.
     ///   - wallClock: Returns the local time, from which the model computes the time of `ErrorPresentation.Action.retryAt(_:)`.
@@ -99,8 +100,8 @@ public final class ErrorLabModel: StandardScreenModel {
         super.init(language: language, catalogue: client.catalogue, wallClock: wallClock)
     }
 
-    /// Loads the server's scenarios, which can include codes of the server's own catalogue. If the request fails, ``scenarios`` remains
-    /// unchanged.
+    /// Loads the server's scenarios. They can include scenarios for the server's own error codes. If the request fails, ``scenarios``
+    /// remains unchanged.
     public func load() async {
         do throws(APIError) {
             let listing: LabListing = try await client.get(root + LabPath.scenarios, context: LabRecorder.context)
@@ -121,7 +122,8 @@ public final class ErrorLabModel: StandardScreenModel {
         await run(scenario, isSignedIn: false)
     }
 
-    /// Runs the last scenario again in the same lab session, so that a sequence of results continues. Does nothing without a last run.
+    /// Runs the last scenario again in the same lab session, so that a sequence of results continues. Does nothing before the first run, or
+    /// while a scenario is running.
     public func runAgain() async {
         guard let run = lastRun else { return }
         await self.run(run.scenario, isSignedIn: false)

@@ -83,7 +83,7 @@ final class LabRecorder: ClientMiddleware {
     private func end(_ id: Int, _ outcome: LabExchange.Outcome) {
         let now = stopwatch.now
         state.withLock { state in
-            // A request of a canceled run may end after the next run has started. The record then may not contain it.
+            // A request of a canceled run may end after the next run has started. The record might then not contain the earlier request.
             guard state.exchanges.indices.contains(id - 1), state.exchanges[id - 1].outcome == .pending else { return }
             state.exchanges[id - 1].outcome = outcome
             state.exchanges[id - 1].duration = now - state.start - state.exchanges[id - 1].start

@@ -9,7 +9,7 @@ public enum LabStep: Hashable, Sendable {
     case failed(ErrorCode)
     /// The run waited before the next call.
     case waited(Duration)
-    /// The client refreshed the lab's session.
+    /// The client exchanged its refresh token for new tokens.
     case refreshed
     /// The user signed in again.
     case signedIn
@@ -18,7 +18,7 @@ public enum LabStep: Hashable, Sendable {
 }
 
 extension LabStep: CustomStringConvertible {
-    /// The step in English.
+    /// A description of the step in English.
     public var description: String {
         switch self {
         case .failed(let code): "failed with \(code)"
@@ -38,7 +38,7 @@ public struct LabRun: Sendable {
     public let result: Result<LabSuccess, APIError>
     /// The steps.
     public let steps: [LabStep]
-    /// The requests that the client sent. If the client's middleware retried some, there are more requests than calls.
+    /// The requests that the client sent. If the client's middleware retried calls, there are more requests than calls.
     public let exchanges: [LabExchange]
     /// The texts for the user about the error; `nil` if the run succeeded.
     public let presentation: ErrorPresentation?
@@ -80,7 +80,7 @@ public struct LabExchange: Hashable, Sendable, Identifiable {
 }
 
 extension LabExchange.Outcome: CustomStringConvertible {
-    /// The status, or the reason why there is none.
+    /// The status, or the reason why there is no status.
     public var description: String {
         switch self {
         case .pending: "no response yet"

@@ -3,8 +3,8 @@ public import Foundation
 
 /// Parses the links that open an app. Each link is converted to the app's own value, such as a case of an enumeration.
 ///
-/// The same rules apply to web links of the app's hosts and to links of the app's custom scheme. A web link must use https. A link
-/// with http is accepted only for `localhost`, `127.0.0.1` and `::1`, if the host is one of `hosts`.
+/// The same rules apply to web links of the app's hosts and to links of the app's custom scheme. A web link must use https. A link with
+/// http is accepted only if its host is `localhost`, `127.0.0.1` or `::1`, and the reader's `hosts` contain this host.
 ///
 /// ```swift
 /// let reader = LinkReader<AppLink>(
@@ -41,10 +41,10 @@ public struct LinkReader<Link: Sendable>: Sendable {
     ///   - scheme: The app's custom scheme, if it has one.
     ///   - resetLink: Creates the app's value for a reset link, which never requires a session; `nil` if the app has no reset
     ///     screen.
-    ///   - accountLink: Creates the app's value for a link in an email of the account server, which never requires a session; `nil` if the
-    ///     app has no screens for these links. If `resetLink` is also present, it receives the reset links.
+    ///   - accountLink: Creates the app's value for a link in an email of the account server; `nil` if the app has no screens for these
+    ///     links. Such a link never requires a session. If both closures are present, `resetLink` receives the reset links.
     ///   - routes: The app's other links. The first route whose path and required parameters match is used.
-    /// - Precondition: No two routes have the same pattern.
+    /// - Precondition: No two routes have the same pattern. The names of captures don't make patterns different.
     public init(
         hosts: Set<String>,
         scheme: String? = nil,
@@ -131,10 +131,10 @@ public enum LinkRefusal: Error, Hashable, Sendable {
     case malformedParameter(String)
     /// The path or the query can't be parsed.
     case malformed
-    /// The link leads to the reset page but is not a valid reset link. Open ``ResetPasswordModel`` with `nil` to inform the
-    /// user.
+    /// The link leads to the reset page but is not a valid reset link. To inform the user, create ``ResetPasswordModel`` with `nil` as its
+    /// link.
     case resetLink(ResetLink.Refusal)
-    /// The link leads to another page of the account server but is not a valid link. Open the model of the purpose with `nil` to inform
-    /// the user.
+    /// The link leads to another page of the account server but is not a valid link. To inform the user, create the model for this purpose
+    /// with `nil` as its link.
     case accountLink(AccountLink.Purpose, AccountLink.Refusal)
 }

@@ -15,7 +15,7 @@ public import Foundation
 /// LinkRoute("open?type=coupon") { … }   // https://HOST/open?type=coupon&title=…, SCHEME://open?type=coupon&title=…
 /// ```
 public struct LinkRoute<Link: Sendable>: Sendable {
-    /// The path by segments, and the required parameters of the query. A segment that begins with `:` captures a parameter.
+    /// The path, and after a `?` the required parameters of the query. A segment of the path that begins with `:` captures a parameter.
     public let pattern: String
     /// Whether the link requires a signed-in user.
     public let needsSession: Bool
@@ -25,12 +25,12 @@ public struct LinkRoute<Link: Sendable>: Sendable {
 
     /// Creates a route.
     /// - Parameters:
-    ///   - pattern: The path. After a `?`, it lists the parameters that the query must have, each with its exact value without
+    ///   - pattern: The path. After a `?`, the pattern lists the parameters that the query must have. Each has an exact value, without
     ///     percent-encoding. In a link with a custom scheme, the host is the first segment.
     ///   - needsSession: Whether the link requires a signed-in user. If so, ``LinkRouter`` stores the link until a user signs in.
     ///   - make: Creates the app's value. If it throws, the reader refuses the link with that error.
-    /// - Precondition: `pattern` begins with a name rather than a capture, or it requires a parameter. The pattern requires each parameter
-    ///   once, with a value.
+    /// - Precondition: The first segment of `pattern` is a name, not a capture. A pattern without segments requires at least one parameter.
+    ///   The pattern requires each parameter once, with a value.
     public init(
         _ pattern: String,
         needsSession: Bool = false,
@@ -109,7 +109,7 @@ public struct LinkParameters: Hashable, Sendable {
     ///
     /// - Parameter name: The name of the capture or of the query item.
     /// - Returns: The percent-decoded value. It comes from the link, so validate it before you use it, for example as an id.
-    /// - Throws: ``LinkRefusal/missingParameter(_:)`` if it is missing or empty.
+    /// - Throws: ``LinkRefusal/missingParameter(_:)`` if the parameter is missing or empty.
     public func text(_ name: String) throws(LinkRefusal) -> String {
         guard let value = values[name], !value.isEmpty else { throw .missingParameter(name) }
         return value
@@ -120,8 +120,8 @@ public struct LinkParameters: Hashable, Sendable {
     /// - Parameters:
     ///   - name: The name of the capture or of the query item.
     ///   - range: The valid numbers. The default refuses negative numbers.
-    /// - Throws: ``LinkRefusal/missingParameter(_:)``, or ``LinkRefusal/malformedParameter(_:)`` if it is not a whole number or
-    ///   is outside of `range`.
+    /// - Throws: ``LinkRefusal/missingParameter(_:)``, or ``LinkRefusal/malformedParameter(_:)`` if the value is not a whole number or is
+    ///   outside of `range`.
     public func integer(_ name: String, in range: ClosedRange<Int> = 0...Int.max) throws(LinkRefusal) -> Int {
         let value = try text(name)
         guard Self.isNumber(value, allowsFraction: false), let number = Int(value), range.contains(number) else {
@@ -133,8 +133,9 @@ public struct LinkParameters: Hashable, Sendable {
     /// Returns a required decimal number in plain digits, with a point if it has a fraction.
     ///
     /// - Parameter name: The name of the capture or of the query item.
-    /// - Returns: The exact number. It has at most 38 characters.
-    /// - Throws: ``LinkRefusal/missingParameter(_:)``, or ``LinkRefusal/malformedParameter(_:)`` if it is not such a number.
+    /// - Returns: The exact number. Its text has at most 38 characters.
+    /// - Throws: ``LinkRefusal/missingParameter(_:)``, or ``LinkRefusal/malformedParameter(_:)`` if the value is not a number in this
+    ///   format.
     public func decimal(_ name: String) throws(LinkRefusal) -> Decimal {
         let value = try text(name)
         guard Self.isNumber(value, allowsFraction: true), value.count <= 38, let number = Decimal(string: value) else {

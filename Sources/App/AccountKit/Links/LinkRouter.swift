@@ -4,7 +4,7 @@ public import Observation
 /// Receives the links that open the app. The router passes each link to the app once, at a time when the app can open the link.
 ///
 /// If a link requires a session and no user is signed in, the router stores the link. ``signedIn()`` returns it later. The router stores
-/// only one link: a new one replaces it, because the user opened it last.
+/// only one link: the link that the user opened last.
 ///
 /// ```swift
 /// switch try router.open(url) {
@@ -41,7 +41,7 @@ public final class LinkRouter<Link: Sendable> {
 
     /// Opens a link.
     ///
-    /// Call it for each URL that the system passes to the app, including the URL that launched the app.
+    /// Call this method for each URL that the system passes to the app, including the URL that launched the app.
     /// - Parameter url: The web link, or the link with the app's custom scheme.
     /// - Returns: The result, or `nil` if the link matches no route.
     /// - Throws: ``LinkRefusal``. In this case, ``heldLink`` does not change.
@@ -52,7 +52,7 @@ public final class LinkRouter<Link: Sendable> {
         return .held
     }
 
-    /// Reports that a user has signed in, and returns the stored link. Follow this link.
+    /// Informs the router that a user has signed in, and returns the stored link. The app must follow this link.
     ///
     /// - Returns: The stored link; `nil` if there is none. Each link is returned only once.
     public func signedIn() -> Link? {
@@ -61,12 +61,12 @@ public final class LinkRouter<Link: Sendable> {
         return heldLink
     }
 
-    /// Reports that the session has ended. From now on, the router stores links that require a session until the next sign-in.
+    /// Informs the router that the session has ended. Until the next sign-in, the router stores links that require a session.
     public func signedOut() {
         isSignedIn = false
     }
 
-    /// Removes the stored link. Call it, for example, when the user leaves the sign-in screen.
+    /// Removes the stored link. Call this method, for example, when the user leaves the sign-in screen.
     public func dropHeldLink() {
         heldLink = nil
     }

@@ -81,7 +81,7 @@ struct Presenter: Sendable {
             : problem(title: ContractText.emailMalformedTitle, ContractText.emailMalformed)
     }
 
-    /// Returns the messages of an error about the fields of a screen, and whether they cover all problems of the error.
+    /// Returns an error's messages about the fields of a screen, and whether these messages cover all problems of the error.
     /// - Parameters:
     ///   - error: The error of a call. Only the kind `validation` has problems with fields.
     ///   - fields: The fields of the screen.
@@ -146,7 +146,7 @@ extension APIError {
     @MainActor var isAbandoned: Bool { kind == .cancelled || Task.isCancelled }
 }
 
-/// The texts of the screens that the rest of the library doesn't contain.
+/// The texts that only the screens use, in addition to the texts of `ContractText`.
 package enum ScreenText {
     /// The button of an alert that copies the reference for support.
     package static let copyReference = LocalizedText(
@@ -158,7 +158,7 @@ package enum ScreenText {
         de: "Referenz kopieren"
     )
 
-    // The progress of work: the buttons show it, and VoiceOver speaks it.
+    // The texts while a request is in flight. The buttons show these texts, and VoiceOver speaks them.
     static let signingIn = LocalizedText(
         en: "Signing in…",
         es: "Iniciando sesión…",

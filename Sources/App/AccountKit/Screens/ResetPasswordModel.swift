@@ -22,7 +22,7 @@ public final class ResetPasswordModel: StandardScreenModel {
         /// The validation of the link is in flight. → `editing`, `linkExpired`, `linkInvalid`,
         /// `checkFailed`, `unchecked` if it was canceled
         case checking
-        /// The validation failed for another reason. → `checking`, `unchecked`
+        /// The server could not validate the link, for example because the connection broke. → `checking`, `unchecked`
         case checkFailed(ErrorPresentation)
         /// The link is expired, used or unknown. No other state follows, because the user has to request a new link.
         case linkExpired(ErrorPresentation)
@@ -36,8 +36,8 @@ public final class ResetPasswordModel: StandardScreenModel {
         case submitting
         /// An error is shown. → `editing`, `submitting`
         case failed(ErrorPresentation)
-        /// The password is changed, and the user can sign in with it. The address is known if the link or the server contained it. No other
-        /// state follows.
+        /// The password is changed, and the user can sign in with it. The address is `nil` if neither the link nor the server's response
+        /// contained it. No other state follows.
         case succeeded(email: EmailAddress?)
         /// The response to an attempt was lost, and a server without idempotency keys refuses the link in the next attempt. The first
         /// attempt has probably set the password, so the user is asked to sign in with the new password. No other state follows.
@@ -73,7 +73,7 @@ public final class ResetPasswordModel: StandardScreenModel {
     private(set) var firstName: String?
     private(set) var email: EmailAddress?
     @ObservationIgnored private var submit = RepeatedSubmit<Password>()
-    /// Whether an earlier attempt, with any password, may have used the link although its response was lost.
+    /// Whether an earlier attempt may have used the link although its response was lost. That attempt may have contained another password.
     @ObservationIgnored private var mayHaveConsumedLink = false
     /// Whether VoiceOver has announced that the passwords differ. It is reset when the passwords match.
     @ObservationIgnored private var hasAnnouncedMismatch = false
@@ -332,8 +332,8 @@ extension ResetPasswordModel {
         }
     }
 
-    /// The address of the account, if the link or the server's response contained it. A read-only field shows it, so that password managers
-    /// find the account.
+    /// The address of the account, if the link or the server's response contained it. A read-only field shows the address, so that password
+    /// managers find the account.
     public var username: String? { email?.text }
 
     /// Handles Return in a field: moves the focus to the next field, and submits after the last one.
@@ -386,12 +386,13 @@ extension ResetPasswordModel {
         if case .succeeded = state { presenter.text(ContractText.resetSucceeded) } else { nil }
     }
 
-    /// Creates the model of the screen that follows a success, with the address filled in.
+    /// Creates the model of the sign-in screen, which follows a success. The model contains the address if it is known.
     public func makeSignInModel() -> SignInModel {
         SignInModel(client: client, language: language, email: email?.text ?? "", wallClock: presenter.wallClock)
     }
 
-    /// Creates the model of the screen that follows an expired or used link, with the address if the link contained it.
+    /// Creates the model of the screen on which a user with an expired or used link requests a new link. The model contains the address if
+    /// it is known.
     /// - Parameter clock: The clock of the countdown until the next request. A test passes a manual clock.
     public func makeForgotPasswordModel(clock: some Clock<Duration> = ContinuousClock()) -> ForgotPasswordModel {
         ForgotPasswordModel(
@@ -404,7 +405,7 @@ extension ResetPasswordModel {
     }
 }
 
-/// The rules that a new password must satisfy before a screen sends it. The server may have more.
+/// The rules that a new password must satisfy before a screen sends it. The server may have further rules.
 public struct PasswordRules: Hashable, Sendable {
     /// The minimum number of characters.
     public var minimumLength: Int

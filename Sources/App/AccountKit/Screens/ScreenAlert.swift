@@ -1,8 +1,8 @@
 public import ErrorContract
 
-/// An alert of a screen, with an id. A second failure has another id, so its alert is a different one even if the text is the same.
+/// An alert of a screen, with an id. Each failure gets a new id, so two alerts are different even if their texts are the same.
 public struct ScreenAlert: Identifiable, Hashable, Sendable {
-    /// The number of the alert among those of its model.
+    /// The number of the alert. Each model counts its own alerts.
     public let id: Int
     /// The texts and actions.
     public let presentation: ErrorPresentation

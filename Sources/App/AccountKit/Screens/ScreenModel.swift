@@ -47,9 +47,9 @@ public class StandardScreenModel: ScreenModel {
     public let language: Language
     /// Runs the actions that the screen's buttons start, one at a time.
     public let work = ScreenWork()
-    /// A closure of the app that checks whether a request whose response was lost took effect. ``perform(_:)`` calls it for
-    /// `ErrorPresentation.Action.checkAgain`, and doesn't send the request again. If the closure is `nil`, ``perform(_:)`` returns the
-    /// action.
+    /// A closure of the app for a request whose response was lost. The closure checks whether the request took effect. For the action
+    /// `checkAgain`, ``perform(_:)`` calls the closure and doesn't send the request again. If the closure is `nil`, ``perform(_:)`` returns
+    /// the action.
     @ObservationIgnored public var checkAgain: (@MainActor () async -> Void)?
     var signals = ScreenSignals()
     /// The server's messages about fields.
@@ -132,8 +132,8 @@ public class StandardScreenModel: ScreenModel {
     /// Shows the failure of a request.
     func fail(_ error: APIError) {}
 
-    /// Shows the server's messages about fields, and moves the focus to the first of them.
-    /// - Returns: Whether the messages contain the whole error, so that it needs no alert.
+    /// Shows the server's messages about fields, and moves the focus to the first field with a message.
+    /// - Returns: Whether the messages contain the whole error. If so, the screen needs no alert.
     func showProblems(of error: APIError, at fields: [AccountField]) -> Bool {
         let refused = presenter.fieldProblems(of: error, fields: fields)
         problems = refused.problems
@@ -171,7 +171,7 @@ public enum AccountField: Hashable, Sendable, CaseIterable {
 
 /// A request to move the focus to a field. Two requests for the same field differ.
 public struct FocusRequest: Hashable, Sendable {
-    /// The number of the request among those of its model.
+    /// The number of the request. Each model counts its own requests.
     public let id: Int
     /// The field.
     public let field: AccountField
@@ -185,7 +185,7 @@ public struct FocusRequest: Hashable, Sendable {
 
 /// A text for VoiceOver. Two announcements with the same text differ.
 public struct ScreenAnnouncement: Hashable, Sendable {
-    /// The number of the announcement among those of its model.
+    /// The number of the announcement. Each model counts its own announcements.
     public let id: Int
     /// The text, in the language of the screen.
     public let text: String
@@ -210,7 +210,7 @@ struct ScreenSignals: Hashable, Sendable {
     mutating func countAlert() { alertID += 1 }
 }
 
-/// The server's messages about the fields of a form, each until the user edits the field.
+/// The server's messages about the fields of a form. A model removes a message when the user edits its field.
 struct FieldProblems: Hashable, Sendable {
     private var texts: [AccountField: String] = [:]
 

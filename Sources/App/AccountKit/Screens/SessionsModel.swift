@@ -17,7 +17,7 @@ public final class SessionsModel: StandardScreenModel {
         case idle
         /// The request for the list is in flight. → `idle`, `failed`
         case loading
-        /// The request that ends the session with this id is in flight; with `nil`, the request that ends all other sessions. →
+        /// The request that ends the session with this id is in flight. If the id is `nil`, the request ends all other sessions. →
         /// `loading`, `failed`, `idle` if it was canceled
         case ending(UserID?)
         /// An error is shown. → `idle`, `loading`, `ending`
@@ -32,7 +32,7 @@ public final class SessionsModel: StandardScreenModel {
     }
     private let client: AccountClient
     private let timeZone: TimeZone
-    /// The action that failed, which ``retry()`` starts again: the end of one session or of all other sessions, or loading the list.
+    /// The failed action, which ``retry()`` starts again: ending one session, ending all other sessions, or loading the list.
     @ObservationIgnored private var failed: State?
 
     /// Creates the model.

@@ -29,7 +29,8 @@ struct CRC32C {
         withUnsafeBytes(of: number.littleEndian) { update($0) }
     }
 
-    /// Table `k` begins at the index `256 * k`. It contains the effect of a byte that is followed by `k` zeros.
+    /// Table `k` begins at the index `256 * k`. It contains, for each value of a byte, the checksum's change by this byte and `k` zero
+    /// bytes after it.
     private static let tables: [UInt32] = {
         var tables = (0..<256).map { byte in
             (0..<8).reduce(UInt32(byte)) { crc, _ in crc >> 1 ^ (crc & 1 == 1 ? 0x82F6_3B78 : 0) }

@@ -3,10 +3,10 @@ package import PrivateFiles
 /// Copies the frames that are still needed to a new segment, in slices, while other calls use the journal. A frame is one record of the
 /// journal. A segment is the file with the frames.
 ///
-/// There are three steps. ``step()`` copies the frames that existed at the beginning. It copies only frames that are still needed, which a
-/// copy of the state decides. ``settle(with:)`` copies the frames that were appended since, and syncs the copy. ``JournalCore/finish(_:)``
-/// copies the rest under the lock and renames the file. A crash before the rename leaves the journal unchanged, and the next opening
-/// removes the incomplete copy.
+/// There are three steps. ``step()`` copies the frames that existed at the beginning. A copy of the state decides which of these frames are
+/// still needed, and the method copies only those. ``settle(with:)`` copies the frames that were appended since, and syncs the copy.
+/// ``JournalCore/finish(_:)`` copies the rest under the lock and renames the file. A crash before the rename leaves the journal unchanged,
+/// and the next opening removes the incomplete copy.
 package struct Compaction<State: JournalState>: Sendable {
     /// The state that decides which frames are copied; `nil` to copy all frames.
     fileprivate let state: State?

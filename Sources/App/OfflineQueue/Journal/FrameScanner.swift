@@ -16,10 +16,10 @@ struct FrameScanner {
 
     let file: any JournalFile
     let salt: UInt64
-    /// The offset at which all frames must end.
+    /// The offset that no frame may exceed.
     let limit: Int
     var offset: Int
-    /// Bytes in memory that the scanner reads from an offset on, instead of the bytes of the file.
+    /// Bytes in memory. From `offset` on, the scanner reads these bytes instead of the bytes of the file.
     private let overlay: (offset: Int, bytes: [UInt8])?
     private var window: [UInt8] = []
     private var windowOffset = 0
@@ -98,7 +98,7 @@ struct FrameScanner {
         return used
     }
 
-    /// Reads ahead. Returns whether the given number of bytes exists from the offset on.
+    /// Fills the window with the bytes from the offset on. Returns whether at least `count` bytes exist there.
     private mutating func fill(_ count: Int) throws(FileFailure) -> Bool {
         if offset >= windowOffset, offset + count <= windowOffset + window.count { return true }
         guard offset + count <= limit else { return false }

@@ -39,8 +39,8 @@ package final class Journal<State: JournalState>: Sendable {
     /// Opens the journal in a folder, and repairs the file if it is damaged. A missing folder is created.
     /// - Parameters:
     ///   - folder: A folder that contains nothing else.
-    ///   - state: The state without any frame.
-    ///   - files: The files of the system, or the files of a test.
+    ///   - state: The initial state, to which no frame was applied.
+    ///   - files: The file system: the real one, or a simulated one in tests.
     ///   - options: The settings.
     /// - Throws: ``JournalError/locked`` before the device was unlocked; nothing was changed. ``JournalError/busy`` if another process has
     ///   the lock for longer than ``JournalOptions/lockTimeout``. A file of a newer format is not an error; see
@@ -53,7 +53,7 @@ package final class Journal<State: JournalState>: Sendable {
     ) async throws -> Journal {
         let journal = Journal(core: JournalCore(folder: folder, state: state, files: files, options: options))
         try await journal.exclusively { _ in }
-        // The recovery syncs the frames that it found. If this sync failed, the maintenance syncs the frames.
+        // The recovery syncs the frames that it found. If this sync failed, the maintenance writes the frames to a new segment.
         journal.maintenance.noteFrames()
         return journal
     }
@@ -64,7 +64,7 @@ package final class Journal<State: JournalState>: Sendable {
     /// Runs a closure with the state. The method does no I/O, takes no lock of the file, and doesn't read new frames of other processes.
     ///
     /// The closure must be short. It may change the parts of the state that don't depend on frames, such as a list of changes to report.
-    /// - Parameter body: The closure, which runs under the lock of this process.
+    /// - Parameter body: The closure, which runs under a mutex of this process.
     /// - Returns: The result of the closure.
     /// - Throws: The error of the closure.
     package func withState<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {

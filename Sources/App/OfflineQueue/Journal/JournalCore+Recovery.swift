@@ -13,7 +13,7 @@ extension JournalCore {
     }
 
     /// Reads the segment from its beginning, and repairs it. The method removes an incomplete end, and copies damaged bytes to another
-    /// file. It syncs frames that a killed process may not have synced.
+    /// file. It syncs frames that a killed process might not have synced.
     private mutating func load() throws(FileFailure) {
         let isFirst = segment == nil
         report.newerVersion = nil
@@ -34,7 +34,7 @@ extension JournalCore {
         state.restart()
         try scan(isLoading: true)
         guard report.newerVersion == nil else { return }
-        // A process that was killed may not have synced its frames.
+        // A process that was killed might not have synced its frames.
         if let task = prepareSync(always: true) {
             do throws(FileFailure) {
                 finishSync(task, try task.run())
@@ -90,12 +90,12 @@ extension JournalCore {
 }
 
 extension JournalCore {
-    /// Applies the frames after the end of the known ones, transaction by transaction.
+    /// Reads the frames that this process has not read yet, and applies them one transaction at a time.
     ///
-    /// In the part that a compaction copied, sequence numbers grow. In the appended part, sequence numbers also have no gaps. A frame
+    /// In the part that a compaction copied, sequence numbers grow, but may have gaps. In the appended part, they have no gaps. A frame
     /// counts as damage if its number is not expected, or if its flags don't continue the transaction.
-    /// - Parameter isLoading: Whether the segment is read from its beginning. If `true`, these frames are synced after the scan. Their
-    ///   bytes therefore don't stay in memory.
+    /// - Parameter isLoading: Whether the segment is read from its beginning. If `true`, all frames are synced after the scan. Therefore,
+    ///   their bytes don't stay in memory.
     private mutating func scan(isLoading: Bool) throws(FileFailure) {
         guard var scanner = place.map({ FrameScanner($0.file, salt: $0.header.salt, from: $0.end, to: $0.size) }) else {
             return
@@ -187,8 +187,8 @@ extension JournalCore {
     }
 
     /// Removes all bytes after the frames: shortens the file to the frames and the reserve, overwrites the reserve with zeros, and syncs
-    /// the file. Before the sync ends, a crash could combine a new frame with old frames after it. Therefore, ``mustRewrite`` is set until
-    /// the sync ends.
+    /// the file. If a new frame were written before the sync ends, old frames could follow the new frame after a crash. Therefore,
+    /// ``mustRewrite`` is set until the sync ends.
     mutating func cut() throws(FileFailure) {
         guard let segment = place else { return }
         let file = segment.file

@@ -7,10 +7,10 @@ package struct SyncTask: Sendable {
     fileprivate let end: Int
     fileprivate let salt: UInt64
     fileprivate let sequence: UInt64
-    /// The folder and its files; `nil` if the name of the file need not be synced.
+    /// The file system and the path of the folder; `nil` if the name of the file need not be synced.
     fileprivate let folder: (files: any JournalFileSystem, path: String)?
 
-    /// Syncs the file. Also syncs the folder if the name of the file may not survive a loss of power.
+    /// Syncs the file. Also syncs the folder if the name of the file might not survive a loss of power.
     /// - Returns: The guarantee of the system for the synced bytes.
     /// - Throws: The error of the sync. Then pass the task to ``JournalCore/failSync(_:)``, and don't repeat it.
     package func run() throws(FileFailure) -> SyncStrength {
@@ -21,7 +21,7 @@ package struct SyncTask: Sendable {
 }
 
 extension JournalCore {
-    /// Whether some frames may not survive a loss of power.
+    /// Whether some frames might not survive a loss of power.
     package var needsSync: Bool { syncedSequence < lastSequence }
 
     /// Returns a sync of all frames.

@@ -33,8 +33,8 @@ package struct JournalCore<State: JournalState>: Sendable {
     /// Creates a journal that is not open yet. The first call of ``exclusively(_:)`` opens the file.
     /// - Parameters:
     ///   - folder: The path of a folder that contains nothing else.
-    ///   - state: The state without any frame.
-    ///   - files: The files of the system, or the files of a test.
+    ///   - state: The initial state, to which no frame was applied.
+    ///   - files: The file system: the real one, or a simulated one in tests.
     ///   - options: The settings.
     package init(folder: String, state: State, files: any JournalFileSystem, options: JournalOptions) {
         (self.folder, self.state, self.files, self.options) = (folder, state, files, options)
@@ -58,8 +58,8 @@ package struct JournalCore<State: JournalState>: Sendable {
     /// If bytes were synced since the last mark, the same write begins with a new mark.
     /// - Parameter body: Reads the state and appends frames to the transaction.
     /// - Returns: The result of the closure, after the frames were written and applied.
-    /// - Throws: The error of the closure, ``JournalError/newerVersion(_:)`` or ``JournalError/tooLarge``, or the error of a write. Nothing
-    ///   was appended.
+    /// - Throws: The error of the closure, ``JournalError/newerVersion(_:)`` or ``JournalError/tooLarge``, or the error of a write. After
+    ///   an error, nothing was appended.
     package mutating func transact<Result>(_ body: (State, inout JournalTransaction) throws -> Result) throws -> Result {
         if let version = report.newerVersion { throw JournalError.newerVersion(version) }
         if mustRewrite { try rewrite() }
@@ -97,7 +97,7 @@ package struct JournalCore<State: JournalState>: Sendable {
     }
 
     /// Writes frames at the end with one write, and applies the frames. After a failed write, the method removes the written bytes. If this
-    /// also fails, the next transaction removes them.
+    /// removal also fails, the next transaction removes the bytes.
     private mutating func append(_ frames: [JournalFrame], withMark: Bool, usingReserve: Bool) throws(FileFailure) {
         guard let segment = place else { throw .missing }
         let (start, salt, synced) = (segment.end, segment.header.salt, segment.synced)

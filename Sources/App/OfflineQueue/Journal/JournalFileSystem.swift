@@ -12,7 +12,7 @@ package protocol JournalFileSystem: Sendable {
     /// Opens a file for reading and writing.
     /// - Parameter creating: Whether a missing file is created, with access for the owner only.
     func open(_ path: String, creating: Bool) throws(FileFailure) -> any JournalFile
-    /// Returns the size, the number of links and the identity of the file with a name.
+    /// Returns the size, the number of links and the identity of the file at a path.
     func status(of path: String) throws(FileFailure) -> FileStatus
     /// Renames a file atomically. If another file has the new name, that file loses the name.
     func rename(_ path: String, to newPath: String) throws(FileFailure)
@@ -26,9 +26,9 @@ package protocol JournalFileSystem: Sendable {
 package protocol JournalFile: AnyObject, Sendable {
     /// Returns the size, the number of links and the identity of the open file.
     func status() throws(FileFailure) -> FileStatus
-    /// Reads at most a number of bytes; an empty result means the end of the file.
+    /// Reads at most `count` bytes. An empty result means the end of the file.
     func read(_ count: Int, at offset: Int) throws(FileFailure) -> [UInt8]
-    /// Writes bytes and returns how many were written.
+    /// Writes bytes and returns the number of bytes that were written.
     func write(_ bytes: ArraySlice<UInt8>, at offset: Int) throws(FileFailure) -> Int
     /// Sets the size of the file.
     func truncate(to size: Int) throws(FileFailure)

@@ -1,15 +1,15 @@
 /// The header of a segment. The segment has a copy of the header at ``copyOffset``, for the case that the header is damaged. The frames
 /// begin at ``area``.
 ///
-/// | offset | bytes | |
+/// | offset | bytes | content |
 /// |---|---|---|
 /// | 0 | 8 | magic |
 /// | 8 | 2 | version |
 /// | 10 | 2 | 0 |
-/// | 12 | 4 | CRC-32C of the header, with these four bytes 0 |
-/// | 16 | 8 | salt: a random number that the checksums of all frames begin with |
+/// | 12 | 4 | CRC-32C of the header, computed while these four bytes are 0 |
+/// | 16 | 8 | salt: a random number, which is the first input of each frame's checksum |
 /// | 24 | 8 | sequence number of the first frame that was appended to this segment |
-/// | 32 | 8 | offset of that frame: those before it were copied and synced when the segment was created |
+/// | 32 | 8 | offset of the first appended frame; earlier frames were copied and synced when the segment was created |
 /// | 40 | 16 | digest of the device's id |
 /// | 56 | 8 | 0 |
 struct SegmentHeader: Equatable {
@@ -82,7 +82,7 @@ struct SegmentHeader: Equatable {
 
 /// The format of a frame in a segment: its header, then the payload. All numbers are little-endian.
 ///
-/// | offset | bytes | |
+/// | offset | bytes | content |
 /// |---|---|---|
 /// | 0 | 4 | length of the frame, this header included |
 /// | 4 | 4 | CRC-32C of: the segment's salt, the offset of the frame, the length, and everything behind the checksum |
@@ -91,8 +91,8 @@ struct SegmentHeader: Equatable {
 /// | 10 | 2 | flags: ``isFollowed``, ``follows`` |
 /// | 12 | 8 | sequence number |
 ///
-/// The offset is part of the checksum. If bytes of a payload resemble a frame, their offset differs, so the scanner doesn't read them as a
-/// frame.
+/// The offset is part of the checksum. If a payload contains a copy of a frame, the copy has another offset and so a wrong checksum. The
+/// scanner therefore doesn't read it as a frame.
 enum FrameFormat {
     static let headerSize = 20
     static let maximumSize = 1 << 26
@@ -118,7 +118,7 @@ enum FrameFormat {
         bytes.replace(UInt32.self, at: start + 4, with: crc)
     }
 
-    /// Returns the flags of a frame of a transaction.
+    /// Returns the flags of the frame at an index of a transaction with `count` frames.
     static func flags(_ index: Int, of count: Int) -> UInt16 {
         (index > 0 ? follows : 0) | (index < count - 1 ? isFollowed : 0)
     }

@@ -9,7 +9,7 @@ struct SegmentPlace: Sendable {
     /// The offset at which the next frame is written.
     var end = SegmentHeader.area
     var nextSequence: UInt64 = 1
-    /// The largest offset in a mark.
+    /// The largest synced offset that a mark (a frame of the journal itself) contains.
     var marked = 0
     /// The offset up to which the bytes are known to survive a loss of power.
     var synced = 0
@@ -24,7 +24,7 @@ struct SegmentPlace: Sendable {
 @dynamicMemberLookup
 struct JournalSegment: Sendable {
     var place: SegmentPlace
-    /// The bytes before the end that may not survive a loss of power. If a sync fails, these bytes are written to another file.
+    /// The bytes before the end that might not survive a loss of power. If a sync fails, these bytes are written to another file.
     private(set) var unsynced: [UInt8] = []
     /// The damaged ranges, which contain no readable frames.
     private(set) var damaged: [Range<Int>] = []
@@ -45,7 +45,7 @@ struct JournalSegment: Sendable {
 
     private var unsyncedStart: Int { place.end - unsynced.count }
 
-    /// Returns a scanner of the frames. The scanner reads bytes that may not be on the medium from memory.
+    /// Returns a scanner of the frames. Bytes that might not be on the medium yet are read from memory.
     func scanner(from offset: Int) -> FrameScanner {
         FrameScanner(
             file,
@@ -56,7 +56,7 @@ struct JournalSegment: Sendable {
         )
     }
 
-    /// Adds frames of one transaction, which were written at the end.
+    /// Adds the frames of one transaction after they were written at the end of the file.
     mutating func add(_ frames: [JournalFrameHeader], bytes: [UInt8]) {
         for frame in frames { add(frame) }
         unsynced += bytes
@@ -69,7 +69,7 @@ struct JournalSegment: Sendable {
         place.nextSequence = frame.sequence + 1
     }
 
-    /// Excludes a damaged range. `nextSequence` is the sequence number after the range.
+    /// Excludes the damaged range from the present end to an offset. `nextSequence` is the sequence number after the range.
     mutating func skip(to offset: Int, nextSequence: UInt64) {
         damaged.append(place.end..<offset)
         (place.end, place.nextSequence) = (offset, nextSequence)

@@ -39,9 +39,9 @@ package struct JournalFrameHeader: Hashable, Sendable {
 
 /// A value that is derived only from the frames of a journal.
 ///
-/// Between two calls of ``restart()``, the journal applies each frame exactly once, in the order of the sequence numbers. This is so for
-/// frames that it finds when it is opened, and for frames that this process or another process appends. A frame of this process is applied
-/// after its transaction has succeeded.
+/// Between two calls of ``restart()``, the journal applies each frame exactly once, in the order of the sequence numbers. This rule applies
+/// to frames that the journal finds when it is opened, and to frames that this process or another process appends. A frame of this process
+/// is applied after its transaction has succeeded.
 ///
 /// The state must be a value type: a compaction uses a copy while the original changes.
 package protocol JournalState: Sendable {
@@ -66,7 +66,8 @@ package protocol JournalState: Sendable {
 package struct JournalTransaction {
     /// The sequence number of the next frame.
     package private(set) var nextSequence: UInt64
-    /// Whether the frames may use the space that is reserved for a full disk. Use it for small frames, such as the record of a delivery.
+    /// Whether the frames may use the space that is reserved for a full disk. Set the property for small frames, such as the record of a
+    /// delivery.
     package var usesReserve = false
     private(set) var frames: [JournalFrame] = []
     private(set) var size = 0
@@ -76,7 +77,7 @@ package struct JournalTransaction {
     /// Appends a frame and returns its sequence number.
     /// - Parameters:
     ///   - kind: The meaning of the payload, from 1 to 255.
-    ///   - payload: The bytes of the frame, at most ``JournalOptions/maximumPayload``. A larger payload fails the transaction.
+    ///   - payload: The bytes of the frame, at most ``JournalOptions/maximumPayload``. With a larger payload, the transaction fails.
     /// - Returns: The sequence number that the frame gets if the transaction succeeds.
     /// - Precondition: `kind` isn't 0.
     @discardableResult package mutating func append(kind: UInt8, payload: [UInt8]) -> UInt64 {
@@ -105,20 +106,20 @@ package struct JournalOptions: Sendable {
     package var syncDelay: Duration = .milliseconds(50)
     /// The maximum wait for the lock of another process. After this time, a call throws ``JournalError/busy``.
     package var lockTimeout: Duration = .seconds(10)
-    /// The clock for the wait for another process.
+    /// The clock that limits the wait for the lock of another process.
     package var clock = MonotonicClock.continuous
     /// The space in bytes that ordinary frames leave free. On a full disk, small frames use this space
     /// (``JournalTransaction/usesReserve``).
     package var reserve = 64 * 1024
-    /// The number of bytes by which the file grows when the frames need space. The reserve is added.
+    /// The number of bytes by which the file grows when the frames need space, in addition to the reserve.
     package var growth = 128 * 1024
-    /// The minimum number of bytes of unneeded frames for a compaction. These bytes must also exceed the bytes of the needed frames.
+    /// The journal compacts automatically if the unneeded frames have more bytes than this number, and more bytes than the needed frames.
     package var compactionThreshold = 1024 * 1024
     /// The identifier of the device, such as a value in the Keychain that is not restored on another device. By default, the journal uses
     /// the identity of the folder. A restored backup or a copy has another identity.
     package var deviceID: String?
     /// Whether the journal syncs and compacts automatically. With `false`, the journal only syncs and compacts when ``Journal/sync()`` and
-    /// ``Journal/compact()`` are called, such as in a test.
+    /// ``Journal/compact()`` are called, for example by a test.
     package var isMaintained = true
 
     /// Creates the default settings.
@@ -142,7 +143,7 @@ package struct RecoveryReport: Hashable, Sendable {
     package var cutBytes = 0
     /// The number of complete frames among the removed bytes.
     package var cutFrames = 0
-    /// The damaged ranges before the end. Their frames are missing.
+    /// The damaged ranges before the end. The frames in these ranges are missing.
     package var quarantined: [Quarantine] = []
     /// The version of the journal's format if it is newer than the version of this program; otherwise `nil`. A journal with a newer format
     /// is read-only, and its frames are not read.
@@ -150,8 +151,8 @@ package struct RecoveryReport: Hashable, Sendable {
     /// Whether the journal was copied from another folder or device, such as by the restore of a backup. The records of a copy may already
     /// have been delivered. The value stays `true` until ``Journal/adopt()`` is called.
     package var isRestored = false
-    /// The guarantee of the last sync if it does not ensure that the frames reached the medium; otherwise `nil`. While the value is not
-    /// `nil`, the journal writes no marks.
+    /// The guarantee of the last sync if this guarantee doesn't ensure that the frames reached the medium; otherwise `nil`. While the value
+    /// is not `nil`, the journal writes no marks.
     package var downgrade: SyncStrength?
 
     /// Creates a report without findings.

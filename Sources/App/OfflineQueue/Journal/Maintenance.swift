@@ -116,8 +116,8 @@ final class Maintenance<State: JournalState>: Sendable {
         } while !isDone()
     }
 
-    /// Returns whether no work is left. If so, marks the loop as ended in the same step, so that work that a task adds meanwhile starts the
-    /// loop again.
+    /// Returns whether no work is left. If so, marks the loop as ended in the same step, so that work that a task adds afterwards starts
+    /// the loop again.
     private func isDone() -> Bool {
         shared.withLock { shared in
             let isDone = shared.syncs.isEmpty && shared.compactions.isEmpty && !shared.isSyncDue
@@ -152,7 +152,8 @@ extension Maintenance {
                         withCore { $0.failSync(task) }
                         continue
                     }
-                    // If more frames follow, their transaction writes the mark instead.
+                    // Records the synced offset in a mark, which is a frame of the journal. If frames are again unsynced, a later
+                    // transaction or sync writes the mark.
                     if withCore({ !$0.needsSync }) { _ = try? exclusively { core in try core.mark() } }
                 case .rewrite:
                     try waitExclusively { core in

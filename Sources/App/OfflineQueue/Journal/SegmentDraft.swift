@@ -1,7 +1,7 @@
 import PrivateFiles
 
-/// A segment that is being written, under a random name. When the whole segment is on the medium, it gets the journal's name. After a
-/// crash, the folder therefore has either the old journal or the new one.
+/// A segment (a new file for the frames of a journal) that is being written, under a random name. When the whole segment is on the medium,
+/// it gets the journal's name. After a crash, the folder therefore has either the old journal or the new one.
 struct SegmentDraft: Sendable {
     static let suffix = ".new"
 
@@ -10,6 +10,7 @@ struct SegmentDraft: Sendable {
     private let journal: String
     private let files: any JournalFileSystem
 
+    /// Creates the file of the segment, which is still empty.
     /// - Parameter journal: The path of the journal.
     init(_ journal: String, files: any JournalFileSystem) throws(FileFailure) {
         (self.journal, self.files) = (journal, files)

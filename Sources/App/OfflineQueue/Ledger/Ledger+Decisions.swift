@@ -2,7 +2,7 @@ import Timekeeping
 
 /// The decisions of the queue. A decision doesn't change the ledger. The caller appends the resulting entries to the journal.
 extension Ledger {
-    /// Checks that an owner may store a number of bytes.
+    /// Checks that new content of an owner stays within the limits.
     /// - Parameters:
     ///   - size: The bytes of the new content.
     ///   - known: The request that the new content replaces. The present content of this request doesn't count.
@@ -21,8 +21,8 @@ extension Ledger {
     }
 
     /// Returns a request that may still be changed.
-    /// - Throws: ``QueueError/unknownRequest``. ``QueueError/attemptBegan`` if the request is a dead letter, or if the server may have
-    ///   received it.
+    /// - Throws: ``QueueError/unknownRequest`` if the request is not stored. ``QueueError/attemptBegan`` if the request is a dead letter,
+    ///   or if the server may have received it.
     func editable(_ id: QueuedRequestID) throws(QueueError) -> Record {
         guard let record = records[id] else { throw .unknownRequest }
         guard attempts[id] == nil, !record.isBuried else { throw .attemptBegan }
@@ -70,7 +70,7 @@ extension Ledger {
         return age >= record.lifetime ? .expired : nil
     }
 
-    /// The reason why an attempt may not begin.
+    /// The reason why an attempt must not begin.
     enum AttemptRefusal: Error, Hashable {
         /// The request was delivered, edited or removed. Or another request of the lane must be sent first.
         case gone
@@ -84,8 +84,8 @@ extension Ledger {
     /// other process can therefore change the request between the check and the record.
     /// - Parameters:
     ///   - content: The frame with the content that the process wants to send. If the request was edited meanwhile, its content is in
-    ///     another frame, and the attempt may not begin.
-    ///   - holder: The process that wants to send.
+    ///     another frame, and the attempt must not begin.
+    ///   - holder: The number of the process that wants to send.
     /// - Throws: ``AttemptRefusal``.
     func requireAttempt(
         _ id: QueuedRequestID,

@@ -1,7 +1,8 @@
 /// The state of a queue. The state is derived only from the entries of the journal.
 ///
-/// All processes that share the queue apply the same entries in the same order, so they derive the same ledger. The queue makes its
-/// decisions with the ledger, under the lock of the journal. The ledger has no clock and does no I/O.
+/// All processes that share the queue apply the same entries in the same order, so they derive the same ledger. A frame is the record of an
+/// entry in the file. The queue makes its decisions with the ledger, under the lock of the journal. The ledger has no clock and does no
+/// I/O.
 ///
 /// Invariants:
 /// - `records` has exactly the requests that are neither delivered nor removed. `buried` has the dead letters among these requests. All
@@ -38,7 +39,7 @@ struct Ledger: Sendable {
     struct Attempts: Sendable {
         /// The number of attempts that began. An attempt doesn't count if none of its bytes left the device.
         var count = 0
-        /// The beginning of the first attempt with an unknown outcome; `nil` if the server surely performed no attempt.
+        /// The beginning of the first attempt with an unknown outcome; `nil` if the server surely didn't perform the request.
         var doubtSince: QueueTime?
         /// The beginning of the last attempt.
         var last: QueueTime?
@@ -100,19 +101,19 @@ struct Ledger: Sendable {
     /// The pending request that has each coalescing key. A new request with the same key replaces it.
     private var coalescing: [CoalescingKey: QueuedRequestID] = [:]
     private var coalescingKeys: [QueuedRequestID: CoalescingKey] = [:]
-    /// The frames that a compaction keeps, with their sizes: attempts, burials, the lease, and frames of unknown kinds. The frames with
-    /// present contents are not included.
+    /// The sizes of the frames that a compaction keeps, without the frames with present contents. These are the frames of attempts, of dead
+    /// letters, of the last lease, and of unknown kinds.
     private var marks: [UInt64: UInt32] = [:]
     private var leaseFrame: UInt64?
-    /// The requests whose present content is not in their first frame, by the number of the frame that has it. The identifier of a request
-    /// is the number of its first frame.
+    /// The requests whose present content is not in their first frame, by the number of the frame with the present content. The identifier
+    /// of a request is the number of its first frame.
     private var moved: [UInt64: QueuedRequestID] = [:]
     /// The bytes of the frames that a compaction would keep.
     private(set) var liveBytes = 0
     /// The number of deliveries, including the deliveries that were found when the journal was opened. Each delivery counts once.
     private(set) var delivered = 0
-    /// The largest sequence number that was applied. An entry with this number or a smaller one was applied before, and is applied again
-    /// after ``restart()``.
+    /// The largest sequence number that was applied. An entry with this number or a smaller number was applied before. The journal applies
+    /// such an entry again only after ``restart()``.
     private(set) var sequence: UInt64 = 0
     /// A closure that the ledger calls with each entry that changed it.
     var onChange: (@Sendable (Change) -> Void)?
@@ -120,7 +121,7 @@ struct Ledger: Sendable {
     /// A change of the ledger, for the observers of the queue.
     enum Change: Sendable {
         case entry(QueueEntry, id: QueuedRequestID, sequence: UInt64)
-        /// The ledger was derived again from a compacted journal, so some changes may not have been reported.
+        /// The ledger was derived again from a compacted journal, so some changes might not have been reported.
         case restarted
     }
 
@@ -156,10 +157,9 @@ struct Ledger: Sendable {
         apply(entry, sequence: sequence, storedSize: storedSize)
     }
 
-    /// Applies an entry. If the request of an entry is no longer stored, the entry has no effect.
+    /// Applies an entry. If the request of the entry is no longer stored, the entry has no effect, except `replaced` and `revived`.
     ///
-    /// After a compaction, only the last frame with the content of a request is left. Therefore, the entries `replaced` and `revived` also
-    /// create a request.
+    /// After a compaction, only the last frame with the content of a request is left. Therefore, these two entries also create a request.
     /// - Parameters:
     ///   - sequence: The sequence number of the entry's frame. For `stored`, this number becomes the identifier of the request.
     ///   - storedSize: The size of the frame in the file, in bytes.
@@ -172,7 +172,7 @@ struct Ledger: Sendable {
             insert(id, header, content: sequence, size: storedSize)
         case .replaced(let known, let header, _):
             id = known
-            // After a compaction, this frame is the only frame of the request.
+            // After a compaction, the earlier frame of the request no longer exists.
             if records[id] != nil { drop(id) }
             insert(id, header, content: sequence, size: storedSize)
         case .revived(let known, let header, _):
@@ -242,7 +242,7 @@ struct Ledger: Sendable {
     /// Returns the owner of a request.
     func owner(of record: Record) -> QueueOwner { owners[lanes[Int(record.lane)].owner].owner }
 
-    /// Returns the usage of an owner; `nil` if the owner never had a request.
+    /// Returns the number and the bytes of an owner's requests; `nil` if the owner never had a request.
     func usage(of owner: QueueOwner) -> Owner? { ownerNumbers[owner].map { owners[$0] } }
 
     /// Returns the index of a lane; `nil` if the lane never had a request.
@@ -256,7 +256,7 @@ struct Ledger: Sendable {
 
     // MARK: Changing
 
-    /// Adds a request to its lane, in the order of the identifiers, and to the usage of its owner.
+    /// Adds a request to its lane, in the order of the identifiers, and to the counts of its owner.
     private mutating func insert(_ id: QueuedRequestID, _ header: RequestHeader, content: UInt64, size: Int) {
         let lane = number(ofLane: header.lane, of: header.owner)
         records[id] = Record(
@@ -280,7 +280,7 @@ struct Ledger: Sendable {
         }
     }
 
-    /// Removes a request, and the marks that no other request needs.
+    /// Removes a request. A compaction then no longer keeps the frames of its attempts and of its dead letter.
     private mutating func drop(_ id: QueuedRequestID) {
         guard let record = records.removeValue(forKey: id) else { return }
         let lane = Int(record.lane)
@@ -300,8 +300,8 @@ struct Ledger: Sendable {
         }
     }
 
-    /// Removes the coalescing key of a request, so that a new request doesn't replace the request. If a later request has the key, that
-    /// request keeps it.
+    /// Removes the coalescing key of a request, so that a new request doesn't replace the request. If a later request has the same key,
+    /// that request keeps the key.
     private mutating func forgetCoalescing(_ id: QueuedRequestID) {
         guard let key = coalescingKeys[id], coalescing[key] == id else { return }
         coalescing[key] = nil
@@ -318,7 +318,7 @@ struct Ledger: Sendable {
         if let size = marks.removeValue(forKey: frame) { liveBytes -= Int(size) }
     }
 
-    /// Returns the index of a lane. A new lane and a new owner are added.
+    /// Returns the index of a lane. If the lane or its owner is new, the method adds it.
     private mutating func number(ofLane name: String, of owner: QueueOwner) -> Int {
         if let number = laneNumbers[owner]?[name] { return number }
         let ownerNumber = ownerNumbers[owner] ?? owners.count

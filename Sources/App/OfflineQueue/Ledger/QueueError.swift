@@ -19,7 +19,7 @@ public enum QueueError: Error, Sendable {
     /// The request can no longer be changed, because the server may have received it, or because it is a dead letter. Use
     /// ``OfflineQueue/remove(_:)`` to remove it.
     case attemptBegan
-    /// The request is pending, and only a dead letter can be put back.
+    /// The request is pending. Only a dead letter can be put back into its lane.
     case notDeadLetter
     /// The client can't make the request, for example because the body can't be encoded. The associated value is the client's error.
     case invalidRequest(APIError)
@@ -28,8 +28,8 @@ public enum QueueError: Error, Sendable {
     /// The files can't be read or written. The disk is full or failed, another process used the files for longer than 10 s, a newer version
     /// of the app wrote them, or the task was canceled (`CancellationError`).
     ///
-    /// If only the sync to the disk failed, the change is still in the file, and survives the end of the process. This can happen to a
-    /// durable request. It can also happen to any request while more than 4 MiB wait for a sync.
+    /// If only the sync to the disk failed, the change is still in the file, and survives the end of the process. This error is possible
+    /// for a durable request, and for any request while more than 4 MiB wait for a sync.
     case storage(any Error)
 
     /// A limit of ``QueueLimits``.

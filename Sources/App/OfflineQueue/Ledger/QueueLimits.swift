@@ -16,12 +16,12 @@ public struct QueueLimits: Hashable, Sendable {
     /// The `lifetime` of a `QueueingPolicy` replaces this value.
     public var lifetime: Duration = .seconds(7 * 24 * 3_600)
     /// The time within which the queue repeats a request with an unknown outcome; 23 hours by default. The time is measured from the first
-    /// attempt with an unknown outcome. It must be shorter than the time for which the server stores idempotency keys (24 hours by
+    /// attempt with an unknown outcome. The value must be shorter than the time for which the server stores idempotency keys (24 hours by
     /// default). A server that no longer has the key would perform the request again.
     public var keyLifetime: Duration = .seconds(23 * 3_600)
-    /// The number of failures of the server after which a request becomes a dead letter. Without this limit, one request could block its
-    /// lane forever. A response with a status from 500 on counts as a failure, except 503 and 511. A 403 without a code of the API also
-    /// counts. A page of a proxy doesn't count.
+    /// The maximum number of server failures for one request. At this number, the request becomes a dead letter. Without this limit, one
+    /// request could block its lane forever. A response with a status from 500 on counts as a failure, except 503 and 511. A 403 without a
+    /// code of the API also counts. A page of a proxy doesn't count.
     public var failures = 50
 
     /// Creates the default limits.

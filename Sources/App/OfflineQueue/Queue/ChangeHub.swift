@@ -78,7 +78,7 @@ final class ChangeHub: Sendable {
             switch entry {
             case .stored, .revived: wake()
             // Another process delivered the request, or the request was removed. If this process received the response, the caller already
-            // has its outcome, and this one has no effect.
+            // has its outcome, and this call of `settle` has no effect.
             case .delivered: settle(id, .delivered(nil, []))
             case .removed, .buried: settle(id, .later)
             default: break

@@ -4,7 +4,8 @@ import Synchronization
 /// The accounts whose requests are sent, paused or discarded.
 extension OfflineQueue {
     /// Reads which account is signed in, and reports the accounts that are now paused.
-    /// - Parameter isNewSession: Whether a user signed in. A sign-in ends the pause of accounts whose credentials were refused.
+    /// - Parameter isNewSession: Whether the session has changed, usually by a sign-in. A change ends the pause of accounts whose
+    ///   credentials were refused.
     func identify(isNewSession: Bool = false) async {
         let account = try? await client.session?.identity
         dispatcher.withLock { $0.identify(.init(server: server, account: account), isNewSession: isNewSession) }
@@ -30,7 +31,7 @@ extension OfflineQueue {
         }
     }
 
-    /// Reports the pauses of accounts that have begun, ended or changed their reason since the last call.
+    /// Reports each pause of an account that has begun, ended or changed its reason since the last call.
     func announcePauses() {
         let pauses = journal.withState { ledger in
             dispatcher.withLock { dispatcher in

@@ -6,8 +6,8 @@
     extension OfflineQueue {
         /// Registers a background task that sends the requests of a queue. Call this method before the app has finished launching.
         ///
-        /// The task opens the queue and sends its requests once. It then gives up the role of the sender, so that another process can send.
-        /// If the system ends the task early, the queue begins no further calls, but it doesn't cancel the calls in flight. The task
+        /// The task opens the queue and sends its requests once. The task then gives up the role of the sender, so that another process can
+        /// send. If the system ends the task early, the queue begins no further calls, but it doesn't cancel the calls in flight. The task
         /// succeeds if no request is pending.
         ///
         /// List the identifier in `BGTaskSchedulerPermittedIdentifiers` of `Info.plist`, and enable the background mode `processing`.

@@ -5,7 +5,7 @@ import ResilientHTTP
 
 /// The stored form of dead letters.
 extension OfflineQueue {
-    /// The response headers that the queue stores with a dead letter. The error of the dead letter is decoded from them.
+    /// The response headers that the queue stores with a dead letter. The queue decodes the error of the dead letter from these headers.
     private static let keptHeaders: [HTTPField.Name] = [
         .contentType, .contentLanguage, .errorCode, .requestID, .retryAfter, .wwwAuthenticate,
     ]
@@ -13,7 +13,8 @@ extension OfflineQueue {
     private static let longestRefusal = 16_384
 
     /// Creates the description of a dead letter from the error of its last call. The queue stores the body of the response if it has at
-    /// most ``longestRefusal`` bytes. It encrypts the body like the request. If the encryption fails, the queue doesn't store the body.
+    /// most ``longestRefusal`` bytes. The queue encrypts the body like the request. If the encryption fails, the queue doesn't store the
+    /// body.
     func burial(_ reason: Burial.Reason, _ error: APIError?, of id: QueuedRequestID, _ owner: QueueOwner) -> Burial {
         var burial = Burial(reason: reason, time: now)
         guard let error else { return burial }
@@ -42,7 +43,7 @@ extension OfflineQueue {
             if let name = HTTPField.Name(burial.headers[index]) { headers[name] = burial.headers[index + 1] }
         }
         let body = (try? open(burial.body, of: id, owner)) ?? []
-        // If the body of a refusal was not stored, the code is added as a header.
+        // If the body of a refusal was not stored, a header with the error code replaces it.
         if body.isEmpty, headers[.errorCode] == nil { headers[.errorCode] = burial.code }
         let decoded = ErrorDecoder().decode(status: Int(burial.status), headers: headers, body: body, now: date)
         var error = APIError(decoded, catalogue: client.catalogue)

@@ -20,8 +20,8 @@ extension OfflineQueue {
     ///   - options: `queueing` contains the lane, the lifetime and the coalescing key. An `idempotencyKey` replaces the key that the queue
     ///     creates. Other options are not stored.
     ///   - context: The part of the app that makes the call. Errors and the client's log contain it.
-    ///   - isDurable: With `true`, the method returns after a sync of the disk, when the request survives a loss of power. With `false`,
-    ///     the method returns earlier, when the request survives the end of the process. It survives a loss of power 50 ms later.
+    ///   - isDurable: With `true`, the method returns after a sync of the disk. The request then survives a loss of power. With `false`,
+    ///     the method returns earlier. The request then survives the end of the process, and at most 50 ms later also a loss of power.
     /// - Returns: The identifier of the request. If the request replaced a pending request with the same coalescing key, the new request
     ///   has the identifier and the place of the replaced request.
     /// - Throws: ``QueueError``. If the task is canceled, there are two possible results. Either the method throws and has stored nothing,
@@ -103,11 +103,13 @@ extension OfflineQueue {
     ///   - options: `queueing` permits storing the request and contains the lane. `timeout` limits how long the method waits for the
     ///     response.
     ///   - context: The part of the app that makes the call. Errors and the client's log contain it.
-    /// - Returns: The value of the response. If there was no response within the timeout, the identifier of the stored request.
+    /// - Returns: The value of the response. If the request can't be sent now, or if there was no response within the timeout, the
+    ///   identifier of the stored request.
     /// - Throws: `APIError`. If the server refused the request, the error is the refusal, and no dead letter is stored. If the request
-    ///   can't be stored, the code is `OFFLINE_QUEUE_FULL` or `OFFLINE_QUEUE_UNAVAILABLE`, or the code of a missing token. The kind
-    ///   `decoding` means that the server performed the request, but its value is not available: the response can't be decoded, or another
-    ///   attempt or another process received it. After all of these errors, the request is not in the queue.
+    ///   can't be stored, the code is `OFFLINE_QUEUE_FULL` or `OFFLINE_QUEUE_UNAVAILABLE`. If the endpoint requires a session and the
+    ///   account is unknown, for example because no user is signed in, the code is `AUTH_TOKEN_MISSING`. The kind `decoding` means that the
+    ///   server performed the request, but the method can't return a value: either the response can't be decoded, or an earlier attempt or
+    ///   another process received the response. After all of these errors, the request is not in the queue.
     public func send<Value: Decodable, Body: Encodable>(
         _ method: HTTPRequest.Method,
         _ path: String,
@@ -158,7 +160,7 @@ extension OfflineQueue {
     /// Replaces the body of a request that was not sent yet. The new value is encoded as JSON.
     ///
     /// The identifier, the path, the lane, the place in the lane, the time of creation and the idempotency key stay the same. After an
-    /// attempt, the request may still be edited if no byte of this attempt left the device.
+    /// attempt, the app can still edit the request if no byte of this attempt left the device.
     /// - Parameters:
     ///   - id: A pending request.
     ///   - body: The new body.
@@ -172,12 +174,12 @@ extension OfflineQueue {
         try await edit(id, body: content)
     }
 
-    /// Replaces the body of a request that was not sent yet with bytes in memory; `nil` removes the body.
+    /// Replaces the body of an unsent request with bytes in memory. With `nil`, the method removes the body.
     ///
     /// ```swift
     /// try await queue.edit(id, body: RequestBody(bytes, contentType: "text/plain"))
     /// ```
-    /// The effects are the same as for the method that encodes a value.
+    /// The effects are the same as for ``edit(_:_:)``.
     /// - Parameters:
     ///   - id: A pending request.
     ///   - body: The new body with its content type, in memory; `nil` removes the body.
@@ -295,8 +297,8 @@ extension OfflineQueue {
 
     /// Returns the state of a request; `nil` if it was delivered or removed.
     ///
-    /// The method reads the state from memory, without the changes of other processes since this process last read the file. If another
-    /// process is sending the request, the state is ``QueuedRequest/Status/pending``.
+    /// The method reads the state from memory, without the changes that other processes made since this process last read the file. If
+    /// another process is sending the request, the state is ``QueuedRequest/Status/pending``.
     /// - Parameter id: The identifier that ``enqueue(_:_:_:query:options:context:isDurable:)`` or ``send(_:_:_:query:options:context:)``
     ///   returned.
     public func status(of id: QueuedRequestID) -> QueuedRequest.Status? {
@@ -400,7 +402,8 @@ extension OfflineQueue {
     /// - Parameters:
     ///   - draft: The request.
     ///   - isDurable: Whether the method waits until the request survives a loss of power.
-    ///   - waiter: Gets the outcome. The method registers the waiter before it applies the entry, so the waiter gets every outcome.
+    ///   - waiter: Gets the outcome. The method registers the waiter before it appends the request to the journal, so the waiter can't miss
+    ///     the outcome.
     /// - Returns: The identifier of the request.
     func store(_ draft: Draft, isDurable: Bool, waiter: ChangeHub.Waiter? = nil) async throws(QueueError) -> QueuedRequestID {
         let header = draft.header

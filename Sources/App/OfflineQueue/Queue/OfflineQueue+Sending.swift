@@ -14,10 +14,10 @@ extension OfflineQueue {
     /// .task { await queue.run() }
     /// ```
     /// The method sends all requests that can be sent, and then sleeps. It wakes after each of these events: a request is stored, the delay
-    /// of a lane ends, the network or the account changes, or ``Options/watchdog`` has passed.
+    /// of a lane ends, the network returns, the account changes, or ``Options/watchdog`` has passed.
     ///
     /// Only one process at a time, the sender, sends requests. A process becomes the sender by a lease, which it renews while it sends. In
-    /// any other process, the method tries to become the sender when the lease of the present sender ends.
+    /// any other process, the method tries to take over the role when the lease of the present sender ends.
     ///
     /// When the task is canceled, a running ``drain()`` continues until its calls have ended.
     public func run() async {
@@ -51,7 +51,7 @@ extension OfflineQueue {
     /// Ends the running drain. No further call begins, and the drain returns after its calls in flight have ended. The next ``drain()``
     /// sends requests again.
     ///
-    /// ``run()`` starts further drains. If no request must be sent, also cancel the task of ``run()``.
+    /// ``run()`` starts further drains. To prevent them, also cancel the task of ``run()``.
     public func stop() { dispatcher.withLock { $0.isStopped = true } }
 
     /// Ends the delays of all lanes, and the pauses of accounts whose credentials were refused. ``run()`` then sends their requests at
@@ -78,9 +78,9 @@ extension OfflineQueue {
 
     /// Runs one drain.
     ///
-    /// The task group has one child for each call, and two other children. One of these two ends when there may be a request to send. The
-    /// other one ends when the lease must be renewed. These two children run only while calls are in flight. The loop ends when no call is
-    /// in flight and ``step()`` returns no request.
+    /// The task group has one child task for each call. While calls are in flight, it also has two other child tasks: one ends when there
+    /// may be a request to send, and one ends when the lease must be renewed. The loop ends when no call is in flight and ``step()``
+    /// returns no request.
     private func drainOnce() async {
         dispatcher.withLock { $0.isStopped = false }
         await identify()
@@ -139,8 +139,8 @@ extension OfflineQueue {
         }
     }
 
-    /// Returns the instant at which ``run()`` tries again. This is the end of another process's lease, or the end of the first delay of a
-    /// lane; `nil` if neither is known.
+    /// Returns the instant at which ``run()`` tries again. This is the end of another process's lease, or the earliest end of the delay of
+    /// a lane; `nil` if neither is known.
     private func resumption() async -> Duration? {
         let clock = client.environment.clock.now
         let now = now
@@ -154,7 +154,7 @@ extension OfflineQueue {
     }
 
     /// Takes or renews the role of the sender, if there is a request to send.
-    /// - Returns: Whether this process is the sender. `false` if the file can't be written.
+    /// - Returns: Whether this process is the sender. The result is `false` if no request is pending, or if the file can't be written.
     private func takeRole() async -> Bool {
         let now = now
         let lease = options.lease.wholeMilliseconds
@@ -171,7 +171,7 @@ extension OfflineQueue {
     }
 }
 
-/// One request at a time.
+/// Sending one request.
 extension OfflineQueue {
     /// Makes a call for a stored request and records the result.
     private func send(_ id: QueuedRequestID, lane: Int) async {
@@ -238,11 +238,11 @@ extension OfflineQueue {
         )
     }
 
-    /// Records an attempt before its first byte. Throws if the attempt may not begin.
+    /// Records an attempt before its first byte. Throws if the attempt must not begin.
     ///
-    /// After this record, the outcome of the request counts as unknown. The first such record must survive a loss of power before a byte
-    /// leaves the device. Otherwise, a request that was sent could count as not sent. The transaction itself decides whether the record is
-    /// the first one, because another process may record the outcome of its attempt just before the transaction.
+    /// From this record on, the outcome of the request counts as unknown. The first record of this kind must be synced before a byte leaves
+    /// the device. Otherwise, after a loss of power, a request that was sent could count as not sent. The transaction itself decides
+    /// whether the record is the first one, because another process may record the outcome of its attempt just before the transaction.
     private func beginAttempt(_ id: QueuedRequestID, content: UInt64) async throws {
         let isFirst = try await journal.transact { ledger, transaction in
             let now = now
@@ -253,7 +253,7 @@ extension OfflineQueue {
         }
         do {
             if isFirst { try await journal.sync() }
-            // After the record, the device may have slept for longer than the server stores the key.
+            // Since the record was written, the device may have slept for longer than the server stores the key.
             let now = now
             if let reason = journal.withState({ $0.overdue(id, at: now, in: options.limits) }) {
                 throw Ledger.AttemptRefusal.overdue(reason)
@@ -363,7 +363,7 @@ extension OfflineQueue {
 
 /// Callers that wait for the outcome of a request.
 extension OfflineQueue {
-    /// Sends a call. If the policy of the call permits storing it, the call is sent through the queue.
+    /// Sends a call. If the policy of the call permits storing the call, the method sends it through the queue.
     ///
     /// The method returns after the first of three events: the call ends, a drain ends without having sent the request, or the timeout of
     /// the call has passed.
@@ -372,7 +372,7 @@ extension OfflineQueue {
     ///   - path: The path relative to the client's base URL.
     ///   - query: Items that are appended to the query of the path.
     ///   - body: The body in memory; `nil` for none.
-    ///   - options: The options of the call, which may permit storing it.
+    ///   - options: The options of the call, which may permit storing the call.
     ///   - context: The part of the app that makes the call.
     /// - Returns: The response, or the identifier of the stored request. The response is `nil` if another attempt delivered the request.
     /// - Throws: `APIError`: the refusal of the server, or the reason why the call can't be stored.
@@ -407,7 +407,7 @@ extension OfflineQueue {
         let deadline = clock.now + (policy.timeout ?? client.timeout)
         let outcome = await withTaskGroup(of: Void.self) { group in
             group.addTask { [self] in
-                // A drain that is about to end may not send the new request. In this case, drain again.
+                // A drain that is about to end might not send the new request. In this case, drain again.
                 repeat { await drain() } while canBeSent(id) && !Task.isCancelled
                 if status(of: id) != .sending { waiter.settle(.later) }
             }

@@ -7,7 +7,7 @@ public import ResilientHTTP
 import Synchronization
 import Timekeeping
 
-/// Stores requests that change data at a server on disk, and sends them later, once and in order. Use a queue in apps that must work
+/// A queue that stores mutating requests on disk, and sends each of them later, once and in order. Use a queue in apps that must work
 /// without a connection.
 ///
 /// Use a queue for a change that the user must not lose and whose response can wait. For a read, or if the app needs the response now, use
@@ -25,8 +25,9 @@ import Timekeeping
 /// ```
 ///
 /// **Durability.** A request is stored when ``enqueue(_:_:query:body:options:context:isDurable:)`` returns. From then on, the request
-/// survives any end of the process. The request survives a loss of power within 50 ms, or with `isDurable`, when the method returns. If a
-/// part of the file is damaged, only the requests in this part are lost. ``damagedPlaces`` reports the number of such parts.
+/// survives any end of the process. It also survives a loss of power: 50 ms later at the latest, or with `isDurable`, as soon as the method
+/// returns. If a part of the file is damaged, only the requests in this part are lost. ``damagedPlaces`` reports the number of damaged
+/// parts.
 ///
 /// **Once.** All attempts of a request have the same idempotency key. The queue records each attempt on disk before the first byte is sent.
 /// If the response is lost, the queue repeats the request with its key, as long as the server stores the key (``QueueLimits/keyLifetime``).
@@ -42,9 +43,9 @@ import Timekeeping
 /// **Processes.** Several processes, such as an app and its extensions, may open the same folder. All of them can store requests, but only
 /// one process at a time, the sender, sends them. If the sender is killed, another process becomes the sender after ``Options/lease``.
 ///
-/// **Cost.** Opening reads and verifies the whole file. For each stored request, a small record is in memory, but not the body. Storing a
-/// request appends to a file under a lock. Storing waits for a sync of the disk in two cases: if the request must be durable, or if more
-/// than 4 MiB are not synced yet.
+/// **Cost.** Opening a queue reads and verifies the whole file. For each stored request, a small record is in memory, but not the body.
+/// Storing a request appends to a file under a lock. Storing waits for a sync of the disk in two cases: if the request must be durable, or
+/// if more than 4 MiB are not synced yet.
 ///
 /// All methods may be called from any task at the same time.
 public final class OfflineQueue: Sendable {
@@ -57,7 +58,7 @@ public final class OfflineQueue: Sendable {
         case stopsOnFailure
     }
 
-    /// The settings of a queue: limits, pace of sending, encryption, and the handling of sign-outs and copies.
+    /// The settings of a queue: limits, pace of sending, encryption, and the handling of sign-outs and restored backups.
     ///
     /// All processes that share a folder should use the same values. Set the values before you open the queue:
     ///
@@ -75,14 +76,15 @@ public final class OfflineQueue: Sendable {
         /// request is sent.
         public var concurrency = 8
         /// The delay of a lane after a failed call. The delay is random and grows with each failure (exponential backoff with full jitter):
-        /// at most 1 s after the first failure, and at most 300 s later. If the server requests a longer delay, the server's delay applies.
-        /// After a success or ``OfflineQueue/wake()``, the delay starts again at its base.
+        /// at most 1 s after the first failure, and never more than 300 s. If the server requests a longer delay, the server's delay
+        /// applies. After a success or ``OfflineQueue/wake()``, the delay starts again at its base.
         public var backoff = Backoff(base: .seconds(1), cap: .seconds(300))
-        /// The maximum time for which ``OfflineQueue/run()`` sleeps. With this limit, the queue continues even if an event was lost. If the
-        /// next request of a lane can't be read from the disk or decrypted, this time is also the delay of the lane.
+        /// The maximum time for which ``OfflineQueue/run()`` sleeps. With this limit, the queue still sends its requests if a wake-up event
+        /// was lost. If the next request of a lane can't be read from the disk or decrypted, this time is also the delay of the lane.
         public var watchdog: Duration = .seconds(60)
-        /// The time for which a process is the sender without a renewal. While the process sends, it renews the role after a third of this
-        /// time. If the sender is killed, another process becomes the sender when this time has passed.
+        /// The time after which a process loses the role of the sender if it doesn't renew the role. While the process sends, it renews the
+        /// role whenever a third of this time has passed. If the sender is killed, another process becomes the sender when this time has
+        /// passed.
         public var lease: Duration = .seconds(5)
         /// Whether the queue removes the requests of an account when the app signs the account out. By default, the queue pauses the
         /// requests until the account signs in again.
@@ -98,11 +100,11 @@ public final class OfflineQueue: Sendable {
         /// queue on another device, the queue sends nothing before ``OfflineQueue/adopt()``. With `nil`, the inode of the folder identifies
         /// the device, because a restored folder has another inode.
         public var deviceID: String?
-        /// The clocks that continue after the end of a process. The queue measures the ages of requests with these clocks.
+        /// Reads the clocks that continue after the end of a process. The queue measures the ages of requests with these clocks.
         package var time: @Sendable () -> SnapshotTime = { .now() }
-        /// The files of the system, or the files of a test.
+        /// The file system: the real one, or a simulated one in tests.
         package var files: any JournalFileSystem = SystemFiles()
-        /// The settings of the file. The `deviceID` of these options replaces the `deviceID` of the journal.
+        /// The settings of the journal file. The `deviceID` of these options replaces the `deviceID` of the journal.
         package var journal = JournalOptions()
 
         /// Creates the default options.
@@ -113,23 +115,23 @@ public final class OfflineQueue: Sendable {
     public let client: APIClient
     /// The settings with which the queue was opened.
     public let options: Options
-    /// The journal, which is the file with the entries of the queue, and the ledger, which is the state that the entries result in. Take
+    /// The journal, which is the file with the entries of the queue, and the ledger, which is the state that results from the entries. Take
     /// the lock of the journal before the locks of ``dispatcher`` and ``hub``, never after them.
     let journal: Journal<Ledger>
-    /// The subscribers, and the callers that wait for a request.
+    /// The subscribers, and the callers that wait for the outcome of a request.
     let hub: ChangeHub
-    /// The lanes that are busy or wait, in this process only.
+    /// Knows which lanes are sending or delayed, in this process only.
     let dispatcher: Mutex<Dispatcher>
-    /// Identifies this object as the sender, among all processes.
+    /// A random number that identifies this object among all processes. The journal contains the number of the sender.
     let holder: UInt64
     /// The base URL of the client. Requests to other servers are paused.
     let server: String
     /// The running drain, shared by its callers.
     let flight = SingleFlight<Void>()
     /// The number of changes of the session. When the server refuses a call as unauthorized, the queue compares this number with the number
-    /// at the beginning of the call. If a user has signed in since, the queue doesn't pause the account.
+    /// at the beginning of the call. If the session has changed since, usually by a sign-in, the queue doesn't pause the account.
     let sessionChanges = Atomic<UInt64>(0)
-    /// The owners that the app signed out, and whose requests the queue still has to remove.
+    /// The owners that the app signed out and whose requests the queue has not removed yet.
     let signedOut = Mutex<Set<QueueOwner>>([])
     /// The pauses that the queue last reported to subscribers. The queue reports only changes.
     let announced = Mutex<[QueueOwner: QueuePause]>([:])
@@ -287,7 +289,8 @@ extension OfflineQueue {
         return writer.bytes
     }
 
-    /// Reads the content of a request from its frame, and decrypts the content. The method takes no lock of the file.
+    /// Reads the content of a request from its frame, which is a record in the journal file, and decrypts the content. The method takes no
+    /// lock of the file.
     /// - Parameter frame: The sequence number of the frame with the present content (``Ledger/Record/content``).
     /// - Throws: ``QueueError/unknownRequest`` if the frame is no longer in the file or has another form. ``QueueError/locked`` if the
     ///   content can't be decrypted. ``QueueError/storage(_:)`` if the content can't be read.

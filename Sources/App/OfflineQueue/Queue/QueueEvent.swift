@@ -4,8 +4,8 @@ import Synchronization
 /// A change of a queue, as ``OfflineQueue/events`` reports it.
 ///
 /// Events can be logged: no event contains the body or the path of a request, or the body of a response. The queue reports
-/// ``failed(_:_:)``, ``paused(_:_:)`` and ``resumed(_:)`` only in the process in which they occur. It reports all other events in every
-/// process.
+/// ``failed(_:_:)``, ``paused(_:_:)`` and ``resumed(_:)`` only in the process in which they occur. The queue reports all other events in
+/// every process.
 public enum QueueEvent: Hashable, Sendable {
     /// This process or another process stored a request.
     case queued(QueuedRequestID)
@@ -29,7 +29,7 @@ public enum QueueEvent: Hashable, Sendable {
     case removed(QueuedRequestID)
     /// The app removed all requests of an account.
     case discarded(QueueOwner)
-    /// The requests of an account are not sent now. The event is reported once for each reason.
+    /// The requests of an account are not sent now. The queue reports the event when a pause begins or when its reason changes.
     case paused(QueueOwner, QueuePause)
     /// The requests of an account are sent again.
     case resumed(QueueOwner)
@@ -49,8 +49,8 @@ public struct QueueFailure: Hashable, Sendable {
     public var status: Int?
     /// The id of the request in the server's log; `nil` if the response had none.
     public var requestID: String?
-    /// The minimum delay that the server or the client requested before the request is sent again. With `nil`, the lane waits by
-    /// ``OfflineQueue/Options/backoff``, or until a user signs in.
+    /// The minimum delay that the server or the client requested before the request is sent again. With `nil`, the lane waits for the delay
+    /// of ``OfflineQueue/Options/backoff``, or until a user signs in.
     public var retryAfter: Duration?
 }
 

@@ -48,17 +48,17 @@ public struct DeadLetter: Hashable, Sendable {
     /// The refusal of the server, in the client's present language. The queue decodes it from the stored response, like the error of any
     /// other call.
     ///
-    /// `nil` if the request expired. Without a response, the kind is `unknownOutcome` for ``Reason/unknownOutcome``, and otherwise
-    /// `invalidRequest`.
+    /// `nil` if the request expired. Without a response, the kind of the error is `unknownOutcome` for ``Reason/unknownOutcome``, and
+    /// otherwise `invalidRequest`.
     public var error: APIError?
 
     /// The reasons why a request becomes a dead letter.
     public enum Reason: String, Hashable, Sendable, CaseIterable {
-        /// The server refused the request, and would refuse it again, such as with 400, 404 or 422.
+        /// The server refused the request, and would refuse it again, such as with the status 400, 404 or 422.
         case refused
         /// The server may have performed the request, but may no longer have the idempotency key. Sending the request again could perform
-        /// it twice. The first attempt with an unknown outcome is older than ``QueueLimits/keyLifetime``, or the age of this attempt is
-        /// unknown because the clock was changed.
+        /// it twice. The queue uses this reason if the first attempt with an unknown outcome is older than ``QueueLimits/keyLifetime``, or
+        /// if the age of this attempt is unknown because the clock was changed.
         case unknownOutcome = "unknown_outcome"
         /// The request was not sent within its lifetime. The server has not performed it.
         case expired
@@ -97,13 +97,14 @@ public struct QueueCounts: Hashable, Sendable {
     /// The size of pending requests and dead letters on disk, in bytes. The size doesn't include the records of attempts.
     public var bytes: Int
     /// The number of deliveries that this process has read from the file. These are the deliveries by any process since the queue was
-    /// opened, and earlier deliveries whose records no compaction has removed. Use only differences of this number.
+    /// opened, and earlier deliveries whose records were then still in the file. Use only differences of this number.
     public var delivered: Int
 }
 
 /// Encrypts the contents of requests on disk: method, path, idempotency key, context and body, and the bodies of refusals.
 ///
-/// The account, the lane, the coalescing key and the time of creation are not encrypted, because processes without the key also read them.
+/// The account, the lane, the coalescing key and the time of creation are not encrypted, because processes without the encryption key also
+/// read them.
 ///
 /// Use authenticated encryption, such as `AES.GCM` of swift-crypto with a key in the Keychain. Pass `binding` as authenticated data. The
 /// queue encrypts under the lock of its file. Therefore, the methods must be quick and must not use the queue.

@@ -37,7 +37,7 @@ struct QueueWriter {
 /// Reads the bytes that a ``QueueWriter`` wrote. The reader checks all lengths, and throws instead of reading after the end. It ignores
 /// bytes after the last part, so that a newer version can append parts.
 struct QueueReader {
-    /// An error that is thrown if the bytes end within a part.
+    /// An error that is thrown if the bytes end within a part, or if a part has an unknown value.
     struct Malformed: Error {}
 
     private var rest: ArraySlice<UInt8>

@@ -190,7 +190,7 @@ extension RequestContent {
         return writer.bytes
     }
 
-    /// Reads the bytes of ``bytes``, after decryption.
+    /// Decodes the bytes that ``bytes`` returned, after their decryption.
     /// - Throws: ``QueueReader/Malformed`` if the bytes end too early.
     init(_ bytes: [UInt8]) throws(QueueReader.Malformed) {
         var reader = QueueReader(bytes)

@@ -16,7 +16,7 @@ struct QueueTime: Hashable, Sendable {
         (self.wall, self.boot, self.uptime) = (wall, boot, uptime)
     }
 
-    /// Creates a time from the time of a snapshot. An FNV-1a hash, which is never 0, represents the text that identifies the boot.
+    /// Creates a time from the time of a snapshot. The text that identifies the boot is replaced by its FNV-1a hash, which is never 0.
     init(_ time: SnapshotTime) {
         let id = time.bootID.utf8
         // FNV-1a.
@@ -24,8 +24,8 @@ struct QueueTime: Hashable, Sendable {
         self.init(wall: time.wallNanoseconds / 1_000_000, boot: boot, uptime: time.bootNanoseconds / 1_000_000)
     }
 
-    /// Returns the milliseconds since an earlier instant, at least 0. Returns `nil` if the wall clock now shows an earlier time, because
-    /// the age is then unknown.
+    /// Returns the milliseconds since an earlier instant, at least 0. Across boots, returns `nil` if the wall clock now shows an earlier
+    /// time, because the age is then unknown.
     func age(since earlier: QueueTime) -> Int64? {
         if boot == earlier.boot, boot != 0 || uptime >= earlier.uptime { return max(0, uptime - earlier.uptime) }
         let passed = wall - earlier.wall

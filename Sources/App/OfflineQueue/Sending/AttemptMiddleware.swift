@@ -7,14 +7,14 @@ import ResilientHTTP
 ///
 /// The middleware runs after retries, authorization and gates, so it records exactly the requests that really leave the device.
 struct AttemptMiddleware: ClientMiddleware {
-    /// Records the attempt. If the attempt may not begin, the closure throws. The call then ends with an error of the kind `cancelled`, and
-    /// the client doesn't retry it.
+    /// Records the attempt. If the attempt must not begin, the closure throws. The call then ends with an error of the kind `cancelled`,
+    /// and the client doesn't retry it.
     let begin: @Sendable () async throws -> Void
     /// Records what is known about an attempt that failed.
     let end: @Sendable (QueueEntry.Settlement) async throws -> Void
 
     /// Records an attempt, sends the request, and records the known outcome of a failure. The queue itself records a success.
-    /// - Throws: `APIError` of the kind `cancelled` if the attempt may not begin. Its underlying error is the reason. Otherwise, the error
+    /// - Throws: `APIError` of the kind `cancelled` if the attempt must not begin. Its underlying error is the reason. Otherwise, the error
     ///   of `next`.
     func intercept(
         _ request: HTTPRequest,

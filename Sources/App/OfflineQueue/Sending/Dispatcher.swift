@@ -3,8 +3,8 @@ import ResilientHTTP
 /// Decides which request is sent next, and when. The type is a value without I/O. Its methods get the time and random numbers as arguments.
 ///
 /// Invariants: A lane has at most one request in flight (`isBusy`). At most `width` lanes are busy. The search begins after the lane whose
-/// request was chosen last, so a lane with many requests doesn't delay other lanes. The states belong to this process: when a process
-/// becomes the sender, its lanes have no delays.
+/// request was chosen last, so a lane with many requests doesn't delay other lanes. The states exist only in this process. A process that
+/// becomes the sender doesn't know the delays of the earlier sender.
 struct Dispatcher: Sendable {
     /// The account whose requests this process can send.
     struct Identity: Hashable, Sendable {
@@ -15,7 +15,7 @@ struct Dispatcher: Sendable {
 
     /// The next step of a drain.
     enum Step: Equatable {
-        /// Send a request. Its lane is busy until ``ended(_:with:at:chance:)`` is called.
+        /// Send a request. The lane of the request is busy until ``ended(_:with:in:at:chance:)`` is called.
         case send(QueuedRequestID, lane: Int)
         /// Nothing can be sent before an instant, at which the delay of a lane ends.
         case wait(until: Duration)
@@ -31,11 +31,11 @@ struct Dispatcher: Sendable {
         case hold(Duration)
         /// The lane waits after a failure: for the backoff, or for the delay of the server if this delay is longer.
         case backOff(Duration?)
-        /// All lanes of the account wait until a user signs in.
+        /// All lanes of the account wait until a user signs in or ``wake()`` is called.
         case pause(QueuePause)
     }
 
-    /// The state of a lane that is busy or waits. All other lanes have no state.
+    /// The state of a lane that is sending or delayed. All other lanes have no state.
     private struct LaneState {
         var isBusy = false
         var failures = 0
@@ -45,7 +45,7 @@ struct Dispatcher: Sendable {
     let width: Int
     let backoff: Backoff
     private(set) var identity: Identity
-    /// The lanes that are busy or wait, by their index in the ledger.
+    /// The states of the lanes that are sending or delayed, by the index of the lane in the ledger.
     private var states: [Int: LaneState] = [:]
     /// The owners whose credentials the server refused, by their index in the ledger.
     private var refused: Set<Int> = []
@@ -79,7 +79,7 @@ struct Dispatcher: Sendable {
     /// - Parameters:
     ///   - ledger: The stored requests.
     ///   - now: The time on the client's clock.
-    ///   - stops: Returns whether the lane with a name stops at a dead letter.
+    ///   - stops: Gets the name of a lane, and returns whether the lane stops at a dead letter.
     /// - Returns: `idle` if no request can be sent, or if `width` requests are in flight. In the second case, call the method again when a
     ///   call ends.
     mutating func next(in ledger: Ledger, at now: Duration, stops: (String) -> Bool) -> Step {
@@ -152,7 +152,7 @@ struct Dispatcher: Sendable {
         refused = []
     }
 
-    /// Records which account is signed in. A new sign-in ends the pause of accounts whose credentials were refused.
+    /// Records which account is signed in. A changed session ends the pause of accounts whose credentials were refused.
     mutating func identify(_ new: Identity, isNewSession: Bool) {
         identity = new
         if isNewSession { refused = [] }

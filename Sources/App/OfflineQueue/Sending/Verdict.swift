@@ -45,9 +45,10 @@ extension QueueEntry.Settlement {
     /// Returns the known result of a failed attempt; `nil` if the server may have performed the request.
     ///
     /// - `neverSent`: no byte reached a server.
-    /// - `notPerformed`: redirects, 401, 408, 421, 425, 429, 503 and 511. A server sends these statuses before it performs a request.
-    /// - `failed`: 403 and all other statuses from 500 on. If the body is a page, the result is `nil` instead. A page of a proxy doesn't
-    ///   show what the server did.
+    /// - `notPerformed`: redirects, 401, 408, 421, 425, 429 and 511, and a 503 whose body is not a page. A server sends these statuses
+    ///   before it performs a request.
+    /// - `failed`: 403 and all other statuses from 500 on, if the body is not a page. A page of a proxy doesn't show what the server did,
+    ///   so the result for a page is `nil`.
     init?(_ error: APIError) {
         guard let status = error.status else {
             if let transport = error.underlying as? TransportError, !transport.wasSent {
@@ -76,9 +77,9 @@ extension APIError {
             || body.first { $0 > UInt8(ascii: " ") } == UInt8(ascii: "<")
     }
 
-    /// Whether the server would refuse the request each time. Such a refusal has a status from 400 to 499 and an error that is not
-    /// retryable. Statuses of proxies and of temporary conditions are no refusals: 407, 408, 421, 425, 429, and 403 without a code of the
-    /// API.
+    /// Whether the server would refuse the request each time, or the client can't make the request. The refusal of a server has a status
+    /// from 400 to 499 and an error that is not retryable. Statuses of proxies and of temporary conditions are no refusals: 407, 408, 421,
+    /// 425, 429, and 403 without a code of the API.
     fileprivate var isFinal: Bool {
         // The client can't make the request.
         guard let status else { return kind == .invalidRequest }

@@ -4,14 +4,14 @@ import Synchronization
 
 /// A circuit breaker: stops calls to a failing endpoint. The breaker then sends single calls as probes, until the endpoint works again.
 ///
-/// Failures are 5xx except 503, timeouts and lost connections. A call counts as at most one failure, even if its retries also fail. A 4xx,
-/// including 429, shows that the server works, so it counts as a success. The breaker ignores 408, 503, canceled calls, and calls of a
-/// device without a connection. ``GateMiddleware`` handles 503.
+/// Timeouts, lost connections, and 5xx responses other than 503 count as failures. The breaker doesn't count a failed retry, unless the
+/// retry was a probe. A 4xx response other than 408, such as 429, shows that the server works, so it counts as a success. The breaker
+/// ignores 408, 503, canceled calls, and calls of a device without a connection. ``GateMiddleware`` handles 503.
 ///
-/// Each endpoint and each host has a circuit. Calls pass while the circuit is closed, and wait while it is open. The circuit of a host
-/// opens only if several of its endpoints fail, or if connections to the host fail. An open circuit stays open for about a second before
-/// each probe. Meanwhile, calls wait, and the first call becomes the probe. A call that would wait for longer than 2 s fails with the kind
-/// `unavailable` and the code `SERVICE_UNAVAILABLE_LOCALLY`. The error contains the remaining time.
+/// Each endpoint and each host has its own circuit. Calls pass while the circuit is closed, and wait while it is open. The circuit of a
+/// host opens only if several of its endpoints fail, or if connections to the host fail. An open circuit stays open for about a second
+/// before each probe. Meanwhile, calls wait. Then the first waiting call becomes the probe. A call that would wait for longer than 2 s
+/// fails with the kind `unavailable` and the code `SERVICE_UNAVAILABLE_LOCALLY`. The error contains the remaining time.
 ///
 /// ```swift
 /// let rules = BreakerRules(failuresInARow: 3, pause: .seconds(5))
@@ -81,8 +81,8 @@ public final class BreakerMiddleware: ClientMiddleware {
     private enum Verdict {
         case success, failure, lostConnection, neutral
 
-        /// Classifies the error of a call. Errors of a refresh and errors of the client itself say nothing about the server, so they are
-        /// neutral.
+        /// Classifies the error of a call. Errors of a session refresh and errors of the client itself don't show whether the server works,
+        /// so they are neutral.
         init(_ error: any Error) {
             guard let error = error as? APIError, !error.isRefreshFailure else {
                 self = .neutral

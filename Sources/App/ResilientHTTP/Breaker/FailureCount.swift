@@ -1,4 +1,4 @@
-/// Counts the consecutive failures of calls, and the share of failures among the latest calls. The type is a value, and its methods take
+/// Counts consecutive failed calls, and the share (fraction) of failures among the latest calls. The type is a value, and its methods take
 /// the time as an argument. Each method takes O(1) amortized.
 struct FailureCount: Sendable {
     private var failuresInARow = 0

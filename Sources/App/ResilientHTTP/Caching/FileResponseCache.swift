@@ -10,7 +10,7 @@ import Synchronization
 /// api.cache = FileResponseCache(folder: .cachesDirectory.appending(path: "responses"))
 /// ```
 ///
-/// If the folder is full, the cache removes the least recently used responses first. The name of a file is a digest of the session
+/// If the folder is full, the cache removes the least recently used responses first. The name of a file consists of digests of the session
 /// identifier and the address, but the file itself contains both as text. If a file can't be read, the cache treats it as missing. If a
 /// file can't be written, the cache ignores the failure. Only one process at a time may use a folder.
 ///
@@ -34,8 +34,8 @@ public final class FileResponseCache: ResponseCache {
         }
     }
 
-    /// The content of a file, as a binary property list. The name of the file is a digest of the key, and two keys can have the same
-    /// digest. Therefore, the file also contains the key, and the cache compares it after it has read the file.
+    /// The content of a file, as a binary property list. The name of the file contains only digests of the key, and two keys can have the
+    /// same digests. Therefore, the file also contains the key, and the cache compares this key after it has read the file.
     private struct Record: Codable {
         var key: ResponseCacheKey
         var response: HTTPResponse
@@ -137,8 +137,8 @@ public final class FileResponseCache: ResponseCache {
 
 /// Functions that the cache calls only on its queue.
 extension FileResponseCache {
-    /// Finds the files that earlier processes left in the folder. Only the first call does so. The oldest file counts as the least recently
-    /// used one.
+    /// Finds the files that earlier processes left in the folder. Only the first call reads the folder. The oldest file counts as the least
+    /// recently used one.
     private func list() {
         guard state.withLock({ $0.files == nil }) else { return }
         let properties: Set<URLResourceKey> = [.fileSizeKey, .contentModificationDateKey]

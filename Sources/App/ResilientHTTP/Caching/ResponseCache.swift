@@ -2,7 +2,7 @@ import ErrorContract
 public import HTTPTypes
 import Synchronization
 
-/// Stores responses that have an `ETag`. With a cache, a client downloads the body of a response again only if it has changed.
+/// Stores responses that have an `ETag`. With a cache, a client downloads the body of a response again only if the body has changed.
 ///
 /// A client with a cache sends the stored `ETag` as `If-None-Match` with each GET for which the cache has a response. With a 304, the
 /// server confirms that the stored response is current, and the call returns the stored response. The client never uses a stored response
@@ -104,9 +104,9 @@ extension HTTPResponse {
 /// api.cache = MemoryResponseCache()
 /// ```
 ///
-/// If responses must survive a restart, use ``FileResponseCache`` instead. This type is thread-safe. A lookup takes O(1). If a new response
-/// exceeds the maximum size, the cache sorts all entries and frees a quarter of its space. For small responses, storing therefore takes
-/// O(1) on average.
+/// If responses must survive a restart, use ``FileResponseCache`` instead. This type is thread-safe. A lookup takes O(1). If all responses
+/// together exceed the maximum size, the cache sorts the entries and removes old ones until a quarter of the space is free. For n responses
+/// of similar size, storing one therefore takes amortized O(log n).
 public final class MemoryResponseCache: ResponseCache {
     /// A response with its size in bytes and the number of its last use.
     private struct Entry {

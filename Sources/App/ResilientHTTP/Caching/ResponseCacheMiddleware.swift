@@ -6,15 +6,16 @@ import Synchronization
 /// returns the stored response.
 ///
 /// This middleware is the last layer before the transport. It therefore knows the session of a call, and runs for each attempt. It handles
-/// only GET requests. It passes some of them on unchanged, and doesn't store their responses: requests with a cookie, a range, a condition
-/// that the caller set, or `Cache-Control: no-store`, and requests whose `Authorization` doesn't come from the session.
+/// only GET requests. It doesn't handle requests with a cookie, a range, a condition that the caller set, or `Cache-Control: no-store`. It
+/// also doesn't handle requests whose `Authorization` doesn't come from the session. It passes these requests on unchanged, and doesn't
+/// store their responses.
 final class ResponseCacheMiddleware: ClientMiddleware {
     /// The stored responses.
     let cache: any ResponseCache
     /// The maximum size of a body that is stored, in bytes.
     private static let maximumBodySize = 4 * 1024 * 1024
-    /// The maximum number of identifiers of ended sessions that the middleware stores. With these identifiers, it recognizes late responses
-    /// of an ended session, and doesn't cache them.
+    /// The maximum number of ended sessions whose identifiers the middleware stores. With these identifiers, it recognizes late responses
+    /// to calls of ended sessions, and doesn't cache them.
     private static let rememberedEndings = 64
     /// The identifiers of the sessions that have ended, the oldest first.
     private let ended = Mutex<[String]>([])
@@ -24,7 +25,7 @@ final class ResponseCacheMiddleware: ClientMiddleware {
     }
 
     /// Sends a GET with the `ETag` of the stored response, if a response is stored. If the server confirms the stored response with a 304,
-    /// the caller receives the stored body with status 200. The middleware merges the stored headers with those of the 304 (RFC 9111
+    /// the caller receives the stored body with status 200. The middleware merges the stored headers with the headers of the 304 (RFC 9111
     /// §4.3.4).
     func intercept(
         _ request: HTTPRequest,
@@ -92,7 +93,7 @@ final class ResponseCacheMiddleware: ClientMiddleware {
         return (response, rest)
     }
 
-    /// Stores a response with the status 200 and an `ETag`, unless its headers forbid this or its body is too large. If the method doesn't
+    /// Stores a response with the status 200 and an `ETag`, unless the headers forbid it or the body is too large. If the method doesn't
     /// store the response, it removes the earlier response of the key.
     ///
     /// If the session has already ended, the method does nothing. If the session ends while the cache stores the response, the method
@@ -105,8 +106,8 @@ final class ResponseCacheMiddleware: ClientMiddleware {
     private func store(_ response: HTTPResponse, _ body: ResponseBody, for key: ResponseCacheKey, _ request: HTTPRequest) async {
         guard !isEnded(key.owner) else { return }
         let fields = response.headerFields
-        // Without a session, the middleware doesn't store a response that is marked `private`. A header that only the app and the server
-        // know may identify the user.
+        // Without a session, the middleware doesn't store a response that is marked `private`. The app may identify the user in a header of
+        // its own, which this middleware doesn't know.
         guard response.status == .ok, fields.contains(.eTag), !fields.forbidStoring, key.owner != nil || !fields.isPrivate,
             let names = fields.varyingNames, let bytes = body.whole(upTo: Self.maximumBodySize)
         else { return await cache.remove(key) }
@@ -125,8 +126,8 @@ final class ResponseCacheMiddleware: ClientMiddleware {
 }
 
 extension StoredResponse {
-    /// Returns the response if it may be used for a request. All headers in its `Vary` must have the same values in the stored request and
-    /// in this request.
+    /// Returns the response if it may be used for a request. All headers that `Vary` names must have the same values in the stored request
+    /// and in this request.
     fileprivate func usable(for request: HTTPRequest) -> StoredResponse? {
         varying.allSatisfy { request.headerFields.value(of: $0.key) == $0.value } ? self : nil
     }

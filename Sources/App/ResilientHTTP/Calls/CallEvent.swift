@@ -4,8 +4,8 @@ import Synchronization
 
 /// Receives the events of a client's calls, for a log, metrics or an analytics SDK.
 public protocol CallListener: Sendable {
-    /// Receives one event. The client calls this method synchronously during the call, so the method must return quickly. Calls that run at
-    /// the same time call the listener at the same time, so the method must be safe to call from any thread.
+    /// Receives one event. The client calls this method synchronously during the call, so the method must return quickly. Concurrent calls
+    /// invoke this method concurrently, so it must be safe to call from any thread.
     /// - Parameter event: The event. ``CallEvent/call`` identifies the call to which it belongs.
     func hear(_ event: CallEvent)
 }
@@ -49,7 +49,7 @@ public struct CallEvent: Sendable {
     /// The kind of the event.
     public let kind: Kind
 
-    /// The kind of an event.
+    /// The kind of an event, with its details.
     public enum Kind: Hashable, Sendable {
         /// A request was passed to the transport. The first attempt has the number 1.
         case attemptStarted(Int)
@@ -57,8 +57,7 @@ public struct CallEvent: Sendable {
         case attemptFinished(Int, AttemptOutcome)
         /// The call waits for the duration before it continues.
         case waiting(Duration, WaitReason)
-        /// The client itself refused to send the request. The duration is the time until the client would send the request; `nil` if
-        /// unknown.
+        /// The client itself refused to send the request. The duration is the time after which the client would send it; `nil` if unknown.
         case refusedLocally(LocalRefusal, retryAfter: Duration?)
         /// The session was refreshed, or the call joined a refresh that was in progress.
         case refreshed(isShared: Bool)
@@ -131,15 +130,15 @@ public enum GiveUpReason: String, Hashable, Sendable, CaseIterable {
     case deadline
     /// The server requested a longer delay than ``RetryPolicy/longestWait``.
     case waitTooLong = "wait_too_long"
-    /// The retry budget is used up, because too many calls of this client fail.
+    /// The retry budget is used up, because too many calls of this client fail. See ``RetryBudget``.
     case budget
 }
 
-/// A summary of a call, created when it has ended.
+/// A summary of a call that has ended.
 public struct CallSummary: Hashable, Sendable {
     /// The number of requests that were passed to the transport.
     public var attempts: Int
-    /// The delays of the call, in their order.
+    /// The delays of the call, in chronological order.
     public var waits: [Wait]
     /// The status of the last response, if one was received.
     public var status: Int?
@@ -151,7 +150,7 @@ public struct CallSummary: Hashable, Sendable {
     public var message: String?
     /// The id of the failed request in the server's log.
     public var requestID: String?
-    /// The time of the error by the server's clock, if the server sent it.
+    /// The time of the error by the server's clock, if the server sent this time.
     public var serverTimestamp: Date?
     /// The reason why a failed call was not retried; `nil` for a success.
     public var gaveUp: GiveUpReason?

@@ -21,7 +21,7 @@ public struct CallOptions: Hashable, Sendable {
     /// client.
     public var timeout: Duration?
     /// The maximum duration of one attempt; `nil` to use the timeout of the endpoint or the client. The limit applies only if the request
-    /// is safe to repeat and its body is in memory. Any other request may use the whole time of the call.
+    /// is safe to repeat and its body is in memory. For any other request, only the limit of the call applies.
     public var attemptTimeout: Duration?
     /// The number of retries and the delays between them; `nil` for the policy of the endpoint or the client.
     public var retry: RetryPolicy?
@@ -48,12 +48,11 @@ public struct CallOptions: Hashable, Sendable {
 }
 
 extension CallOptions {
-    /// The call waits until its deadline if the server limits the rate of requests or requests a delay.
+    /// Makes the call wait until its deadline if the server limits the rate of requests or requests a delay.
     public static let waitsInLine = CallOptions { $0.waitsInLine = true }
-    /// If the device has no connection, the call waits for a connection until its deadline. By default, such a call fails after a few
-    /// retries.
+    /// Makes the call wait for a connection until its deadline if the device has none. By default, the call fails after a few retries.
     public static let waitsForConnectivity = CallOptions { $0.waitsForConnectivity = true }
-    /// The request has an `Idempotency-Key` that the client generates, so the call can be retried. The server must support the key.
+    /// Sends an `Idempotency-Key` that the client generates, so that the client can retry the call. The server must support the key.
     public static let idempotent = CallOptions { $0.idempotency = .generated }
 
     /// Limits the duration of the call.
@@ -113,7 +112,7 @@ extension CallOptions {
     ///   effect.
     public func cache(_ policy: CachePolicy) -> CallOptions { with { $0.cache = policy } }
 
-    /// Returns these options combined with other options. If both set an option, the value of the argument applies.
+    /// Returns these options combined with other options. If both values set an option, the value of the argument applies.
     /// - Parameter others: The options that take precedence. An option that is `nil` in this argument changes nothing.
     /// - Returns: The combined options. Neither of the two values is changed.
     public func merging(_ others: CallOptions) -> CallOptions {
@@ -171,7 +170,7 @@ extension CallOptions: ExpressibleByArrayLiteral {
 ///
 /// Priorities only order waiting calls. A priority doesn't interrupt calls in flight and doesn't admit more calls. Calls of the same
 /// priority proceed in the order of their arrival. If the priority is not ``normal``, the request has the header `Priority: u=1` or `u=5`
-/// (RFC 9218). `URLSession` uses the priority of the call for its task.
+/// (RFC 9218). The `URLSession` transport also sets the priority of its task.
 public enum CallPriority: Int, Comparable, Sendable, CaseIterable {
     /// Work that no user waits for, such as a prefetch.
     case low

@@ -38,8 +38,8 @@ public final class CallRecord: Sendable {
     /// - Parameters:
     ///   - name: The name of the operation, such as `user_login`; `nil` if the call has no name.
     ///   - endpoint: The endpoint of the call.
-    ///   - environment: The clocks of the events.
-    ///   - listeners: Receive the events, in this order.
+    ///   - environment: Its clocks determine the times in the events.
+    ///   - listeners: The listeners. The record passes each event to them in this order.
     public init(name: String?, endpoint: Endpoint, environment: ClientEnvironment, listeners: [any CallListener] = []) {
         call = Self.numbers.wrappingAdd(1, ordering: .relaxed).newValue
         self.name = name
@@ -52,7 +52,7 @@ public final class CallRecord: Sendable {
     /// The number of requests that have been passed to the transport.
     public var attempts: Int { state.withLock(\.attempts) }
 
-    /// Whether an attempt received no response although the server may have performed its request.
+    /// Whether an attempt received no response although the server may have performed the request.
     public var mayHaveTakenEffect: Bool { state.withLock(\.mayHaveTakenEffect) }
 
     /// Records that an attempt received no response although the server may have performed the request.

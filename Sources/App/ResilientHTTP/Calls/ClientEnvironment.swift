@@ -22,8 +22,7 @@ public struct ClientEnvironment: Sendable {
     public var chance: @Sendable () -> Double
     /// The device's connectivity; `nil` if the app doesn't monitor it.
     public var connectivity: Connectivity?
-    /// The logger for the client's decisions, such as retries; `nil` for no logger. The client logs them at debug level and without
-    /// secrets.
+    /// The logger for the client's decisions, such as retries; `nil` for no logger. The client logs at debug level, and logs no secrets.
     public var logger: Logger?
 
     /// Creates an environment. By default, the environment uses the clocks and the randomness of the system, and has no connectivity
@@ -73,7 +72,7 @@ extension MonotonicClock {
 /// The connectivity of the device. Calls with ``CallOptions/waitsForConnectivity`` wait until the device is online. After a change of the
 /// network, the client tests each server that requested a delay, even if the delay has not passed yet. See ``GateMiddleware``.
 ///
-/// On Apple platforms, `system` monitors the network path. On other platforms and in tests, create a value and call ``report(isOnline:)``
+/// On Apple platforms, `system` monitors the network path. On other platforms and in tests, create an object and call ``report(isOnline:)``
 /// at each change.
 ///
 /// ```swift
@@ -134,8 +133,8 @@ public final class Connectivity: Sendable {
     func waitUntilOnline(until instant: Duration, on clock: MonotonicClock) async throws -> Bool {
         let id = state.withLock { $0.isOnline ? nil : $0.line.enter(()) }
         guard let id else {
-            // The device is online, but the call failed without a connection. Either the connection has returned in the meantime, or the
-            // server can't be reached through it. A retry may succeed a moment later.
+            // The device is online, but the call failed without a connection. Either the connection has returned in the meantime, or it
+            // doesn't reach the server. A retry may succeed a moment later.
             let next = min(instant, clock.now + .milliseconds(500))
             try await clock.sleep(until: next)
             return next < instant
@@ -159,7 +158,7 @@ public final class Connectivity: Sendable {
         public static let system: Connectivity = {
             let connectivity = Connectivity()
             let monitor = NWPathMonitor()
-            // The handler retains the monitor. The system retains the handler after the monitor was started.
+            // The handler retains the monitor. The system retains the handler while the monitor runs.
             monitor.pathUpdateHandler = { path in
                 _ = monitor
                 connectivity.report(isOnline: path.status == .satisfied)

@@ -4,7 +4,8 @@ import Timekeeping
 
 /// A layer between the client and the transport. It can read, change, delay or retry a request, or return a response itself.
 ///
-/// Extend a client with this protocol and ``HTTPTransport``. The signature resembles the middleware of swift-openapi-runtime.
+/// To extend a client, implement this protocol, or ``HTTPTransport`` for another HTTP engine. The signature resembles the middleware of
+/// swift-openapi-runtime.
 ///
 /// ```swift
 /// struct AppVersion: ClientMiddleware {
@@ -39,7 +40,7 @@ public protocol ClientMiddleware: Sendable {
     ) async throws -> (HTTPResponse, ResponseBody)
 }
 
-/// The properties of one call, which all middleware receives.
+/// The properties of one call. The client passes them to each middleware.
 public final class CallContext: Sendable {
     /// The name of the operation, such as `user_login`; `nil` if the caller passed none. Errors contain the name.
     public let name: String?
@@ -47,7 +48,7 @@ public final class CallContext: Sendable {
     public let origin: String
     /// The method and the route of the call, such as `GET /orders/{id}`.
     public let endpoint: Endpoint
-    /// The policy of the endpoint.
+    /// The policy of the endpoint, with the options of the call already applied.
     public let policy: EndpointPolicy
     /// The deadline of the call, as a time on the clock of ``environment``.
     public let deadline: Duration

@@ -16,8 +16,8 @@ public struct EndpointPolicy: Hashable, Sendable {
     public var isAuthorized: Bool
     /// Whether calls wait until their deadline if the server limits the rate of requests or requests a delay. Use this setting for pages of
     /// a list and for bursts of calls. Without this setting, a new call waits for at most 2 s. With this setting, the client also retries a
-    /// call after each 429 until the deadline, even more often than ``RetryPolicy/maximumRetries``. It retries only requests that are safe
-    /// to repeat.
+    /// call after each 429 until the deadline, even if the number of retries exceeds ``RetryPolicy/maximumRetries``. The client retries
+    /// only requests that are safe to repeat.
     public var waitsInLine = false
     /// Whether calls wait until their deadline for a connection if the device has none. By default, such calls fail after a few retries.
     public var waitsForConnectivity = false
@@ -26,10 +26,10 @@ public struct EndpointPolicy: Hashable, Sendable {
     /// How calls use the client's ``ResponseCache``, if it has one.
     public var cache = CachePolicy.revalidate
     /// Whether other calls wait for the calls of this endpoint, such as for the refresh of their session. ``GateMiddleware`` adds a random
-    /// time to the delay that the server requests. A vital call doesn't wait for this random time, but only for the server's delay.
+    /// time to the delay that the server requests. A vital call waits only for the server's delay, without the random time.
     public var isVital = false
 
-    /// How calls are stored in an `OfflineQueue` when they can't be sent; `nil` if they may not be stored.
+    /// How calls are stored in an `OfflineQueue` when they can't be sent; `nil` if they must not be stored.
     public var queueing: QueueingPolicy?
     /// The account whose tokens the calls must use. With an account, a call never prompts the user to sign in. With `nil`, the calls use
     /// the account that is signed in.
@@ -129,7 +129,7 @@ public struct EndpointPolicies: Sendable {
     /// - Parameters:
     ///   - policy: The policy.
     ///   - route: The template of the route.
-    ///   - method: The method; `nil` for all methods of the route for which no other policy is set.
+    ///   - method: The method; `nil` for all methods of the route that have no policy of their own.
     public mutating func set(_ policy: EndpointPolicy, for route: RouteTemplate, method: HTTPRequest.Method? = nil) {
         if let method { byEndpoint[Endpoint(method, route)] = policy } else { byRoute[route] = policy }
     }

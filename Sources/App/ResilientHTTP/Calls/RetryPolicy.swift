@@ -7,17 +7,18 @@
 /// let retry = RetryMiddleware(RetryPolicy(maximumRetries: 2, backoff: Backoff(base: .milliseconds(200), cap: .seconds(5))))
 /// ```
 public struct RetryPolicy: Hashable, Sendable {
-    /// The maximum number of retries after the first attempt. If a call waits before its request is sent, such as for a connection or for a
-    /// quota of the app, this wait doesn't count as a retry. With ``EndpointPolicy/waitsInLine``, this number doesn't limit the retries
-    /// after a 429: the client then retries the call until its deadline.
+    /// The maximum number of retries after the first attempt. A wait before the request is sent, such as for a connection or for a quota of
+    /// the app, doesn't count as a retry. With ``EndpointPolicy/waitsInLine``, this number doesn't limit the retries after a 429: the
+    /// client retries the call until its deadline.
     public var maximumRetries: Int
     /// The delay between two attempts if the server doesn't request a delay.
     public var backoff: Backoff
-    /// The longest delay for which the client waits. If the server requests a longer delay, the call fails with an error that contains the
-    /// delay.
+    /// The longest delay that the client accepts from a server. If the server requests a longer delay, the call fails with an error that
+    /// contains the delay.
     public var longestWait: Duration
-    /// The maximum random time that the client adds to a delay of the server, as a fraction of the delay. Clients with the same delay then
-    /// don't retry at the same time. The client never shortens a delay, because the server would refuse an early retry again.
+    /// The maximum random time that the client adds to a delay that the server requests, as a fraction of the delay. Because of this random
+    /// time, clients with the same delay don't retry at the same time. The client never shortens a delay, because the server would refuse
+    /// an early retry again.
     public var stretch: Double
 
     /// Creates a policy.
@@ -25,9 +26,10 @@ public struct RetryPolicy: Hashable, Sendable {
     /// - Parameters:
     ///   - maximumRetries: The maximum number of retries after the first attempt; 0 for one attempt only.
     ///   - backoff: The delay between two attempts if the server doesn't request a delay.
-    ///   - longestWait: The longest delay of a server for which the client waits. If the server requests a longer delay, the call fails at
+    ///   - longestWait: The longest delay that the client accepts from a server. If the server requests a longer delay, the call fails at
     ///     once.
-    ///   - stretch: The maximum random time that the client adds to a delay of the server, as a fraction of the delay, from 0 to 1.
+    ///   - stretch: The maximum random time that the client adds to a delay that the server requests, as a fraction of the delay, from 0 to
+    ///     1.
     public init(
         maximumRetries: Int = 3,
         backoff: Backoff = Backoff(),
@@ -47,8 +49,8 @@ public struct RetryPolicy: Hashable, Sendable {
     public static let never = RetryPolicy(maximumRetries: 0)
 }
 
-/// The delay between two attempts: exponential backoff with full jitter. The jitter is a random factor, so that clients that failed
-/// together don't retry together.
+/// The delay between two attempts: exponential backoff with full jitter. The jitter is a random factor. It prevents clients that failed
+/// together from retrying together.
 ///
 /// The delay is `d(n) = U(0, 1) · min(cap, base · factor^n)`. The cap applies before the jitter. See Marc Brooker, "Exponential Backoff and
 /// Jitter" (2015).

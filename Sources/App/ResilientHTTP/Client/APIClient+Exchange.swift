@@ -8,8 +8,8 @@ extension APIClient {
     /// Sends a complete request through the client's middleware, and returns the response of the last attempt, with any status.
     ///
     /// Use this method for code that builds requests and reads responses itself. The call uses the client's retries, gates, circuit
-    /// breakers and session. The client can send the request to any host, and changes only its headers. The client adds the session's token
-    /// only to requests to the origin of the base URL. The client doesn't check the body of a success.
+    /// breakers and session. The request can go to any host. The client changes only the headers of the request. The client adds the
+    /// session's token only to requests to the origin of the base URL. The client doesn't check the body of a success.
     /// - Parameters:
     ///   - request: The request, with scheme, authority and path.
     ///   - body: The body. Its type is the request's `Content-Type`.
@@ -28,8 +28,8 @@ extension APIClient {
         try await exchange(request, body: body, operation: operation, options: options, context: context, through: exchange)
     }
 
-    /// Sends a complete request through the client's middleware and another HTTP engine. Returns the response of the last attempt, with any
-    /// status.
+    /// Sends a complete request through the client's middleware, with another HTTP engine as the transport. Returns the response of the
+    /// last attempt, with any status.
     ///
     /// Use this method to integrate the client into the middleware of another library. Apart from the HTTP engine, the method behaves like
     /// ``exchange(_:body:operation:options:context:)``.

@@ -8,7 +8,7 @@ extension APIClient {
     /// http or https URL.
     package var serverAddress: String? { base.map { "\($0.scheme)://\($0.host)\($0.prefix)" } }
 
-    /// The session whose token calls carry; `nil` if calls carry no token.
+    /// The session whose token the client adds to calls; `nil` if calls have no token.
     package var session: Session? {
         for layer in middleware { if let layer = layer as? AuthorizeMiddleware { return layer.session } }
         return nil
@@ -60,7 +60,7 @@ extension APIClient {
     ///   - options: The settings of this call, such as a timeout.
     ///   - context: A name for the operation. Errors of the call contain this name.
     ///   - layer: The additional middleware.
-    /// - Throws: ``APIError``, as for the other method.
+    /// - Throws: ``APIError``, as ``send(_:_:query:body:headers:options:context:)`` does.
     package func send(
         _ method: HTTPRequest.Method,
         _ path: String,
@@ -72,7 +72,7 @@ extension APIClient {
     ) async throws(APIError) -> (response: HTTPResponse, body: [UInt8]) {
         var client = self
         client.middleware.append(layer)
-        // The response to a request that changes data is not stored.
+        // The client doesn't store the response to a request that changes data.
         client.storage = nil
         return try await client.send(method, path, body: body, headers: headers, options: options, context: context)
     }
@@ -80,7 +80,7 @@ extension APIClient {
     /// Decodes the value of a response that ``send(_:_:query:body:headers:options:context:)`` returned.
     /// - Parameters:
     ///   - type: The type of the value.
-    ///   - response: The head of the response, whose status becomes part of an error.
+    ///   - response: The head of the response. If decoding fails, the error contains its status.
     ///   - body: The body: the value itself, or an object that contains the value (`{"success":true,"data":{…}}`).
     ///   - context: A name for the operation. Errors of the call contain this name.
     /// - Throws: `APIError` with the kind `decoding` if the body doesn't have the type of the value.

@@ -37,7 +37,7 @@ extension APIClient {
         try await call(Outgoing(.get, path, query, headers, options, context), read: decoded)
     }
 
-    /// Sends a HEAD request, and returns the head of the response, such as the length or the date of the content.
+    /// Sends a HEAD request, and returns the status and the headers of the response, such as the length or the date of the content.
     /// - Parameters:
     ///   - path: The path relative to the base URL, such as `/orders`. It must be percent-encoded.
     ///   - query: The items of the query. The client percent-encodes them.
@@ -187,7 +187,7 @@ extension APIClient {
     }
 
     /// Sends a DELETE request, and ignores the content of the response. If an attempt fails, the client can retry the call. If the server
-    /// deleted the resource but its response was lost, the server may respond to the retry with 404.
+    /// deleted the resource but the response was lost, the server may respond to the retry with 404.
     /// - Parameters:
     ///   - path: The path relative to the base URL, such as `/orders`. It must be percent-encoded.
     ///   - query: The items of the query. The client percent-encodes them.

@@ -37,8 +37,8 @@ public struct APIClient: Sendable {
     public var attemptTimeout: Duration = .seconds(10)
     /// The maximum size of a successful response's body, in bytes.
     public var maximumBodySize = 16 * 1024 * 1024
-    /// The routes of the API, such as `/orders/{id}`. The client uses them to find the ``Endpoint`` of a call: its method and its route. If
-    /// no route matches a path, the client replaces the parts of the path that resemble ids with `{id}`.
+    /// The routes of the API, such as `/orders/{id}`. The client uses the routes to find the ``Endpoint`` of a call, which is a method and
+    /// a route. If no route matches a path, the client replaces the parts of the path that resemble ids with `{id}`.
     public var routes: RouteTable
     /// The policies of individual endpoints.
     public var policies: EndpointPolicies {
@@ -46,8 +46,8 @@ public struct APIClient: Sendable {
     }
     /// The encoding and decoding of values as JSON.
     public var coding: JSONCoding
-    /// Stores responses that have an `ETag`; `nil` for no cache. A client with a cache downloads the body of such a response again only if
-    /// it has changed.
+    /// Stores responses that have an `ETag`; `nil` for no cache. A client with a cache downloads the body of a stored response again only
+    /// if the body has changed.
     public var cache: (any ResponseCache)? {
         get { storage?.cache }
         set {
@@ -75,11 +75,11 @@ public struct APIClient: Sendable {
     ///   - transport: The HTTP engine.
     ///   - language: The language that the client requests in `Accept-Language`.
     ///   - timeout: The maximum duration of a call.
-    ///   - session: The session whose access token calls carry; `nil` for none.
+    ///   - session: The session whose access token the client adds to calls; `nil` for none.
     ///   - policies: The policies of individual endpoints.
     ///   - coding: The encoding and decoding of values as JSON.
-    ///   - middleware: The layers between the client and the transport, the outermost first. The client adds the session's layer as the
-    ///     innermost.
+    ///   - middleware: The layers between the client and the transport, the outermost first. The client adds the layer of the session as
+    ///     the innermost one.
     ///   - catalogue: The error codes that the app knows.
     ///   - environment: Clocks, randomness and logger.
     public init(
@@ -108,7 +108,7 @@ public struct APIClient: Sendable {
         self.environment = environment
     }
 
-    /// Returns a copy of the client whose calls carry a session's access token.
+    /// Returns a copy of the client that adds a session's access token to its calls.
     ///
     /// Use this method if the user signed in through a client without a session. If the session exists when you create the client, pass it
     /// to the initializer instead.
@@ -122,7 +122,7 @@ public struct APIClient: Sendable {
     }
 
     /// Ensures that the cache removes the responses of a user when the user's session ends. Does nothing if the client has no cache, or if
-    /// the layer is not the one that adds the token of a session.
+    /// the layer is not an ``AuthorizeMiddleware``.
     private func clearStorage(with layer: any ClientMiddleware) {
         guard let storage, let session = (layer as? AuthorizeMiddleware)?.session else { return }
         session.onEnd(of: storage) { await $0.end($1) }
@@ -141,7 +141,8 @@ public struct APIClient: Sendable {
     ///   - path: The path relative to the base URL. It begins with a slash, may have a query, is percent-encoded and has no fragment.
     ///   - query: Items that are percent-encoded and appended to the query of the path.
     ///   - body: The body.
-    ///   - headers: Further headers. `Accept` and `Accept-Language` replace the client's values. `Content-Type` replaces the body's value.
+    ///   - headers: Further headers. `Accept` and `Accept-Language` replace the client's values. `Content-Type` replaces the content type
+    ///     of `body`.
     ///   - options: The settings of this call, such as a timeout.
     ///   - context: A name for the operation, such as `user_login`. Errors of the call contain this name.
     /// - Throws: ``APIError`` if the status is not a success, or if no response is received. The method also throws this error if the body
@@ -258,7 +259,7 @@ extension APIClient {
             } else {
                 bytes = try await rest.collect(upTo: maximumBodySize).bytes
             }
-            // A middleware may have returned a response without using the transport.
+            // A middleware can return its own response, even with an error status.
             let isSuccess = response.status.kind == .successful || (response.status == .notModified && request.isConditional)
             if !isSuccess { throw exchange.refusal(response, bytes: bytes, context: context) }
             let result = try read(Call(context: context, response: response, bytes: bytes, body: rest))

@@ -6,7 +6,7 @@ struct BaseAddress: Hashable, Sendable {
     let authority: String
     /// The path of the base URL, without a trailing slash.
     let prefix: String
-    /// Scheme, host and, if the URL contains a port, the port, such as `https://api.example.org:8443`.
+    /// Scheme, host, and the port if the URL contains one, such as `https://api.example.org:8443`.
     let origin: String
 
     /// Parses the base URL of a client.
@@ -29,7 +29,7 @@ struct BaseAddress: Hashable, Sendable {
         return host.hasSuffix(port) ? String(host.dropLast(port.utf8.count)) : host
     }
 
-    /// Returns whether a path can be appended to the base URL. Such a path begins with a slash, is percent-encoded and has no fragment.
+    /// Returns whether a path can be appended to the base URL: it must begin with a slash, be percent-encoded and have no fragment.
     static func isPath(_ path: String) -> Bool {
         var path = path
         return path.withUTF8 { bytes in
@@ -57,7 +57,7 @@ extension String {
         return text
     }
 
-    /// Appends a text. All bytes except letters, digits and `-._~` are percent-encoded.
+    /// Appends a text. Percent-encodes all bytes except letters, digits and `-._~`.
     private mutating func appendEscaped(_ text: String) {
         for byte in text.utf8 {
             switch byte {

@@ -15,7 +15,7 @@ struct Exchange: Sendable {
     let catalogue: ErrorCatalogue
     /// The maximum size of a success's body, in bytes. A larger body is an error of the kind `decoding`.
     let maximumBodySize: Int
-    /// Whether code outside the client reads the responses. The exchange then returns a success with any body, and reads the bodies of
+    /// Whether code outside the client reads the responses. If so, the exchange returns a success with any body, and reads the bodies of
     /// errors completely.
     var isVerbatim = false
     /// The settings of a body that can take longer than one attempt, such as a download. With `nil`, the exchange reads the whole body
@@ -144,8 +144,7 @@ struct Exchange: Sendable {
         ).map { error($0, of: response, bytes: bytes, context: context) }
     }
 
-    /// Converts a decoded error response to an ``APIError``. Adds the body, the headers, and the time at which the delay that the server
-    /// requested ends.
+    /// Converts a decoded error response to an ``APIError``. Adds the body, the headers, and the time at which the requested delay ends.
     private func error(_ decoded: DecodedError, of response: HTTPResponse, bytes: [UInt8], context: CallContext) -> APIError {
         var error = APIError(decoded, catalogue: catalogue, context: context.name)
         error.body =

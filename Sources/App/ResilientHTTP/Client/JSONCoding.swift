@@ -35,7 +35,7 @@ public struct JSONCoding: Sendable {
         case secondsSince1970
         /// Numbers of milliseconds since 1970-01-01 00:00 UTC.
         case millisecondsSince1970
-        /// A format of the app. The app passes the two functions that decode and encode it.
+        /// A format of the app. The app passes two functions, which decode and encode dates.
         case custom(
             decode: @Sendable (any Decoder) throws -> Date,
             encode: @Sendable (Date, any Encoder) throws -> Void
@@ -130,7 +130,8 @@ struct SuccessEnvelope<Value: Decodable>: Decodable {
 
     private enum Key: CodingKey { case success, data }
 
-    /// Decodes the member `data` if the member `success` is `true`. If this is not possible, decodes the value from the whole body.
+    /// Decodes the member `data` if the member `success` is `true`. Otherwise, or if `data` can't be decoded, decodes the value from the
+    /// whole body.
     init(from decoder: any Decoder) throws {
         guard let container = try? decoder.container(keyedBy: Key.self), container.contains(.data),
             (try? container.decodeIfPresent(Bool.self, forKey: .success)) == true
@@ -141,7 +142,7 @@ struct SuccessEnvelope<Value: Decodable>: Decodable {
         do {
             value = try container.decode(Value.self, forKey: .data)
         } catch {
-            // A flat model may itself have members named `success` and `data`.
+            // A flat model can itself have members named `success` and `data`.
             guard let flat = try? Value(from: decoder) else { throw error }
             value = flat
         }

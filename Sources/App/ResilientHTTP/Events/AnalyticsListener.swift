@@ -58,13 +58,13 @@ public struct AnalyticsError: Hashable, Sendable {
     public let kind: APIError.Kind
     /// The server's code, or a code of the client such as `NETWORK_ERROR`.
     public let code: ErrorCode
-    /// The error message in the client's language. It contains no texts from the server, because these can contain personal data.
+    /// The error message in the client's language. It contains no texts from the server, because they can contain personal data.
     public let message: String
     /// The method and the template of the route, such as `GET /api/lessons/{id}`.
     public let endpoint: Endpoint
     /// The HTTP status, if a response was received.
     public let status: Int?
-    /// The time of the error by the server's clock, if the server sent it.
+    /// The time of the error by the server's clock, if the server sent this time.
     public let serverTimestamp: Date?
     /// The time at which the call ended, by the device's clock.
     public let timestamp: Date

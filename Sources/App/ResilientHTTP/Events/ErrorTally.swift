@@ -4,8 +4,8 @@ public import Timekeeping
 
 /// Counts the errors of a client's calls by code and endpoint over time, for a diagnostics screen or a report.
 ///
-/// The tally stores one count per minute of the last hour, for at most 200 pairs of code and endpoint. All further pairs share one count.
-/// Each pair takes about 0.3 kB of memory. The tally stores nothing on disk.
+/// For each pair of code and endpoint, the tally stores one count per minute of the last hour. It stores at most 200 pairs, and counts all
+/// further pairs together. Each pair takes about 0.3 kB of memory. The tally stores nothing on disk.
 ///
 /// ```swift
 /// let tally = ErrorTally()
@@ -17,9 +17,9 @@ public import Timekeeping
 public final class ErrorTally: CallListener {
     /// A pair of an error code and an endpoint. The tally counts the errors of each pair together.
     public struct Key: Hashable, Sendable {
-        /// The error's code. The key of the count that all pairs beyond the maximum share has `nil`.
+        /// The error's code; `nil` for the common count of all pairs beyond the maximum.
         public let code: ErrorCode?
-        /// The endpoint. The key of the count that all pairs beyond the maximum share has `nil`.
+        /// The endpoint; `nil` for the common count of all pairs beyond the maximum.
         public let endpoint: Endpoint?
     }
 

@@ -9,7 +9,7 @@ public import Logging
 ///
 /// The messages are constant. The metadata has the number of the call (`call`), its endpoint (`endpoint`), the name of its operation
 /// (`context`), and the values of the event, such as `status`, `code`, `request.id` and `duration`. The metadata contains no secret, no
-/// text from the server, and no address with ids.
+/// text from the server, and no URL with ids.
 public struct LogListener: CallListener {
     private let logger: Logger
     private let failureLevel: Logger.Level

@@ -4,18 +4,18 @@ public import HTTPTypes
 import Synchronization
 import Timekeeping
 
-/// Delays calls while a server requests a delay. Afterwards, the middleware admits the delayed calls gradually (slow start).
+/// Delays calls while a server requests a delay. After the delay, the middleware admits the waiting calls gradually (slow start).
 ///
-/// A gate belongs to one host or one endpoint. A 503 closes the gate of the host, and a 429 closes the gate of the endpoint. The gate stays
-/// closed for the delay that the server requests, plus a random part. If the server requests no delay, the gate closes for 0.5 to 8 s. If a
-/// 503 requests more than a minute, the delay counts only if the body contains the same delay as the header. Otherwise, the gate closes as
-/// for a 503 without a delay.
+/// The middleware has a gate for each host and each endpoint. A 503 closes the gate of the host, and a 429 closes the gate of the endpoint.
+/// The gate stays closed for the delay that the server requests, plus a random part. If the server requests no delay, the gate closes for
+/// 0.5 to 8 s. If a 503 requests more than a minute, the middleware accepts the delay only if the body and the header contain the same
+/// delay. Otherwise, the middleware treats the response like a 503 without a delay.
 ///
 /// While a gate is closed, a call waits if the gate opens within 2 s. Otherwise, the call fails at once without a request. The error
 /// contains the remaining time. The kind of the error is `throttled` if a 429 closed the gate, and `unavailable` if a 503 closed the gate.
 ///
 /// If a client sends many requests, it can receive successes and 503 responses from one host at the same time. In this case, the gate of
-/// the host doesn't close, but limits the rate of the requests (a paced gate).
+/// the host limits the rate of requests instead of closing (a paced gate).
 ///
 /// Unlike a ``RetryBudget``, which only ends retries, a gate also delays first attempts. A gate therefore protects an overloaded server
 /// even if each client sends few requests, such as one in ten seconds.
@@ -63,7 +63,7 @@ public final class GateMiddleware: ClientMiddleware {
         if let changes = context.environment.connectivity?.changes,
             networkChanges.exchange(changes, ordering: .relaxed) != changes
         {
-            // A host may have refused requests on one network path. The same host may serve requests on another path.
+            // A host that refused requests on one network path may serve requests on another path.
             table.reopen { _ in true }
         }
         let passes = try await context.admitted(to: table, as: .gate, patience: patience(request, context))
@@ -96,7 +96,8 @@ public final class GateMiddleware: ClientMiddleware {
         let isHost = error.status == 503
         let isEndpoint = error.status == 429 && error.retry != .never
         guard isHost || isEndpoint else {
-            // A status below 500 shows that the server works. Without a response, the state of the server is unknown.
+            // A status below 500 shows that the server works. With another status, or without a response, the state of the server is
+            // unknown.
             let hasResponse = error.status.map { $0 < 500 } ?? false
             table.update(context) { hasResponse ? $0.noteSuccess(passes[$1], at: now) : $0.noteNeutral(passes[$1]) }
             return error
@@ -127,9 +128,9 @@ public final class GateMiddleware: ClientMiddleware {
         return error
     }
 
-    /// Returns the delay of a 503 or 429 for which the gate closes; `nil` if the client knows no delay that it can trust. A 429 can apply
-    /// to only one account or one address, so the method limits its delay to `longestClosure`. A 503 with a longer delay can come from a
-    /// proxy in front of a healthy server, so the method ignores such a delay unless the body confirms it.
+    /// Returns the time for which a 503 or 429 closes the gate; `nil` if the response contains no delay that the client can trust. A 429
+    /// can apply to only one account or one address, so the method limits its delay to `longestClosure`. A 503 with a delay above
+    /// `longestClosure` can come from a proxy in front of a healthy server, so the method ignores this delay unless the body confirms it.
     private func believed(_ error: APIError, isHost: Bool) -> Duration? {
         guard let delay = error.retryAfter, delay > rules.longestClosure else { return error.retryAfter }
         guard isHost else { return rules.longestClosure }
@@ -138,7 +139,7 @@ public final class GateMiddleware: ClientMiddleware {
 }
 
 extension CallContext {
-    /// Waits until the gates of a table admit the call.
+    /// Waits until the gates in a table admit the call.
     /// - Throws: ``APIError`` of the kind `throttled` or `unavailable`, with the reason and the length of the delay. `CancellationError` if
     ///   the task is canceled while the call waits.
     func admitted(to table: GateTable, as source: LocalHold.Source, patience: GateTable.Patience) async throws -> GateTable.Passes
@@ -175,9 +176,10 @@ extension APIError {
 
 /// The rules that determine how long gates stay closed, and how long calls wait.
 ///
-/// The rules add a random extension to each delay of the server. With longer extensions, the server has to refuse fewer requests, and can
-/// use more of its capacity for successes. With shorter extensions, clients notice earlier that the server has recovered. The defaults come
-/// from a comparison of several extensions, with a server at a fifth of its capacity; see `docs/contributing/benchmarks.md`.
+/// The rules add a random extension to each delay that a server requests. With longer extensions, the server has to refuse fewer requests,
+/// and can use more of its capacity for successes. With shorter extensions, clients notice earlier that the server has recovered. The
+/// defaults come from a benchmark that compared several extensions, with a server at a fifth of its capacity; see
+/// `docs/contributing/benchmarks.md`.
 ///
 /// ```swift
 /// var rules = GateRules()
@@ -185,7 +187,8 @@ extension APIError {
 /// let gate = GateMiddleware(rules)
 /// ```
 public struct GateRules: Hashable, Sendable {
-    /// The random extension of a server's delay, as a fraction of the delay. It ensures that not all clients return at the same time.
+    /// The random extension of a server's delay, as a fraction of the delay. Because of the extension, clients don't all return at the same
+    /// time.
     public struct Stretch: Hashable, Sendable {
         /// The minimum and the maximum extension, as fractions of the delay. The actual extension is a random value in this range.
         public var range: ClosedRange<Double>
@@ -230,7 +233,8 @@ public struct GateRules: Hashable, Sendable {
     public var longestClosure: Duration = .seconds(60)
     /// The maximum time that a new call waits at a gate before the call fails. A retry waits until the deadline of its call.
     public var patience: Duration = .seconds(2)
-    /// The maximum time that a new call waits at a paced gate before the call fails.
+    /// The maximum time that a new call waits at a paced gate, which limits the rate of requests. If the wait would be longer, the call
+    /// fails at once.
     public var pacedPatience: Duration = .milliseconds(250)
     /// The maximum number of calls that wait at gates.
     public var maximumWaiters = 1_024

@@ -26,7 +26,7 @@ struct GateState: Sendable {
     enum Decision: Hashable {
         /// The request may be sent. The caller must record the end of the request.
         case admitted(Pass)
-        /// The gate is closed for the duration.
+        /// The gate stays closed for the duration.
         case closed(Duration)
         /// The gate is half-open, and the maximum number of probes is in flight.
         case opening
@@ -36,8 +36,8 @@ struct GateState: Sendable {
 
     /// The instant until which the gate admits no request; `nil` if the gate is not closed.
     private var closedUntil: Duration?
-    /// The end of the server's delay, without its extension. From this instant on, the gate admits a vital request as a probe. A vital
-    /// request is a request for which other calls wait, such as the refresh of the session.
+    /// The end of the server's delay, without its extension. From this instant on, the gate admits a vital request as a probe. Other calls
+    /// wait for a vital request, such as the refresh of the session.
     private var namedUntil: Duration?
     /// The maximum number of probes in flight; `nil` if the gate is fully open.
     private var allowance: Int?
@@ -45,21 +45,22 @@ struct GateState: Sendable {
     private var probes = 0
     /// The number of closures. Each probe has the number of its closure, so the gate recognizes a probe of an earlier half-open phase.
     private(set) var opening: UInt64 = 0
-    /// Whether the gate was not yet fully open when it closed the last time.
+    /// Whether the gate was still half-open when it last closed.
     private var isClosedAgain = false
     /// The number of consecutive closures for which the server requested no delay.
     private var unnamedClosures = 0
     /// The rate of requests; `nil` if the gate is not paced. A gate is never paced and half-open at the same time.
     private var pace: Pace?
-    /// Whether the client sent so many requests that the gate was paced. If such a gate closes, a short closure is sufficient, because many
-    /// requests also detect quickly whether the server has recovered.
+    /// Whether the client sent so many requests that the gate was paced. If this gate closes, a short closure is sufficient, because a
+    /// client with many requests detects quickly whether the server has recovered.
     private var isBusy = false
     /// The rate at which the server served requests recently.
     private var served = ServedRate()
 
     /// Creates a gate that is fully open.
     ///
-    /// - Parameter number: A number that no earlier gate of the table had. The gate then ignores the probes of earlier gates.
+    /// - Parameter number: A number that no earlier gate in the table had. Because of this number, the gate ignores the probes of earlier
+    ///   gates.
     init(number: UInt64 = 0) {
         opening = number << 32
     }
@@ -72,7 +73,8 @@ struct GateState: Sendable {
 
     /// Admits or delays one request. O(1).
     /// - Parameters:
-    ///   - isVital: Whether other calls wait for this request. The gate admits a vital request as soon as the server's delay has passed.
+    ///   - isVital: Whether other calls wait for this request. The gate admits a vital request as soon as the server's delay has passed,
+    ///     before the random extension ends.
     ///   - waiters: The number of requests that wait ahead of this request.
     mutating func admit(at now: Duration, isVital: Bool = false, waiters: Int = 0) -> Decision {
         if let closedUntil {
@@ -103,8 +105,9 @@ struct GateState: Sendable {
         return max(0, allowance - probes)
     }
 
-    /// Returns the number of waiting calls to resume after a change. If the gate closed, the method returns `Int.max`, so that calls that
-    /// can't be admitted in time fail at once. Otherwise, it returns the number of calls that the gate can admit.
+    /// Returns the number of waiting calls to resume after a change. If the gate closed, the method returns `Int.max`: all waiting calls
+    /// resume, and a call that can't be admitted in time fails at once. Otherwise, the method returns the number of calls that the gate can
+    /// admit.
     /// - Parameters:
     ///   - known: The number of closures before the change.
     ///   - now: The current instant.
@@ -122,7 +125,7 @@ struct GateState: Sendable {
         if self.allowance == nil { isBusy = false }
     }
 
-    /// Records the end of a request whose result shows nothing about the server's load.
+    /// Records the end of a request whose result doesn't show whether the server is overloaded.
     mutating func noteNeutral(_ pass: Pass) { leave(pass) }
 
     /// Records a 503 or 429 with a delay. The gate closes for this delay and a random extension, or is paced.
@@ -132,7 +135,7 @@ struct GateState: Sendable {
     ///   - delay: The delay that the server requested.
     ///   - first: The extension of the delay if the gate was fully open.
     ///   - again: The extension of the delay if the gate closes again before it was fully open.
-    ///   - mayPace: Whether the gate may limit the rate instead of closing, if the server serves other requests at the same time.
+    ///   - mayPace: Whether the gate limits the rate instead of closing if the server serves other requests at the same time.
     ///   - now: The current instant.
     ///   - chance: A random number from 0 to 1, which selects the extension.
     /// - Returns: The instant at which the gate opens; `nil` if the gate stays open and is paced.
@@ -198,7 +201,7 @@ struct GateState: Sendable {
 
     private func isClosed(at now: Duration) -> Bool { closedUntil.map { $0 > now } ?? false }
 
-    /// Records that the gate closes now, and whether it was still half-open after the closure before.
+    /// Records that the gate closes now, and whether it was still half-open after the previous closure.
     private mutating func note(closing now: Duration) {
         // If the gate is already closed, the request was sent before the closure. Its refusal brings no new information.
         guard !isClosed(at: now) else { return }
@@ -236,8 +239,7 @@ struct GateState: Sendable {
 /// The rate starts below the rate at which the server serves requests. A refusal reduces the rate. After a refusal, the rate grows by 5 %
 /// per second. If the server has refused no request for 0.75 s, the rate triples each second.
 struct Pace: Hashable, Sendable {
-    /// The minimum number of requests per second that the server must serve for pacing. If the server serves fewer, the gate closes
-    /// instead.
+    /// The minimum rate for pacing, in requests per second that the server serves. If the server serves fewer, the gate closes instead.
     static let leastRate = 3.0
     /// The number of consecutive refusals after which the gate closes.
     static let mostRefusals = 10
@@ -263,7 +265,7 @@ struct Pace: Hashable, Sendable {
         (instant, lastRefusal, lastCut) = (now, now, now)
     }
 
-    /// Whether the rate is so high that no request needs to wait.
+    /// Whether the rate is so high that pacing ends.
     var isOver: Bool { rate >= end }
 
     /// Takes a token for a request, if one is left. Each request needs one token, and new tokens arrive at the current rate.

@@ -39,9 +39,9 @@ extension WaiterLine<GateWaiter> {
 /// failures.
 ///
 /// Two gates must admit a call: the gate of its host and the gate of its endpoint. Each of them gives the call a pass (``GateState/Pass``).
-/// The table asks both gates under one lock, and the call gets both passes or none. The table stores an endpoint's gate only while it is
-/// not fully open. Usually no gate is closed, and two atomic reads replace the lock. If the table resumes a waiter but then doesn't admit
-/// it, the waiter must resume the next one, because no other code does so. The table resumes continuations outside the lock.
+/// The table asks both gates under one lock, and the call gets both passes or none. The table stores an endpoint's gate only while this
+/// gate is not fully open. Usually no gate is closed, and two atomic reads replace the lock. If the table resumes a waiter but then doesn't
+/// admit it, this waiter must resume the next waiter, because no other code does so. The table resumes continuations outside the lock.
 final class GateTable: Sendable {
     /// The maximum number of stored endpoint gates. At the maximum, the table removes idle gates. If no gate is idle, new endpoints have no
     /// gate.
@@ -134,8 +134,8 @@ final class GateTable: Sendable {
     ///
     /// - Parameters:
     ///   - context: The call.
-    ///   - patience: The maximum waiting time. It doesn't apply to a vital call and to a call with ``EndpointPolicy/waitsInLine``. Such a
-    ///     call waits until its deadline.
+    ///   - patience: The maximum waiting time. It doesn't apply to calls with ``EndpointPolicy/isVital`` or ``EndpointPolicy/waitsInLine``.
+    ///     These calls wait until their deadline.
     /// - Throws: ``Refusal``; `CancellationError` if the task is canceled while the call waits.
     func admit(_ context: CallContext, patience: Patience) async throws -> Passes {
         guard narrow.load(ordering: .acquiring) > 0 else { return Passes() }
@@ -177,7 +177,7 @@ final class GateTable: Sendable {
                 }
                 state.withLock { _ = $0.line.leave(id) }
                 step = self.step(context, at: context.now, latest: latest)
-                // Another call resumed this call, but the table didn't admit it. Therefore, this call resumes the next waiter.
+                // This call was resumed, but the table didn't admit it. Therefore, this call resumes the next waiter.
                 switch step {
                 case .refused: wakeNext(context)
                 case .waits(_, at: let next, until: _) where next != key: wakeNext(at: key)
@@ -257,7 +257,8 @@ final class GateTable: Sendable {
     ///   - context: The call.
     ///   - instant: The time of the change; by default, the current time.
     ///   - creating: Determines which gate the method creates if the table doesn't store it yet; `nil` to create none.
-    ///   - change: Changes one of the two gates. The second argument is the scope of this gate.
+    ///   - change: Changes one gate. The method calls this closure for each of the two gates that the table stores. The second argument is
+    ///     the scope of the gate.
     func update(
         _ context: CallContext,
         at instant: Duration? = nil,

@@ -117,7 +117,7 @@ enum LinkHeader {
         fields[values: .link].lazy.compactMap { next(in: $0) }.first
     }
 
-    /// Returns the address of the first link with the relation `next` in one field, which may contain several links.
+    /// Returns the address of the first link with the relation `next` in one field, which can contain several links.
     private static func next(in field: String) -> String? {
         var rest = field[...]
         while let open = rest.firstIndex(of: "<"), let close = rest[open...].firstIndex(of: ">") {

@@ -8,10 +8,10 @@ public import HTTPTypes
 /// string (draft-ietf-httpapi-idempotency-key-header). If a request already has a key, the middleware doesn't change it. The server must
 /// support the key: it must perform the request once, and send the same response to each repetition.
 ///
-/// If an attempt receives no response, the server may still have performed the request. If no later attempt receives a response either, the
-/// call fails with one of two errors. If the middleware created the key, the error has the kind `unknownOutcome`: the caller doesn't know
-/// the key, so it can't repeat the request with the same key. If the caller passed its own key, it can repeat the request safely, and gets
-/// the error of the last attempt.
+/// If an attempt receives no response, the server may still have performed the request. If the last attempt receives no response either,
+/// the call fails with one of two errors. If the middleware created the key, the error has the kind `unknownOutcome`: the caller doesn't
+/// know the key, so the caller can't repeat the request with the same key. If the caller passed its own key, the caller gets the error of
+/// the last attempt, and can repeat the request safely.
 ///
 /// Place the middleware outside of ``RetryMiddleware``, so that all attempts share the key.
 ///
@@ -36,8 +36,8 @@ public struct IdempotencyKeyMiddleware: ClientMiddleware {
     ///   - context: The call, whose policy determines whether a key is added.
     ///   - next: Passes the request to the next layer, which makes all attempts.
     /// - Returns: The response of `next`.
-    /// - Throws: `APIError` of the kind `unknownOutcome` if the middleware added a key, no response was received, and the server may have
-    ///   performed the request. Otherwise, the error of `next`.
+    /// - Throws: `APIError` of the kind `unknownOutcome` if the middleware added a key, the last attempt received no response, and the
+    ///   server may have performed the request. Otherwise, the error of `next`.
     public func intercept(
         _ request: HTTPRequest,
         body: RequestBody?,

@@ -9,7 +9,7 @@ enum RetryDecision: Hashable {
     case abandon(GiveUpReason)
 }
 
-/// The facts about a failed attempt that decide whether the client repeats it.
+/// The facts about a failed attempt that determine whether the client repeats it.
 struct FailedAttempt {
     /// The error.
     var error: APIError
@@ -21,7 +21,8 @@ struct FailedAttempt {
     var isReplayable = true
     /// The time until the deadline.
     var timeLeft: Duration
-    /// Whether the client retries the call until its deadline while the server's rate limit refuses it; see ``EndpointPolicy/waitsInLine``.
+    /// Whether the client retries a call until its deadline while the server's rate limit refuses the call; see
+    /// ``EndpointPolicy/waitsInLine``.
     var waitsInLine = false
     /// Whether the call waits for a connection if the device has none.
     var waitsForConnectivity = false
@@ -54,7 +55,7 @@ extension RetryPolicy {
         if let named = error.retryAfter, named > .zero {
             // Only the server's delay decides whether the wait is too long, not the random part that is added below.
             guard named <= longestWait else { return .abandon(.waitTooLong) }
-            // The client sends one probe for all waiting calls. If every call repeated the probe, the server would be busy with refusing
+            // One probe tests the server for all waiting calls. If every call repeated its probe, the server would be busy with refusing
             // probes.
             if error.hold?.isProbe == true, !isLimited { return .abandon(.refusedAgain) }
             wait = max(pause, named) + named * (stretch * chance())
@@ -88,8 +89,8 @@ extension RetryPolicy {
 /// the client retries no call. With the defaults, the fifth failure in a row ends the retries. The client always sends the first attempts
 /// of calls.
 ///
-/// If a refusal of the server closes a gate, the refusal doesn't change the budget, because the gate then limits the number of requests.
-/// See ``GateMiddleware``.
+/// If a refusal of the server closes a gate (see ``GateMiddleware``), the budget doesn't change, because the gate then limits the number of
+/// requests.
 ///
 /// The budget is an atomic number without a lock. Several clients can share it.
 ///

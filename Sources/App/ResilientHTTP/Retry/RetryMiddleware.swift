@@ -12,7 +12,7 @@ import Timekeeping
 /// requests no delay, ``RetryPolicy/backoff`` determines the delay.
 ///
 /// A repeated request has the header `X-Retry-Attempt` with the number of the retry. If a request already has this header before its first
-/// attempt, the middleware sends it only once. Therefore, two clients in a chain don't multiply their attempts.
+/// attempt, the middleware sends the request only once. Therefore, two clients in a chain don't multiply their attempts.
 ///
 /// The policy of an endpoint (``EndpointPolicy/retry``) replaces the policy of the middleware. For operations that are not requests of a
 /// client, use ``withRetry(_:timeout:context:environment:isolation:_:)``.
@@ -78,7 +78,7 @@ public struct RetryMiddleware: ClientMiddleware {
             } catch let thrown {
                 throw APIError(thrown, isSafeToRepeat: request.isSafeToRepeat, context: context.name)
             }
-            // The client sent no request, so this round of the loop doesn't count as a retry.
+            // The failed attempt sent no request, so this iteration doesn't count as a retry.
             guard !error.isHeldLocally, reason != .connectivity else { continue }
             retries += 1
             request.headerFields[.retryAttempt] = "\(retries)"

@@ -7,14 +7,15 @@ import Timekeeping
 ///
 /// Use this function for operations that are not requests of an `APIClient`, because an `APIClient` repeats its requests itself. The
 /// function converts each error to an `APIError`, and repeats the operation if this error is retryable. A failed attempt may have had an
-/// effect, so pass only operations that may run twice. The function has no retry budget, so many concurrent callers can multiply the load.
+/// effect, so pass only operations that are safe to run twice. The function has no retry budget, so many concurrent callers can multiply
+/// the load.
 /// - Parameters:
 ///   - policy: The number of retries, and the delays before them.
 ///   - timeout: The time from the call to its deadline. If a delay would end after the deadline, the function throws at once. An attempt
 ///     may end after the deadline.
-///   - context: The part of the app that makes the call. The log and the error contain this name.
+///   - context: The name of the part of the app that makes the call. The log and the error contain this name.
 ///   - environment: The clock, randomness and logger. The function logs each failed attempt at debug level.
-///   - isolation: The actor that the operation runs on; the caller's by default.
+///   - isolation: The actor that the operation runs on; the caller's actor by default.
 ///   - operation: The operation.
 /// - Returns: The value of the first attempt that succeeds.
 /// - Throws: The error of the last attempt, with the number of attempts. If the task is canceled during a delay, the function throws an

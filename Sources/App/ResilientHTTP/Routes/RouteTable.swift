@@ -1,7 +1,7 @@
 public import HTTPTypes
 
 /// The known routes of an app. The table derives the endpoint of a request, such as `GET /orders/{id}`, from these routes. Policies,
-/// quotas, gates and analytics use the endpoint, and never the address with its ids.
+/// quotas, gates and analytics use the endpoint, and never the path with its ids.
 ///
 /// ```swift
 /// let routes = RouteTable(["/orders/{id}", "/orders/recent"])
@@ -15,8 +15,8 @@ public struct RouteTable: Sendable {
         var template: RouteTemplate
         var segments: [Substring]
 
-        /// Returns whether each segment of the route is a parameter or equals the path's segment. The caller ensures that the route and the
-        /// path have the same number of segments.
+        /// Returns whether each segment of the route is a parameter or equals the segment of the path at the same position. The caller
+        /// ensures that the route and the path have the same number of segments.
         func matches(_ path: ArraySlice<Substring>) -> Bool {
             zip(segments, path).allSatisfy { RouteTemplate.isParameter($0) || $0 == $1 }
         }
@@ -84,7 +84,7 @@ enum PathFolding {
     }
 
     /// Returns the template of a path. The result is the same as if the path were first split with ``segments(of:)``. This function is
-    /// faster, because it reads the path only once. Every call of a client without routes uses it.
+    /// faster, because it reads the path only once. Every call of a client without routes uses this function.
     static func template(of path: String) -> RouteTemplate {
         var path = path
         let folded = path.withUTF8 { bytes -> String? in

@@ -38,8 +38,8 @@ public struct RouteTemplate: Hashable, Sendable {
 
     /// Parses a template from an external source. Returns `nil` if the template is invalid.
     ///
-    /// - Parameter text: A path that begins with a slash, of at most 2,048 printable ASCII characters, without query, fragment
-    ///   and empty segments. A `{name}` is a whole segment, and its name consists of letters, digits and underscores.
+    /// - Parameter text: A path of at most 2,048 visible ASCII characters. It begins with a slash, and has no query, no fragment and no
+    ///   empty segments. A `{name}` is a whole segment, and its name consists of letters, digits and underscores.
     public init?(parsing text: some StringProtocol) {
         guard text.utf8.count <= 2_048, text.utf8.first == UInt8(ascii: "/") else { return nil }
         var segments = text.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
@@ -48,12 +48,12 @@ public struct RouteTemplate: Hashable, Sendable {
         self.init(segments: segments.map { String(decoding: $0, as: UTF8.self) })
     }
 
-    /// Creates a template from segments, which the method doesn't check.
+    /// Creates a template from segments, without checking them.
     init(segments: [some StringProtocol]) {
         text = segments.isEmpty ? "/" : segments.reduce(into: "") { $0 += "/" + $1 }
     }
 
-    /// Creates a template from a text, which the method doesn't check.
+    /// Creates a template from a text, without checking the text.
     init(folded text: String) {
         self.text = text
     }

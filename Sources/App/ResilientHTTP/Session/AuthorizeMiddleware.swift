@@ -5,25 +5,25 @@ import Timekeeping
 /// Adds the session's access token to requests. If the error code of a response requires a new token, refreshes the session.
 ///
 /// After a refresh, the middleware repeats a call at most once. If the new token also gets a 401, the call throws this 401. The middleware
-/// doesn't change a request that already has `Authorization`. The error code of the response decides whether the middleware refreshes the
-/// session, not the status. For example, an invalid API key also causes a 401, but after such a 401 the session stays unchanged.
+/// doesn't change a request that already has `Authorization`. The error code of the response, not the status, determines whether the
+/// middleware refreshes the session. For example, an invalid API key also causes a 401, but this 401 doesn't change the session.
 ///
 /// If a refresh fails for a temporary reason (a 503, a lost connection), the session repeats the refresh until the deadline of the call. If
 /// a token is about to expire, the session refreshes it before the call. If this refresh fails for a temporary reason, the middleware sends
 /// the call with the present token.
 ///
 /// A call belongs to the session that authorized its first attempt. The middleware never sends the call with the tokens of a user who
-/// signed in later. A call of an offline queue belongs to the account that was signed in when the app stored it. The middleware sends such
-/// a call only with a token of that account, and never prompts the user to sign in.
+/// signed in later. A call of an offline queue belongs to the account that was signed in when the app stored it. The middleware sends this
+/// call only with a token of that account, and never prompts the user to sign in.
 ///
 /// An app rarely creates this middleware. A client that is created with a session adds the middleware as its last layer, and so does
 /// ``APIClient/authorized(by:)``.
 public struct AuthorizeMiddleware: ClientMiddleware {
-    /// The session whose access token requests carry.
+    /// The session whose access token the middleware adds to requests.
     public let session: Session
 
     /// Creates the middleware. Several clients may share one session.
-    /// - Parameter session: The session whose access token requests carry.
+    /// - Parameter session: The session whose access token the middleware adds to requests.
     public init(_ session: Session) {
         self.session = session
     }
@@ -37,9 +37,9 @@ public struct AuthorizeMiddleware: ClientMiddleware {
     ///   - next: Passes the request to the next layer.
     /// - Returns: The response of `next`.
     /// - Throws: The server's refusal if the session gets no new token, or if the server also refuses the new token. `APIError` of the kind
-    ///   `unauthorized` if another user has signed in since the first attempt. If a refresh still fails for a temporary reason at the
-    ///   deadline, the error of the refresh. If the refresh is still in flight at the deadline, `APIError` of the kind `timeout`. If the
-    ///   store of the credentials can't be read, the error of the store.
+    ///   `unauthorized` if another user has signed in since the first attempt. The error of the refresh if it still fails for a temporary
+    ///   reason at the deadline. `APIError` of the kind `timeout` if the refresh is still in flight at the deadline. The error of the store
+    ///   if the credentials can't be read.
     public func intercept(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -63,7 +63,8 @@ public struct AuthorizeMiddleware: ClientMiddleware {
     }
 
     /// Binds a call to the session of its first attempt, so that a retry never carries the tokens of another user.
-    /// - Throws: An error of the kind `unauthorized` if another session or account has signed in since.
+    /// - Throws: An error of the kind `unauthorized` if another session has begun since the first attempt, or if the account that the call
+    ///   requires is not signed in.
     private func bind(_ context: CallContext, to held: SessionState.Held?) throws {
         if let account = context.policy.account, held?.credentials.userID != account { throw APIError.signedOut.named(context) }
         guard let id = held?.sessionID else { return }
@@ -93,7 +94,7 @@ public struct AuthorizeMiddleware: ClientMiddleware {
     ///   - way: Whether to refresh the session, or to prompt the user to sign in.
     ///   - refusal: The server's refusal of the present credentials. With `nil`, the server has not refused them, but they are about to
     ///     expire. The session then makes only one attempt to refresh.
-    /// - Returns: The new credentials; `nil` if the call should continue with the present credentials.
+    /// - Returns: The new credentials; `nil` if too many renewals succeeded recently.
     private func renewed(
         after stale: SessionState.Held?,
         by way: Renewal,

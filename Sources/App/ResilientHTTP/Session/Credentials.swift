@@ -6,7 +6,7 @@ import Synchronization
 /// Two values are equal if their tokens and their expiry are equal. Descriptions and reflection hide the tokens, so a log never contains
 /// tokens. Encoded credentials contain the tokens.
 public struct Credentials: Sendable, Codable {
-    /// The token that calls carry as `Authorization: Bearer`.
+    /// The token that the client sends as `Authorization: Bearer`.
     public var accessToken: String
     /// The token that refreshes the session; `nil` if the session can't be refreshed.
     public var refreshToken: String?
@@ -104,8 +104,8 @@ public protocol CredentialStore: Sendable {
     /// - Returns: The result of the closure.
     /// - Throws: The error of the closure, or an error if the lock can't be acquired.
     func exclusively<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value
-    /// Returns a store for another secret of the app, such as the tokens that identify a trusted device. When the credentials are removed,
-    /// this secret must stay. If the credentials survive the end of the process, the secret must survive it too.
+    /// Returns a store for another secret of the app, such as the tokens that identify a trusted device. This secret must stay when the
+    /// credentials are removed. If the store preserves the credentials after the end of the process, it must also preserve the secret.
     /// - Parameter name: The name that distinguishes the secrets of an app: lowercase letters and hyphens.
     func secretStore(named name: String) -> any SecretStore
 }
@@ -124,8 +124,8 @@ extension CredentialStore {
         try await body()
     }
 
-    /// Loads, compares and saves the credentials in separate steps. If another process saves between these steps, the method overwrites its
-    /// credentials.
+    /// Loads, compares and saves the credentials in separate steps. If another process saves between these steps, the method overwrites the
+    /// credentials of that process.
     /// - Parameters:
     ///   - credentials: The new credentials; `nil` removes the stored ones.
     ///   - expected: The credentials that the store must still have. Only the tokens are compared.

@@ -16,8 +16,8 @@ public import Timekeeping
 /// let store = FileCredentialStore(file: folder.appending(path: "session.json"))
 /// ```
 /// The store replaces the file as a whole, so no reader sees a part of a file, even after a crash. Several processes can share the file. A
-/// lock file beside it ensures that only one process refreshes the session at a time. After the first refresh, the other processes find
-/// the new credentials in the file. If a process is killed, the system releases its locks. The store doesn't encrypt the tokens.
+/// lock file beside this file ensures that only one process refreshes the session at a time. After the first refresh, the other processes
+/// find the new credentials in the file. If a process is killed, the system releases its locks. The store doesn't encrypt the tokens.
 public struct FileCredentialStore: CredentialStore {
     private let file: URL
     private let clock: MonotonicClock
@@ -49,7 +49,7 @@ public struct FileCredentialStore: CredentialStore {
         try await locked(".write-lock") { try write(credentials) }
     }
 
-    /// Stores credentials if the file still contains the expected credentials. It doesn't matter which process has written them.
+    /// Stores credentials if the file still contains the expected credentials. Any process may have written the expected credentials.
     /// - Parameters:
     ///   - credentials: The new credentials; `nil` removes the file.
     ///   - expected: The credentials that the file must still contain.
@@ -63,8 +63,7 @@ public struct FileCredentialStore: CredentialStore {
         }
     }
 
-    /// Runs a closure under the lock of the file. No other process, and no other store of this file in this process, runs such a closure at
-    /// the same time.
+    /// Runs a closure under the lock of the file. No other process and no other task runs a closure under this lock at the same time.
     /// - Parameter body: The closure. The store releases the lock when the closure ends. If the process ends, the system releases the lock.
     /// - Returns: The result of the closure.
     /// - Throws: `POSIXError` with `EWOULDBLOCK` if another closure holds the lock until the timeout. Otherwise, the error of the closure.

@@ -28,13 +28,13 @@
             /// Whether the item can't be read now, but may be readable later. Either the device is locked, or the system could not show a
             /// prompt to the user.
             public var isLocked: Bool { status == SecItemStatus.interactionNotAllowed.rawValue }
-            /// The status and, for common statuses, the cause. Use this text in a log.
+            /// A text for logs, which contains the status. For common statuses, the text also contains the cause.
             public var description: String { SecItemStatus(rawValue: status).description }
         }
 
         /// Determines when the item can be read (`kSecAttrAccessible`).
         ///
-        /// If an item was stored with another accessibility, the next save of credentials changes its accessibility to this one.
+        /// If an item was stored with another accessibility, the next save of credentials changes the accessibility of the item.
         public struct Accessibility: Hashable, Sendable {
             let value: SecItemAttributes.Accessibility
 

@@ -6,7 +6,7 @@ import Foundation
 /// The type calls keychain services through the protocol ``SecItemFunctions``. A test can use another implementation of this protocol, so
 /// the test also runs on systems without a keychain.
 struct KeychainItem: Sendable {
-    /// The error of a call of keychain services that didn't succeed.
+    /// The error of a failed call of keychain services.
     struct Failure: Error, Hashable {
         var status: SecItemStatus
     }
@@ -44,7 +44,7 @@ struct KeychainItem: Sendable {
             let status = functions.update(attributes.query, accessibility: attributes.accessibility, data: data)
             guard status == .itemNotFound else { return status }
             let added = functions.add(attributes, data: data)
-            // Another process added the item after the update.
+            // Another process has added the item since the update failed.
             guard added == .duplicateItem else { return added }
             return functions.update(attributes.query, accessibility: attributes.accessibility, data: data)
         }
@@ -157,7 +157,7 @@ struct SecItemStatus: RawRepresentable, Hashable, Sendable, CustomStringConverti
     static let missingEntitlement = SecItemStatus(rawValue: -34018)
     static let decode = SecItemStatus(rawValue: -26275)
 
-    /// The number and, if an app can handle the status, the cause.
+    /// The number of the status. If an app can handle the status, the text also contains the cause.
     var description: String {
         switch self {
         case .interactionNotAllowed:

@@ -20,13 +20,14 @@ extension Session {
     /// pause that follows a temporary failure.
     /// - Parameters:
     ///   - stale: The credentials that were refused; `nil` if the request had no token.
-    ///   - way: The way in which the refusal requires the session to be renewed.
+    ///   - way: The renewal that the refusal requires: a refresh or a sign-in.
     ///   - deadline: The instant until which the method repeats a refresh that failed for a temporary reason; `nil` for one attempt.
-    ///   - mayPrompt: Whether the user may be prompted to sign in.
-    /// - Returns: The credentials, and whether another caller started the renewal. `nil` if too many renewals succeeded recently; another
-    ///   renewal would then not help.
+    ///   - mayPrompt: Whether the method is allowed to prompt the user to sign in.
+    /// - Returns: The credentials, and whether another caller started the renewal. `nil` if too many renewals succeeded recently, because
+    ///   another renewal would not help.
     /// - Throws: ``APIError``. If the server's refusal ended the session, the error is this refusal. If there are no credentials, or if
-    ///   another session has begun, its kind is `unauthorized`. If the refresh failed for a temporary reason, the error is this failure.
+    ///   another session has begun, the error has the kind `unauthorized`. If the refresh failed for a temporary reason, the error is this
+    ///   failure.
     func renewed(
         after stale: SessionState.Held?,
         by way: Renewal,
@@ -52,7 +53,8 @@ extension Session {
                 case .superseded: continue
                 case .excessive: return nil
                 case .promptNeeded(let refusal):
-                    // The caller that started this renewal may not prompt the user. A caller that may prompt starts another renewal.
+                    // The caller that started this renewal must not prompt the user. A caller that is allowed to prompt starts another
+                    // renewal.
                     guard mayPrompt else { throw refusal ?? .signedOut }
                 case .paused(let error, let instant):
                     // The caller doesn't begin a wait that would end after the deadline.
@@ -102,7 +104,7 @@ extension Session {
         case impossible(UInt64, APIError?)
     }
 
-    /// Refreshes the session once, while no other process refreshes it.
+    /// Refreshes the session once, and ensures that no other process refreshes it at the same time.
     ///
     /// First, the method writes the present credentials to the store if the store doesn't contain them yet. The next steps run under the
     /// lock of the store. The method compares the stored credentials with the credentials of this process. If they differ, another process
@@ -115,8 +117,8 @@ extension Session {
         do {
             return try await store.exclusively { [self] in
                 let (before, generation, isStored) = state.withLock { ($0.credentials, $0.generation, $0.isStored) }
-                // The session changed after the write. Different credentials in the store then don't prove that another process has changed
-                // them.
+                // The session changed after the write. Therefore, different credentials in the store don't prove that another process has
+                // changed them.
                 if !isStored, isPersisted { return .superseded }
                 if isStored {
                     let found = try await store.load()
@@ -164,7 +166,7 @@ extension Session {
     /// Stores the credentials of a refresh. If this process or another process changed the session meanwhile, the method revokes the new
     /// credentials instead.
     ///
-    /// If the store fails, the session uses the new credentials until the process ends. Otherwise, the user would be signed out.
+    /// If the store fails, the session still uses the new credentials until the process ends, so that the user stays signed in.
     /// - Parameters:
     ///   - fresh: The credentials that the refresh returned.
     ///   - before: The credentials that were refreshed.
@@ -201,7 +203,7 @@ extension Session {
     }
 
     /// Ends the session, unless its credentials have changed since the given generation. If another process has stored other credentials in
-    /// the meantime, these stay in the store.
+    /// the meantime, the store keeps them.
     /// - Returns: Whether the session was ended.
     private func end(basedOn generation: UInt64) async throws -> Bool {
         let (before, isStored, ended) = state.withLock { ($0.credentials, $0.isStored, $0.end(basedOn: generation)) }
@@ -317,8 +319,8 @@ extension Credentials? {
 }
 
 extension Credentials {
-    /// Returns these credentials, which a refresh returned, with the identifier of the earlier session. If they have no refresh token or no
-    /// user, the method adds the value of the earlier credentials.
+    /// Returns the credentials of a refresh with the session identifier of the earlier credentials. If the refresh returned no refresh
+    /// token or no user, the method adds the earlier value.
     fileprivate func continuing(_ before: Credentials?) -> Credentials {
         var credentials = identified(as: before?.sessionID)
         credentials.refreshToken = refreshToken ?? before?.refreshToken

@@ -7,10 +7,10 @@ import Timekeeping
 
 /// The session of one user, shared by all calls of an app.
 ///
-/// **One refresh.** If several calls need a new token at the same time, the session refreshes it once, and all of these calls wait for this
-/// refresh. If the server refuses a token that the session has already replaced, the call uses the new token without another refresh. If
-/// the app and its extensions share a store with a lock, such as ``FileCredentialStore``, they refresh one after another. The keychain has
-/// no lock.
+/// **One refresh.** If several calls need a new token at the same time, the session refreshes the token once, and all of these calls wait
+/// for this refresh. If the server refuses a token that the session has already replaced, the call uses the new token without another
+/// refresh. If the app and its extensions share a store with a lock, such as ``FileCredentialStore``, only one of them refreshes at a time.
+/// The keychain has no lock.
 ///
 /// **Failures.** If a refresh fails for a temporary reason (no response, a timeout, 429, 5xx), the session repeats the refresh, one attempt
 /// at a time. The session stops when the deadlines of all waiting calls have passed. A failed refresh ends the session only if the server
@@ -26,7 +26,7 @@ import Timekeeping
 /// and the write, the app sends the old refresh token again after its next start. The server must accept the old token for a short time, as
 /// a Holdfast server does.
 ///
-/// All methods may be called from any task at the same time.
+/// All methods are safe to call from concurrent tasks.
 ///
 /// ```swift
 /// let session = Session(store: MemoryCredentialStore(stored)) { refreshToken in
@@ -58,8 +58,8 @@ public final class Session: Sendable {
         /// The delay between two attempts if the server requests no delay. The exponential value grows up to 8 s by default. The actual
         /// delay is random, from 50 % to 100 % of this value.
         public var backoff = Backoff(base: .milliseconds(500), cap: .seconds(8))
-        /// The maximum delay for which calls wait if the server requests a delay; 60 s by default. If the server requests a longer delay,
-        /// the waiting calls fail with an error that contains the delay.
+        /// The longest delay that the session accepts from the server; 60 s by default. If the server requests a longer delay, the waiting
+        /// calls fail with an error that contains the delay.
         public var longestWait: Duration = .seconds(60)
 
         /// Creates the default timing.
@@ -81,7 +81,7 @@ public final class Session: Sendable {
     private let writing = SingleFlight<Void>()
     /// The closures that run when a session has ended. Each key is the object that registered the closure.
     private let endings = Mutex<[ObjectIdentifier: @Sendable (_ sessionID: String) async -> Void]>([:])
-    /// The closures that run when another account may be signed in. Each key is the object that registered the closure.
+    /// The closures that run when the signed-in account may have changed. Each key is the object that registered the closure.
     private let observers = Mutex<[ObjectIdentifier: @Sendable (SessionChange) async -> Void]>([:])
     /// Allows only one write at a time, because some stores compare and write in two separate steps.
     let writes = ConcurrencyLimiter(1, maximumWaiters: .max)
@@ -92,7 +92,7 @@ public final class Session: Sendable {
     ///   - timing: The durations of refreshes, and the delays between repeated refreshes.
     ///   - environment: The clocks, randomness and logger.
     ///   - refresh: Exchanges a refresh token for new credentials.
-    ///   - revoke: Revokes credentials that arrive after the session ended. With `nil`, such credentials stay valid at the server until
+    ///   - revoke: Revokes credentials that arrive after the session ended. With `nil`, these credentials stay valid at the server until
     ///     they expire.
     ///   - prompt: Prompts the user to sign in when the session has ended. With `nil`, the calls fail with the kind `unauthorized`.
     public init(
@@ -128,12 +128,12 @@ public final class Session: Sendable {
 
     /// Refreshes the session now, for example after the user's permissions changed. If a refresh is in flight, the method waits for it.
     ///
-    /// If the user was signed out, and another process has stored credentials since, the method uses these credentials.
+    /// If the user signed out, and another process has stored credentials since then, the method uses these credentials.
     /// - Parameter timeout: The time during which the session repeats a refresh that fails for a temporary reason. With the default, zero,
     ///   there is one attempt.
-    /// - Throws: `APIError`. If the server's refusal ended the session, the error is this refusal. If no user is signed in, its kind is
-    ///   `unauthorized`. If the refresh failed for a temporary reason, the error is this failure. If the store can't be read, the method
-    ///   throws the store's error.
+    /// - Throws: `APIError`. If the server's refusal ended the session, the error is this refusal. If no user is signed in, the error has
+    ///   the kind `unauthorized`. If the refresh failed for a temporary reason, the error is this failure. If the store can't be read, the
+    ///   method throws the store's error.
     public func refreshNow(timeout: Duration = .zero) async throws {
         guard let held = try await held() else {
             guard try await joinOtherProcess() else { throw APIError.signedOut }
@@ -159,17 +159,17 @@ public final class Session: Sendable {
     /// Begins a session with the credentials of a sign-in. With `nil`, ends the session.
     ///
     /// The earlier session ends in memory even if the store fails. From then on, no call carries the tokens of the earlier session. The
-    /// session writes the change to the store even if the caller is canceled. It writes several changes in their order.
+    /// session writes the change to the store even if the caller is canceled. A write never replaces newer credentials with older ones.
     ///
     /// The method does not call the server. To revoke the returned credentials, call the server.
     /// - Parameter credentials: The new credentials; `nil` signs the user out.
     /// - Returns: The credentials that were replaced; `nil` if there were none.
-    /// - Throws: The store's error. After a failed sign-out, the store may still contain the tokens. Call the method again. Otherwise, the
-    ///   user is signed in again after a restart of the app.
+    /// - Throws: The store's error. After a failed sign-out, the store may still contain the tokens, and the user would be signed in again
+    ///   after a restart of the app. Therefore, call the method again.
     @discardableResult
     public func setCredentials(_ credentials: Credentials?) async throws -> Credentials? {
-        // Caches may contain responses of a session that this process has not loaded yet. After this load, the change below notifies the
-        // caches that this session has ended.
+        // Caches may contain responses of a session that this process has not loaded yet. This line loads the session, so that the change
+        // below can notify the caches of its end.
         if endings.withLock({ !$0.isEmpty }) { _ = try? await held() }
         let (replaced, generation, session) = state.withLock { state in
             (state.credentials, state.replace(with: credentials?.identified()), state.held?.sessionID)
@@ -193,7 +193,7 @@ public final class Session: Sendable {
         }
     }
 
-    /// Registers a closure that runs when another account may be signed in, or when no account is signed in any more.
+    /// Registers a closure that runs when the signed-in account may have changed, or when no account is signed in any more.
     /// - Parameters:
     ///   - object: The object that registers the closure. The closure runs as long as the object exists. A new closure of the same object
     ///     replaces the earlier closure.
@@ -224,7 +224,8 @@ public final class Session: Sendable {
         for end in endings.withLock({ Array($0.values) }) { await end(session) }
     }
 
-    /// Revokes credentials that no call will use. A separate task revokes them one after another, so that no refresh waits.
+    /// Revokes credentials that no call will use. A separate task revokes them one after another, so that no refresh waits for a
+    /// revocation.
     /// - Parameter credentials: The credentials. If the session has no closure for revocations, nothing happens.
     func discard(_ credentials: Credentials) {
         guard let revoke, state.withLock({ $0.beginRevocation(of: credentials) }) else { return }
@@ -264,8 +265,8 @@ extension Session {
     }
 
     /// Writes the present credentials to the store, unless an earlier write has already stored the given generation or a later one. Writes
-    /// run one after another. Each write stores the credentials that are present when it begins, so it never replaces newer credentials
-    /// with older ones.
+    /// run one after another. Each write stores the credentials that are present when the write begins. Therefore, a write never replaces
+    /// newer credentials with older ones.
     /// - Parameter generation: The generation that the caller created. When the method returns, the store contains the credentials of this
     ///   generation or of a later one.
     /// - Throws: The store's error.
@@ -294,14 +295,15 @@ extension Session {
 
 /// A change of the account that is signed in.
 package struct SessionChange: Sendable {
-    /// The account that the app signed out; `nil` if there was no sign-out. If the server ended the session, there was no sign-out.
+    /// The account that the app signed out; `nil` for any other change, such as a session that the server ended.
     package var signedOut: String?
 }
 
 /// The state of a session: a value that the session's mutex guards.
 ///
-/// `generation` increases with every change of the credentials. An operation that waits stores the generation of its beginning. The
-/// operation has an effect only if the generation has not changed. A response that arrives after a sign-out therefore changes nothing.
+/// `generation` increases with every change of the credentials. An operation that waits stores the generation at its beginning. The
+/// operation has an effect only if the generation has not changed since then. A response that arrives after a sign-out therefore changes
+/// nothing.
 struct SessionState {
     /// Credentials with the generation that identifies them.
     struct Held: Hashable {
@@ -311,15 +313,15 @@ struct SessionState {
         var sessionID: String? { credentials.sessionID }
     }
 
-    /// The number of successful renewals within ``renewalWindow`` after which no further renewal begins.
+    /// The maximum number of successful renewals within ``renewalWindow``. After this number, no further renewal begins.
     static let mostRenewals = 5
     static let renewalWindow: Duration = .seconds(30)
 
-    /// Whether the session no longer has to read the store. `true` after the store was read, and after a sign-in or a sign-out.
+    /// Whether `credentials` is known. `false` until the session has read the store, or until a sign-in or a sign-out.
     private(set) var isLoaded = false
     private(set) var credentials: Credentials?
-    /// The number of the present state. It increases with every change, so the session recognizes a write or a response of an earlier
-    /// state.
+    /// The number of the present state. It increases with every change. With this number, the session recognizes a write or a response that
+    /// belongs to an earlier state.
     private(set) var generation: UInt64 = 0
     /// The latest generation in the store, as far as this process knows.
     private(set) var stored: UInt64 = 0
@@ -327,8 +329,8 @@ struct SessionState {
     private(set) var attempted: UInt64 = 0
     /// The times of the last successful renewals, oldest first.
     private var renewals: [Duration] = []
-    /// The identifier of the session that ended, and of the session with which its calls continue. Only a sign-in at the session's prompt
-    /// sets this property.
+    /// The identifier of an ended session, and the identifier of the session with which the calls of the ended session continue. Only a
+    /// sign-in at the session's prompt sets this property.
     private var continuation: (from: String, to: String)?
     /// The credentials to be revoked, and whether a revocation is running.
     private var revocations: (waiting: [Credentials], isRunning: Bool) = ([], false)
@@ -342,7 +344,7 @@ struct SessionState {
     /// Whether the store contains the present credentials, as far as this process knows.
     var isStored: Bool { stored == generation }
 
-    /// Uses the credentials from the store, unless a session began before the store was read.
+    /// Uses the credentials from the store, unless a sign-in or a sign-out came first.
     mutating func load(_ loaded: Credentials?) {
         guard !isLoaded else { return }
         stored = replace(with: loaded)
@@ -376,16 +378,16 @@ struct SessionState {
     /// - Returns: The new generation; `nil` if the credentials have changed in the meantime.
     mutating func end(basedOn known: UInt64) -> UInt64? { generation == known ? replace(with: nil) : nil }
 
-    /// Adds credentials to the credentials that wait for their revocation.
-    /// - Returns: Whether the caller must start a task that revokes the waiting credentials; `false` if such a task is running.
+    /// Adds credentials to the queue of revocations.
+    /// - Returns: Whether the caller must start a task that revokes the queued credentials; `false` if this task is already running.
     mutating func beginRevocation(of credentials: Credentials) -> Bool {
         revocations.waiting.append(credentials)
         defer { revocations.isRunning = true }
         return !revocations.isRunning
     }
 
-    /// Removes the first of the credentials that wait for their revocation.
-    /// - Returns: The next credentials to revoke; `nil` if there are none. The task for revocations then ends.
+    /// Removes the first credentials from the queue of revocations.
+    /// - Returns: The credentials to revoke; `nil` if the queue is empty. The task for revocations then ends.
     mutating func nextRevocation() -> Credentials? {
         if revocations.waiting.isEmpty { revocations.isRunning = false }
         return revocations.waiting.isEmpty ? nil : revocations.waiting.removeFirst()
@@ -459,7 +461,7 @@ enum SessionFailure: Error {
     case superseded
     /// Too many renewals succeeded in a short time.
     case excessive
-    /// The user must sign in, but the caller may not prompt the user. The error is the server's refusal; `nil` if the server did not
+    /// The user must sign in, but the caller must not prompt the user. The error is the server's refusal; `nil` if the server did not
     /// refuse.
     case promptNeeded(APIError?)
     /// A refresh failed for a temporary reason. No refresh begins before the instant.

@@ -9,9 +9,9 @@ import Timekeeping
 extension APIClient {
     /// Downloads a response into a file, and resumes an interrupted download.
     ///
-    /// The method writes the bytes to a partial file beside the target (`NAME.partial`). When this file is complete, the method replaces
-    /// the target with it. After a lost connection, the method resumes the download automatically. The retry policy of the endpoint limits
-    /// the number of consecutive retries that receive no new byte.
+    /// The method writes the bytes to a partial file beside the target (`NAME.partial`). When the partial file is complete, it replaces the
+    /// target. After a lost connection, the method resumes the download automatically. The retry policy of the endpoint limits the number
+    /// of consecutive retries that receive no new byte.
     ///
     /// To continue after an error or a restart of the process, call the method again with the same path and target. If the server sent a
     /// strong `ETag` or a `Last-Modified` (RFC 9110 §13.1.5), the download continues at the end of the partial file. If the resource has
@@ -81,7 +81,7 @@ extension APIClient {
         }
     }
 
-    /// Returns the retry policy of the options. If the options contain none, returns the policy of the download's endpoint.
+    /// Returns the retry policy of the options, otherwise the policy of the download's endpoint, otherwise the default policy.
     private func retryPolicy(for path: String, options: CallOptions) -> RetryPolicy {
         let request = HTTPRequest(method: .get, scheme: nil, authority: nil, path: baseURL.path(percentEncoded: true) + path)
         return options.retry ?? policies[routes.endpoint(of: request)].retry ?? RetryPolicy()
@@ -196,7 +196,7 @@ private struct Download: Sendable {
 
 /// The value of the header `Content-Range`, such as `bytes 5-9/10`, `bytes 5-9/*` or `bytes */10` (RFC 9110 §14.4).
 struct ContentRange: Hashable {
-    /// The first byte; `nil` if the range was not satisfiable.
+    /// The position of the first byte; `nil` if the range was not satisfiable.
     var first: Int64?
     /// The length of the whole resource; `nil` if the server doesn't report it.
     var total: Int64?
@@ -233,8 +233,8 @@ extension HTTPResponse {
 ///
 /// A download uses three files: the target, `NAME.partial` with the received bytes, and `NAME.partial.origin`. The origin file contains the
 /// address of the resource, and the validator (such as the `ETag`) of the downloaded version. Before the download writes bytes of another
-/// version, it removes the origin file, empties the partial file, and stores the new origin file. If the process ends at any moment, the
-/// partial file therefore matches its origin file, or it has no origin file. The next download ignores a partial file without an origin
+/// version, it removes the origin file, empties the partial file, and stores the new origin file. Therefore, even if the process ends at
+/// any moment, the partial file matches its origin file, or has no origin file. The next download ignores a partial file without an origin
 /// file.
 ///
 /// The type reads and writes files on a separate queue, because reading and writing block the thread.
@@ -260,8 +260,8 @@ final class PartialFile: Sendable {
     private let (target, partial, origin): (URL, URL, URL)
     private let source: String
 
-    /// Opens the partial file of an earlier download of the same address and target, if this download can be resumed. Otherwise, the new
-    /// download begins with an empty file.
+    /// Opens the partial file of an earlier download of the same address and target, if the earlier download can be resumed. Otherwise, the
+    /// new download begins with an empty file.
     init(_ target: URL, source: String) async throws {
         self.target = target
         self.source = source

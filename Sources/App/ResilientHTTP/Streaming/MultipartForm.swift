@@ -31,8 +31,8 @@ public struct MultipartForm: Sendable {
     private var parts: [Part] = []
 
     /// Creates an empty form.
-    /// - Parameter boundary: The separator of the parts: 1 to 70 letters, digits and hyphens that don't occur in any part. The
-    ///   default has 128 random bits.
+    /// - Parameter boundary: The separator of the parts: 1 to 70 letters, digits and hyphens. It must not occur in any part. The default
+    ///   has 128 random bits.
     public init(boundary: String = "holdfast-" + IdempotencyKeyMiddleware.randomKey()) {
         self.boundary = boundary
     }

@@ -28,7 +28,7 @@ public struct ResponseStream: AsyncSequence, Sendable {
         (self.response, self.body, self.context, self.api) = (response, body, context, api)
     }
 
-    /// The number of bytes of the body; `nil` if the server didn't send it or if the body is compressed.
+    /// The number of bytes of the body; `nil` if the server didn't send this number, or if the body is compressed.
     public var length: Int64? {
         response.headerFields[.contentEncoding].map { $0 == "identity" } ?? true
             ? response.headerFields[.contentLength].flatMap { Int64($0) } : nil
@@ -71,7 +71,7 @@ public struct ResponseStream: AsyncSequence, Sendable {
         public mutating func next() async throws(APIError) -> [UInt8]? {
             do {
                 guard let chunk = try await chunks.next() else {
-                    // If the reader is canceled, a stream may end without an error. The body would then appear to be complete.
+                    // If the reader is canceled, a stream can end without an error. The body would then appear to be complete.
                     try Task.checkCancellation()
                     return nil
                 }
@@ -82,7 +82,7 @@ public struct ResponseStream: AsyncSequence, Sendable {
         }
     }
 
-    /// Converts an error of the body. The client doesn't retry a body, so the error never has the kind `unknownOutcome`.
+    /// Converts an error of the body. The server has already responded, so the error never has the kind `unknownOutcome`.
     func failure(_ error: any Error) -> APIError {
         var failure = APIError(error, isSafeToRepeat: true, context: context.name)
         failure.attempts = context.record.attempts

@@ -49,7 +49,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         ///
         /// - Parameters:
         ///   - failures: The number of consecutive failed connections.
-        ///   - named: The delay that the server sent as `retry:`.
+        ///   - named: The delay that the server sent as `retry:`; `nil` if it sent none.
         ///   - chance: A random number from 0 to 1.
         func pause(failures: Int, named: Duration?, chance: Double) -> Duration {
             // A server may send a delay of zero. Without a minimum, all clients would then reconnect without a pause.
@@ -143,8 +143,8 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             parser = EventStreamParser(lastEventID: parser.lastEventID, retry: parser.retry)
         }
 
-        /// Waits before a reconnection. The wait is the longer of two delays: the delay of the rules, and the delay that the last error
-        /// requested. The method doesn't delay the first connection.
+        /// Waits before a reconnection. The wait is the longer of two delays: the delay that the rules determine, and the delay that the
+        /// last error requested. The method doesn't delay the first connection.
         private mutating func pause() async throws(APIError) {
             defer { (isFirst, retryAfter) = (false, nil) }
             guard !isFirst else { return }
@@ -230,7 +230,7 @@ extension APIClient {
     ///   - idleTimeout: The maximum time in which no byte is received. After this time, the sequence reconnects. If there are no events,
     ///     the server must send a comment within this time.
     ///   - context: A name for the operation. Errors of the call contain this name.
-    /// - Returns: The sequence of events. If an error occurs after which the sequence doesn't reconnect, it throws this ``APIError``.
+    /// - Returns: The sequence of events. It throws an ``APIError`` only if it doesn't reconnect after this error.
     public func events(
         _ path: String,
         query: [URLQueryItem] = [],
@@ -260,7 +260,8 @@ public struct ServerSentEvent: Hashable, Sendable {
     public var type: String
     /// The data, with its lines joined by LF.
     public var data: String
-    /// The id of this event. If the server sent none, this property contains the id of the last event that had one; empty if there is none.
+    /// The id of this event. If the event has no id, this property contains the id of the last event that had one. It is empty if no event
+    /// had an id.
     public var id: String
 
     /// Creates an event, for the test of code that reads events.
@@ -277,13 +278,12 @@ public struct ServerSentEvent: Hashable, Sendable {
 struct EventStreamParser {
     /// The id for `Last-Event-ID`.
     private(set) var lastEventID: String
-    /// The delay before a reconnection that the server sent as `retry:`.
+    /// The delay that the server sent as `retry:`, for the next reconnection.
     private(set) var retry: Duration?
     private var lines = LineSplitter(separators: .ascii)
     private var (type, data, id): (String, String, String)
     private var hasData = false
-    /// The number of bytes of a byte order mark that the parser has found so far; `nil` if the parser is past the place where such a mark
-    /// can be.
+    /// The number of bytes of a byte order mark that the parser has found at the start of the stream; `nil` after the start.
     private var mark: Int? = 0
 
     /// Creates a parser for the stream of one connection.

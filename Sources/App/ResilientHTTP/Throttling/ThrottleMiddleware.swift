@@ -28,7 +28,8 @@ public struct ThrottleMiddleware: ClientMiddleware {
     /// - Parameters:
     ///   - throttler: The throttler that decides. Several clients can share a throttler.
     ///   - longestWait: The maximum time that a call waits before it is sent; zero by default.
-    ///   - user: Returns the user whose quotas a call uses. The name must stay the same when the app starts again.
+    ///   - user: Returns the name of the user whose quotas a call uses; `nil` for none. The name must be the same after a restart of the
+    ///     app.
     public init(
         _ throttler: Throttler,
         waitingUpTo longestWait: Duration = .zero,
@@ -40,8 +41,8 @@ public struct ThrottleMiddleware: ClientMiddleware {
     }
 
     /// Waits until a call may be sent, sends the call, and reports its result to the throttler. If the server refuses the call or requests
-    /// a delay, the throttler saves its counts before this method ends, so that the delay survives a restart. The throttler saves any other
-    /// result with the next call.
+    /// a delay, the throttler saves its counts before this method returns, so that the delay survives a restart. The throttler saves any
+    /// other result with the next call.
     /// - Parameters:
     ///   - request: The request without its body.
     ///   - body: The body, if there is one.
@@ -82,19 +83,20 @@ public struct ThrottleMiddleware: ClientMiddleware {
 }
 
 extension Throttler {
-    /// Records the end of a call. If the server requests a delay, the throttler saves the delay before this method returns.
+    /// Records the end of a call. If the server refused the call or requested a delay, the throttler saves its counts before this method
+    /// returns.
     fileprivate func finish(_ call: Call, with end: CallEnd, savingFor user: String?) async {
         finish(call, with: end)
         changed(user)
-        // The call already has its result, so this method ignores the cancellation of its task. In that case, the next call saves the
-        // delay.
+        // A canceled task can't save the counts. The call already has its result, so this method ignores the error, and the next call saves
+        // the counts.
         if end.asksToWait { try? await save(user) }
     }
 }
 
 extension CallEnd {
     /// Creates the end of a call from its response: the delay that the server requests, and the limits that its headers report. The
-    /// initializer reads the headers of all IETF drafts and of several vendors.
+    /// initializer reads the rate-limit headers of all IETF drafts and of several vendors.
     /// - Parameter now: The time of the local wall clock, for a response without `Date`.
     init(_ response: HTTPResponse, now: Date) {
         let (status, headers) = (response.status.code, response.headerFields)
@@ -133,7 +135,8 @@ extension CallEnd {
         }
     }
 
-    /// Whether the server requested a delay, which must survive a restart.
+    /// Whether the server refused the call or requested a delay. The throttler then saves its counts at once, so that the delay survives a
+    /// restart.
     var asksToWait: Bool {
         switch self {
         case .refused: true

@@ -11,7 +11,7 @@ public import RateLimiting
 /// policy.limit("/api/activities", to: .requests(10, per: .seconds(60), name: "minute"))
 /// ```
 public struct ThrottlePolicy: Hashable, Sendable {
-    /// The quotas of endpoints without a rule.
+    /// The quotas of every endpoint for which ``limit(_:method:to:)`` sets no other quotas.
     public private(set) var others: [RateLimitPolicy]
     /// The additional delay for callers that are refused repeatedly; `nil` for no additional delay.
     public var penalty: RefusalPenalty?
@@ -22,8 +22,8 @@ public struct ThrottlePolicy: Hashable, Sendable {
     public var maximumWaiters = 100
     /// The maximum delay that a server can impose. If the server requests a longer delay, this maximum applies instead.
     public var longestBlock: Duration = .seconds(3_600)
-    /// The latency at which a response counts as slow. While the average latency of an endpoint reaches this value, the throttler admits
-    /// the next call only after this latency has passed since the last call, but at most after the window of the shortest quota.
+    /// The latency at which a response counts as slow. While the average latency of an endpoint is at least this value, the throttler
+    /// spaces calls: between two calls, it waits for the average latency, but at most for the window of the shortest quota.
     public var slowResponse: Duration = .seconds(2)
     /// The quotas by route, for every method.
     private var byRoute: [RouteTemplate: [RateLimitPolicy]] = [:]
@@ -39,7 +39,7 @@ public struct ThrottlePolicy: Hashable, Sendable {
         return policy
     }()
 
-    /// Creates a policy without rules.
+    /// Creates a policy with the same quotas for every endpoint.
     /// - Parameter others: The quotas of every endpoint for which ``limit(_:method:to:)`` sets no other quotas.
     /// - Precondition: There is at least one quota.
     public init(others: RateLimitPolicy...) {
@@ -58,7 +58,7 @@ public struct ThrottlePolicy: Hashable, Sendable {
         if let method { byEndpoint[Endpoint(method, route)] = quotas } else { byRoute[route] = quotas }
     }
 
-    /// The routes that have rules.
+    /// The routes that have their own quotas.
     var routes: [RouteTemplate] { byRoute.keys + byEndpoint.keys.map(\.route) }
 
     /// Returns the quotas of an endpoint, together with the settings that are the same for all endpoints.

@@ -25,8 +25,8 @@ public protocol ThrottleStore: Sendable {
     func save(_ snapshot: ThrottleSnapshot, user: String?) async throws
 }
 
-/// The counted calls of one user, and the limits that the throttler learned from responses, for each endpoint and in a form that can be
-/// saved. The snapshot contains the templates of routes, but neither the user nor ids.
+/// A copy of one user's counts that a store can save. For each endpoint, it contains the counted calls and the limits that the throttler
+/// learned from responses. It contains the templates of routes, but neither the user nor ids.
 public struct ThrottleSnapshot: Hashable, Sendable, Codable {
     /// The state of one endpoint.
     struct Entry: Hashable, Sendable, Codable {
@@ -41,7 +41,7 @@ public struct ThrottleSnapshot: Hashable, Sendable, Codable {
         }
     }
 
-    /// The version of the format. A throttler can't read a snapshot with a later version.
+    /// The version of the format. A throttler can read only version 1.
     var version = 1
     var entries: [Entry]
 }
@@ -67,7 +67,7 @@ extension ThrottleTable {
 /// let throttler = Throttler(policy: policy, store: ThrottleFile(folder: folder))
 /// ```
 public final class ThrottleFile: ThrottleStore {
-    /// The maximum size of a file that is read, in bytes.
+    /// The maximum size of a file that the store reads, in bytes.
     static let maximumSize = 4 * 1024 * 1024
 
     private let folder: URL

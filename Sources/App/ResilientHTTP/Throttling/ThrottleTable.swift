@@ -2,14 +2,14 @@ import HTTPTypes
 import RateLimiting
 import Timekeeping
 
-/// A user and an endpoint. The throttler counts their calls together.
+/// A user and an endpoint. The throttler counts all calls of the user to the endpoint together.
 struct ThrottleKey: Hashable, Sendable {
     var user: String?
     var endpoint: Endpoint
 }
 
 /// The limits of all users and endpoints. Each pair of user and endpoint has a slot. The number of slots is limited. Each insertion of a
-/// slot also checks two other slots, and removes each of them that has no calls left to count. Therefore, no operation scans the whole
+/// slot also checks two other slots, and removes a checked slot if it has no calls left to count. Therefore, no operation scans the whole
 /// table.
 ///
 /// The table is a value, guarded by the mutex of the throttler. Invariants: `rotation` contains each key of `slots` once. The table never
@@ -132,7 +132,7 @@ extension ThrottleTable {
         }
 
         /// Admits or refuses a waiting call, or lets it wait longer. If the call no longer waits, the second value of the result is the
-        /// next waiter. The caller must resume this waiter outside the lock.
+        /// continuation of the next waiter. The caller must resume it outside the lock.
         /// - Parameters:
         ///   - key: The key under which the throttler counts the call.
         ///   - id: The number of the waiting call.
@@ -183,8 +183,8 @@ extension ThrottleTable {
             return line.wakeAll { place, _ in place == 0 }.first
         }
 
-        /// Returns the delays of the given number of next callers, in their order. The forecast assumes that each caller sends its call as
-        /// early as possible.
+        /// Returns the delays of the next `count` callers, in their order. The forecast assumes that each caller sends its call as early as
+        /// possible.
         private func turns(of count: Int, at now: Int64) -> [Hold] { limit.forecast(callers: count, at: now) }
 
         /// Counts a call.

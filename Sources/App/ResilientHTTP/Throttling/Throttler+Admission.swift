@@ -76,8 +76,8 @@ extension Throttler {
     }
 
     /// Waits until the throttler admits the call, or until the admission would be too late. Each time another call resumes this caller, the
-    /// method repeats the decision under the lock. If the task of this caller is canceled, the method removes the caller from the waiting
-    /// callers, and resumes the next one.
+    /// method repeats the decision under the lock. If the task of this caller is canceled, the method removes this caller from the waiting
+    /// callers, and resumes the next caller.
     private func turn(of id: UInt64, at key: ThrottleKey, latest: Int64) async throws -> Call {
         while true {
             let (step, next) = state.withLock { state in

@@ -4,7 +4,7 @@ import Synchronization
 import Timekeeping
 
 extension Throttler {
-    /// Shows whether a user's counts have unsaved changes. The throttler must save them if `saved` is less than `changes`.
+    /// Shows whether a user's counts have unsaved changes: the throttler must save the counts if `saved` is less than `changes`.
     struct SavedUser: Sendable {
         /// The number of changes so far.
         var changes: UInt64 = 0
@@ -57,8 +57,8 @@ extension Throttler {
         try await reset(user) { _ in true }
     }
 
-    /// Removes the counts of those endpoints of a user that a closure selects. Resumes the calls that wait for these endpoints, and saves
-    /// the remaining counts.
+    /// Removes a user's counts for the endpoints that a closure selects. Resumes the calls that wait for these endpoints, and saves the
+    /// remaining counts.
     private func reset(_ user: String?, where isMeant: (ThrottleKey) -> Bool) async throws {
         try await load(user: user)
         let woken = state.withLock { state in
@@ -111,7 +111,7 @@ extension Throttler {
         state.withLock { $0.saved[user]?.changes += 1 }
     }
 
-    /// Saves a user's counts. Does nothing if a save that began after the last change has succeeded. If several saves fail in a row, the
+    /// Saves a user's counts. Does nothing if a successful save already includes the last change. If several saves fail in a row, the
     /// throttler logs only the first error.
     ///
     /// - Throws: `CancellationError` if the task is canceled before the end.
@@ -148,6 +148,6 @@ extension Throttler {
         }
     }
 
-    /// The error for a snapshot of a later version.
+    /// The error for a snapshot whose version is unknown.
     private struct UnknownVersion: Error {}
 }

@@ -45,7 +45,7 @@ public final class Throttler: Sendable {
     /// Creates a throttler.
     /// - Parameters:
     ///   - policy: The quotas by endpoint.
-    ///   - routes: Further routes of the app. For all requests to such a route, the endpoint contains the template of the route.
+    ///   - routes: Further routes of the app. For a request to one of these routes, the endpoint contains the template of the route.
     ///   - basePath: The path of the client's base URL, such as `/v2`. Templates are relative to this path.
     ///   - capacity: The maximum number of endpoints with separate quotas, for all users together. All further endpoints share one quota.
     ///   - store: The store in which the counts survive a restart; `nil` for none.
@@ -87,7 +87,7 @@ public final class Throttler: Sendable {
     public func endpoint(of request: HTTPRequest) -> Endpoint { routes.endpoint(of: request) }
 
     /// Admits or refuses a call that the app doesn't send through `APIClient`. The throttler counts an admitted call at once, even if the
-    /// app then doesn't make the call. The method doesn't wait until a quota admits the call.
+    /// app then doesn't make the call. The method never waits for a quota.
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint of the call.
@@ -106,8 +106,8 @@ public final class Throttler: Sendable {
         }
     }
 
-    /// Returns the usage of an endpoint's quotas. The method reads only memory. The calls of an earlier run of the app are in the store
-    /// until ``load(user:)`` or the first call of the user loads them. Before that, the result doesn't include them.
+    /// Returns the usage of an endpoint's quotas. The method reads only memory. The result includes the calls of an earlier run of the app
+    /// only after ``load(user:)`` or the first call of the user has loaded them from the store.
     /// - Parameters:
     ///   - endpoint: The endpoint. If no call was made to it yet, its quotas are unused.
     ///   - user: The user; `nil` for calls without a user.
@@ -115,7 +115,7 @@ public final class Throttler: Sendable {
         status(at: ThrottleKey(user: user, endpoint: endpoint))
     }
 
-    /// Returns the usage of all endpoints that a user recently called, in the order of their names. O(endpoints).
+    /// Returns the usage of all endpoints that a user recently called, sorted by the description of the endpoint. O(endpoints).
     /// - Parameter user: The user; `nil` for calls without a user.
     public func statuses(user: String? = nil) -> [ThrottleStatus] {
         state.withLock { state in
@@ -127,8 +127,8 @@ public final class Throttler: Sendable {
         }.sorted { $0.endpoint.description < $1.endpoint.description }
     }
 
-    /// Returns a stream of all future refusals, for all users and endpoints. Each call returns a new stream. If its consumer is slow, the
-    /// stream drops the oldest refusals. The stream ends when the throttler is released.
+    /// Returns a stream of all future refusals, for all users and endpoints. Each call of this method returns a new stream. If the consumer
+    /// of a stream is slow, the stream drops the oldest refusals. The stream ends when the throttler is released.
     ///
     /// - Parameter size: The number of refusals that the stream buffers for a slow consumer; at least 1.
     public func refusals(buffering size: Int = 100) -> AsyncStream<ThrottleRefusal> {
@@ -176,7 +176,7 @@ final class RefusalStreams: Sendable {
 
     var count: Int { listeners.withLock { $0.all.count } }
 
-    /// Creates a stream of all future refusals. When its reader ends, the object removes the stream.
+    /// Creates a stream of all future refusals. When the reader of the stream ends, this object removes the stream.
     func listen(buffering size: Int) -> AsyncStream<ThrottleRefusal> {
         let (stream, listener) = AsyncStream<ThrottleRefusal>.makeStream(bufferingPolicy: .bufferingNewest(size))
         let id = listeners.withLock { listeners in

@@ -19,8 +19,8 @@ public import HTTPTypes
 /// ```
 ///
 /// A transport must be safe to use from several tasks at the same time. When the task of a call is canceled, the transport ends the request
-/// with a ``TransportError`` whose code reports the cancellation. `TransportCheck` of `HoldfastTesting` tests whether a transport follows
-/// these rules.
+/// with a ``TransportError`` that has the code ``TransportError/Code/cancelled``. `TransportCheck` of `HoldfastTesting` tests whether a
+/// transport follows these rules.
 public protocol HTTPTransport: Sendable {
     /// Sends a request once. A transport never retries a request itself.
     /// - Parameters:
@@ -85,8 +85,8 @@ public enum Redirection {
     /// the response.
     public static let most = 10
 
-    /// Returns the request that follows a redirect. A transport whose engine doesn't follow redirects itself calls this function after each
-    /// response.
+    /// Returns the request to send after a redirect. A transport whose engine doesn't follow redirects itself calls this function after
+    /// each response.
     ///
     /// - Parameters:
     ///   - response: The head of a response.

@@ -33,8 +33,8 @@ public struct RequestBody: Sendable {
     public var content: Content
     /// The value of `Content-Type`.
     public var contentType: String
-    /// Whether the body may be sent only once. Examples are a one-time code, and a stream that can be read only once. A call with such a
-    /// body is never retried.
+    /// Whether the body must not be sent twice, or can't be sent twice. Examples are a one-time code, and a stream that can be read only
+    /// once. With `true`, the call is never retried.
     public var isOneShot: Bool
     /// A closure that the transport calls as it sends the body, on any thread. If the body is sent again, the progress starts again at 0.
     public var progress: (@Sendable (TransferProgress) -> Void)?
@@ -50,8 +50,8 @@ public struct RequestBody: Sendable {
 
     /// Creates a body from a file. The file must not change until the call has ended.
     /// - Parameters:
-    ///   - file: The file. It is opened for each attempt, so it may be created after the body. If the file can't be read, the call fails
-    ///     with the kind `invalidRequest`.
+    ///   - file: The file. The transport opens the file for each attempt, so the app may create the file after the body. If the file can't
+    ///     be read, the call fails with the kind `invalidRequest`.
     ///   - contentType: The value of `Content-Type`.
     public init(file: URL, contentType: String = "application/octet-stream") {
         self.init(.file(file), contentType: contentType)

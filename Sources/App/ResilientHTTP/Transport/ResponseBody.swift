@@ -13,10 +13,10 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
     /// Creates a body from a stream.
     ///
-    /// To report a failure, the stream throws a ``TransportError``. The client converts it to an `APIError` of the matching kind, such as
-    /// `timeout`. Most other errors get the kind `custom`, so the caller can't see that the transport failed.
-    /// - Parameter chunks: The chunks in their order. By default, such a stream buffers all chunks that its producer yields. For large
-    ///   bodies, use ``init(next:)``, which requests each chunk when the reader needs it.
+    /// To report a failure, the stream throws a ``TransportError``. The client converts this error to an `APIError` of the matching kind,
+    /// such as `timeout`. Most other errors get the kind `custom`, so the caller can't see that the transport failed.
+    /// - Parameter chunks: The chunks in their order. By default, an `AsyncThrowingStream` buffers all chunks that its producer yields. For
+    ///   large bodies, use ``init(next:)``, which requests each chunk when the reader needs it.
     public init(_ chunks: AsyncThrowingStream<[UInt8], any Error>) {
         source = .stream(chunks)
     }
@@ -81,7 +81,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
     ///
     /// - Parameter limit: The maximum number of bytes that are read.
     /// - Returns: The bytes, and whether the body is longer than the limit.
-    /// - Throws: The stream's error; `CancellationError` if the task is canceled before the body is complete.
+    /// - Throws: The error of the source; `CancellationError` if the task is canceled before the body is complete.
     public func collect(upTo limit: Int) async throws -> (bytes: [UInt8], isTruncated: Bool) {
         if case .whole(let bytes) = source {
             return bytes.count <= limit ? (bytes, false) : (Array(bytes.prefix(limit)), true)

@@ -66,8 +66,8 @@ extension APIError {
     ///
     /// - Parameters:
     ///   - error: The transport's error.
-    ///   - isSafeToRepeat: Whether the request can be sent again without side effects. If `false`, and the server may have received a
-    ///     byte of the request, the kind of a timeout or of a network failure is `unknownOutcome`.
+    ///   - isSafeToRepeat: Whether the request can be sent again without side effects. With `false`, a timeout or a network failure gets
+    ///     the kind `unknownOutcome` if the server may have received a byte of the request.
     ///   - context: A name for the operation. The new error contains this name.
     public init(_ error: TransportError, isSafeToRepeat: Bool, context: String? = nil) {
         let kind: Kind =
@@ -107,7 +107,7 @@ extension TransportError: APIErrorConvertible {
     /// Converts this error to an `APIError` that describes the failure of the transport, such as a timeout.
     ///
     /// The method assumes that the request can be sent again without side effects. For any other request, use
-    /// `APIError(_:isSafeToRepeat:context:)`. That initializer reports if the outcome of the request is unknown.
+    /// `APIError(_:isSafeToRepeat:context:)`. That initializer returns the kind `unknownOutcome` if the outcome of the request is unknown.
     /// - Parameter context: A name for the operation. The new error contains this name.
     public func apiError(context: String?) -> APIError {
         APIError(self, isSafeToRepeat: true, context: context)

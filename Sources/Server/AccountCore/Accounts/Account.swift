@@ -27,13 +27,13 @@ public struct Account: Hashable, Sendable, Identifiable {
         case inactive
         /// The operator has disabled the account. Only the operator can activate it again.
         case suspended
-        /// The user has locked the account with the link "this was not me", after a password change that the user had not made. A password
-        /// reset unlocks the account.
+        /// The user has locked the account with the link "this was not me", after a password change or a sign-in that the user had not
+        /// made. A password reset unlocks the account.
         case locked = "frozen"
     }
 
     /// The value that a store contains instead of a hash if the account has no password. No password matches this value. A password reset
-    /// replaces it by a hash.
+    /// replaces this value by a hash.
     public static let unusablePassword = "!"
 
     /// Identifies the account; never reused.
@@ -52,8 +52,8 @@ public struct Account: Hashable, Sendable, Identifiable {
     /// state, a deletion, and the restoration of a former address. An access token contains the epoch that the account had when the token
     /// was issued.
     ///
-    /// The store increases the epoch in the transaction that makes the change. At a sign-in, the store opens a session only if the epoch is
-    /// still the same as when the server checked the password.
+    /// The store increases the epoch in the transaction that makes the change. At a sign-in, the store opens a session only if the epoch
+    /// hasn't changed since the server checked the password.
     public var epoch: Int
     /// The time of the registration or import.
     public var createdAt: Date

@@ -10,7 +10,7 @@ public struct AccountError: Error, Hashable, Sendable {
     public var weaknesses: [PasswordPolicy.Weakness] = []
     /// A text for the user that is more specific than the standard text of the code; `nil` to show the standard text.
     public var message: LocalizedText?
-    /// The time after which a retry makes sense, if it is known.
+    /// The delay after which the client should retry; `nil` if it is unknown.
     public var retryAfter: Duration?
 
     /// The address is taken.
@@ -50,15 +50,15 @@ public struct AccountError: Error, Hashable, Sendable {
         }
     }
 
-    /// The refresh token is unknown, or was used before.
+    /// The refresh token is unknown or was used before, or the account can't be used.
     public static let refreshFailed = AccountError(code: .authRefreshFailed)
     /// The session has ended.
     public static let sessionExpired = AccountError(code: .authSessionExpired)
     /// The access token has expired.
     public static let tokenExpired = AccountError(code: .authTokenExpired)
-    /// The access token was not issued by this server.
+    /// This server didn't issue the access token, or has retired the key that signed it.
     public static let tokenInvalid = AccountError(code: .authTokenInvalid)
-    /// The reset token is unknown, expired or used.
+    /// The token of an emailed link is unknown, expired or used, or the link doesn't apply to the present state of the account.
     public static let resetTokenInvalid = AccountError(code: .authResetTokenInvalid)
 
     /// Returns the error for a password that is too weak.

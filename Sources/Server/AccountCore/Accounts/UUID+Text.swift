@@ -1,7 +1,7 @@
 import AccountContract
 package import Foundation
 
-/// Formats and parses the text form of UUIDs in stores. Foundation uses `sscanf` and `printf`, and takes twenty times as long.
+/// Formats and parses the text form of UUIDs in stores. Foundation's own methods use `sscanf` and `printf`, and take twenty times as long.
 extension UUID {
     /// The text in lowercase.
     package var text: String { UserID(self).rawValue }

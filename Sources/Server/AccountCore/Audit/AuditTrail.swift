@@ -8,15 +8,15 @@ import Synchronization
 /// Records events of accounts in memory and stores them twice a second.
 ///
 /// Recording does no I/O. A failed sign-in causes an event only if the account exists, so I/O would make the response slower and disclose
-/// that the account exists. If the process is killed, the events of up to half a second are lost.
+/// that the account exists. If the process is killed, the events of the last half second can be lost.
 ///
-/// Services record events through ``AuditNoting``; run this service in the service group, so that the last events are stored when the
-/// server ends. To store events without a delay, for example in a command, call ``AuditStore/append(_:)`` instead.
+/// Services record events through ``AuditNoting``. Run the trail in the service group, so that it stores the last events when the server
+/// shuts down. To store events without a delay, for example in a command, call ``AuditStore/append(_:)`` instead.
 public final class AuditTrail<C: Clock>: AuditNoting, Service where C.Duration == Duration {
     /// The largest number of pending events. The trail discards further events and logs their number.
     public static var capacity: Int { 10_000 }
 
-    /// The pending events, and the number of discarded events.
+    /// The pending events, and the number of events that were discarded because too many were pending.
     private struct State {
         var events: [AuditEvent] = []
         var lost = 0
@@ -33,7 +33,7 @@ public final class AuditTrail<C: Clock>: AuditNoting, Service where C.Duration =
     /// Creates a trail.
     /// - Parameters:
     ///   - store: The store of the events.
-    ///   - interval: The time between two writes. If the process is killed, the events of at most this time are lost.
+    ///   - interval: The time between two writes. If the process is killed, the events since the last write are lost.
     ///   - clock: The clock of the interval.
     ///   - now: The wall clock.
     ///   - logger: Logs each stored event, and failures.
@@ -65,7 +65,8 @@ public final class AuditTrail<C: Clock>: AuditNoting, Service where C.Duration =
         }
     }
 
-    /// Stores the pending events at each interval until the service group shuts down, and once more after that.
+    /// Stores the pending events at each interval until the service group shuts down. If the shutdown begins during a pause, the method
+    /// stores the events once more.
     public func run() async throws {
         await PeriodicService(every: interval, order: .pauseFirst, clock: clock) { [self] in await flush() }.run()
     }
@@ -73,7 +74,7 @@ public final class AuditTrail<C: Clock>: AuditNoting, Service where C.Duration =
     /// Stores all pending events in one transaction, and logs them.
     ///
     /// If the store fails, the next call tries to store the events again, together with new events. If more than ``capacity`` events are
-    /// then pending, the newest of the failed events are discarded.
+    /// then pending, the method discards the newest of the events that it couldn't store.
     public func flush() async {
         let (events, lost) = state.withLock { state in
             defer { state = State() }
@@ -89,7 +90,8 @@ public final class AuditTrail<C: Clock>: AuditNoting, Service where C.Duration =
                 "Audit events not stored",
                 metadata: .failure(error, ["count": "\(events.count)"])
             )
-            // The failed events come before the events that were recorded during the write. Events above the capacity are discarded.
+            // The events that couldn't be stored come before the events that were recorded meanwhile. Events above the capacity are
+            // discarded.
             state.withLock { state in
                 let room = max(Self.capacity - state.events.count, 0)
                 state.events.insert(contentsOf: events.prefix(room), at: 0)
@@ -100,8 +102,8 @@ public final class AuditTrail<C: Clock>: AuditNoting, Service where C.Duration =
 }
 
 extension AuditEvent {
-    /// The metadata for the log: the id of the account and the id of the request. The access log has a line with this request id, which
-    /// contains further details.
+    /// The metadata for the log: the id of the account and the id of the request. The line with this request id in the access log contains
+    /// further details.
     fileprivate var metadata: Logger.Metadata {
         var metadata: Logger.Metadata = ["event": "\(kind.rawValue)", "account.id": "\(accountID)"]
         if let request = origin.requestID { metadata[Logger.requestIDKey] = "\(request)" }

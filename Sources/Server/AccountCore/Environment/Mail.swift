@@ -50,15 +50,15 @@ public enum MailKind: String, Hashable, Sendable, CaseIterable {
     case passwordChanged = "password_changed"
     /// The link that verifies an address.
     case verifyEmail = "verify_email"
-    /// The link that creates the account of a registration.
+    /// The link that creates the account after a registration.
     case activate
-    /// The email that is sent if a user registers an address that already has an account. It contains a reset link.
+    /// The notice that a registered address already has an account. It contains a reset link.
     case accountExists = "account_exists"
     /// The link that confirms a new address.
     case confirmEmail = "confirm_email"
-    /// The notice to a former address, with the link that restores it.
+    /// The notice to a former address, with the link that restores the address.
     case emailChanged = "email_changed"
-    /// The notice that an account was deleted, with the link that restores it.
+    /// The notice that an account was deleted, with the link that restores the account.
     case accountDeleted = "account_deleted"
     /// The notice to a former address that its account was deleted, with the link that restores the address and the account.
     case formerAccountDeleted = "former_account_deleted"
@@ -117,7 +117,8 @@ public struct MailContent: Hashable, Sendable {
     }
 }
 
-/// Renders emails. `MailTemplates` of `Pages` implements it with Mustache templates; implement it yourself to render emails in another way.
+/// Renders emails. The type `MailTemplates` of the module `Pages` implements this protocol with Mustache templates. To render emails in
+/// another way, implement the protocol yourself.
 public protocol MailRendering: Sendable {
     /// Renders an email. The worker also calls this method for addresses without an account and discards the result, so the method must
     /// take the same time for all addresses.
@@ -127,9 +128,9 @@ public protocol MailRendering: Sendable {
 
 /// Delivers emails, for example to an SMTP server.
 ///
-/// `Email` has two implementations: `SMTPDelivery` for production, and `MailboxFolder` for development. ``MailWorker`` calls a delivery
-/// with a deadline. If the delivery fails, the worker decides by the kind of the ``MailDeliveryError`` whether to retry. So an
-/// implementation needs no retries.
+/// The module `Email` contains two implementations: `SMTPDelivery` for production, and `MailboxFolder` for development. ``MailWorker``
+/// calls a delivery with a deadline. If the delivery fails, the worker decides by the kind of the ``MailDeliveryError`` whether to retry.
+/// So an implementation needs no retries.
 public protocol MailDelivery: Sendable {
     /// Delivers an email. When this method returns, the receiving system is responsible for the email.
     /// - Throws: ``MailDeliveryError``.
@@ -154,8 +155,8 @@ public struct MailDeliveryError: Error, Hashable, Sendable {
     public let kind: Kind
     /// A description without addresses and secrets.
     public let message: String
-    /// Whether the email may have been delivered in spite of the error. This is the case, for example, if the connection broke after the
-    /// email was sent and before the server replied.
+    /// Whether the email may have been delivered in spite of the error. For example, the connection may have broken after the email was
+    /// sent and before the email server replied.
     public let mayHaveArrived: Bool
 
     /// Creates an error.

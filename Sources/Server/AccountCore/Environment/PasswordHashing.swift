@@ -12,11 +12,11 @@ public protocol PasswordHashing: Sendable {
     ///   - password: The password.
     ///   - hash: The stored hash. An unknown format never matches.
     func verify(_ password: String, against hash: String) -> Bool
-    /// Returns whether a hash has weaker parameters than new hashes. If so, ``Authentication`` replaces the hash at the next sign-in with
-    /// the right password, because this is the only moment at which the server knows the password.
+    /// Returns whether a hash has other parameters than new hashes. If so, ``Authentication`` replaces the hash at the next sign-in with
+    /// the right password. Only then does the server know the password.
     func needsRehash(_ hash: String) -> Bool
-    /// Returns a decoy: a hash that no password matches, and whose verification takes as long as that of the given hash. Returns `nil` if
-    /// the given hash has the parameters of new hashes, or if it is not a hash.
+    /// Returns a decoy: a hash that no password matches, and whose verification takes as long as the verification of the given hash.
+    /// Returns `nil` if the given hash has the parameters of new hashes, or if it is not a hash.
     ///
     /// A server verifies decoys for addresses without an account, so that the time of a sign-in doesn't disclose which addresses have an
     /// imported hash; see ``DecoyMix``.
@@ -24,6 +24,6 @@ public protocol PasswordHashing: Sendable {
 }
 
 extension PasswordHashing {
-    /// Returns `nil`, for implementations whose hashes all have the same parameters.
+    /// Returns `nil`. This default is for implementations whose hashes all have the same parameters.
     public func decoy(like hash: String) -> String? { nil }
 }

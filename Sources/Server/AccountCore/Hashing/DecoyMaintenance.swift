@@ -3,8 +3,8 @@ import Observability
 import Scheduling
 public import ServiceLifecycle
 
-/// Periodically adapts the decoys of a gate to the hashes that accounts have. A decoy is a hash that the gate verifies for an address
-/// without an account; see ``DecoyMix``.
+/// Periodically adapts the decoys of a ``HashingGate`` to the hashes that accounts have. A decoy is a hash that the gate verifies for an
+/// address without an account; see ``DecoyMix``.
 public struct DecoyMaintenance<C: Clock>: Service where C.Duration == Duration {
     private let accounts: any AccountRepository
     private let decoys: any DecoyStore

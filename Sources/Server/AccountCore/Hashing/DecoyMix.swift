@@ -1,22 +1,22 @@
 import Crypto
 import Foundation
 
-/// Chooses the hash that the server verifies for an address without an account. So the time of a sign-in doesn't disclose whether an
-/// account exists. Such a hash is a decoy: no password matches it.
+/// Chooses the decoy that the server verifies for an address without an account. A decoy is a hash that no password matches. With decoys,
+/// the time of a sign-in doesn't disclose whether an account exists.
 ///
-/// Imported accounts may have hashes that take ten times as long to verify as the server's own. If all addresses without an account had the
-/// same decoy, a slow response would disclose an imported account. So the decoys have different costs. For example, if a tenth of the
-/// accounts have hashes of a certain cost, a tenth of the addresses without an account have a decoy of this cost.
+/// Imported accounts may have hashes that take ten times as long to verify as the hashes that the server creates. If all addresses without
+/// an account had the same decoy, a slow response would disclose an imported account. So the decoys have different costs. For example, if a
+/// tenth of the accounts have hashes of a certain cost, a tenth of the addresses without an account have a decoy of this cost.
 ///
 /// A keyed hash maps each address to a fixed point in `0..<1`. A span is a part of this range. All addresses in a span have decoys of the
 /// same cost. A cost can have several spans. Addresses whose points are outside all spans have decoys of the server's own cost.
 ///
-/// When a user with an imported hash signs in, the server replaces the hash by one with its own cost. Decoys must imitate this. So the
-/// spans of the other costs shrink, and the addresses in the freed parts get the server's own cost. Apart from this change, an address
-/// keeps its cost. If an import adds accounts of a cost, the spans of this cost grow into parts that no span has covered before. They grow
-/// into freed parts only if there is no other space.
+/// When a user with an imported hash signs in, the server replaces the hash by one with its own cost. The decoys must imitate this
+/// replacement. So the spans of the imported cost shrink, and the addresses in the freed parts get the server's own cost. Apart from this
+/// change and from imports, an address keeps its cost. If an import adds accounts with a certain cost, new spans of this cost use parts
+/// that no span has covered before. They use freed parts only if there is no other space.
 public struct DecoyMix: Hashable, Sendable {
-    /// Disjoint parts of `0..<1`. The rest belongs to the server's own cost.
+    /// Disjoint parts of `0..<1`. Addresses outside these parts have decoys of the server's own cost.
     public private(set) var spans: [DecoySpan]
 
     /// The mix for a server on which all accounts have hashes of the server's own cost.
@@ -27,15 +27,16 @@ public struct DecoyMix: Hashable, Sendable {
         self.spans = spans
     }
 
-    /// Changes the spans so that their widths match the accounts: the total width for each cost becomes the share of accounts with this
-    /// cost.
+    /// Changes the spans so that their widths match the accounts: the total width for each cost becomes the fraction of all accounts that
+    /// have this cost.
     /// - Parameters:
-    ///   - counts: The number of accounts by the cost of their hashes. The keys are the decoys of these costs.
+    ///   - counts: The numbers of accounts whose hashes have another cost than the server's own. The key of each number is the decoy with
+    ///     this cost.
     ///   - total: The number of all accounts.
     public mutating func follow(_ counts: [String: Int], of total: Int) {
         let total = Double(max(total, counts.values.reduce(0, +), 1))
         var missing: [(decoy: String, width: Double)] = []
-        // Spans shrink before others grow, because growing spans may need the freed parts.
+        // Spans shrink before new spans are added, because the new spans may need the freed parts.
         for decoy in Set(spans.map(\.decoy)).union(counts.keys).sorted() {
             let change = Double(counts[decoy] ?? 0) / total - width(of: decoy)
             if change < -Self.leastWidth { abandon(-change, of: decoy) }
@@ -58,7 +59,8 @@ public struct DecoyMix: Hashable, Sendable {
         spans.first { $0.start <= point && point < $0.start + $0.width }?.decoy
     }
 
-    /// Smaller differences in width are ignored as rounding errors. The share of one account is larger than this value.
+    /// The smallest difference in width that counts. Smaller differences are rounding errors. The width for a single account is larger than
+    /// this value.
     private static let leastWidth = 1e-12
 
     /// Returns the width of all spans of a decoy.
@@ -74,7 +76,7 @@ public struct DecoyMix: Hashable, Sendable {
         }
     }
 
-    /// Adds spans with a total width for a decoy, in parts of the range that no span has ever covered.
+    /// Adds spans with a total width for a decoy, in parts of the range that no span has reserved.
     /// - Returns: The width for which there was no space.
     private mutating func take(_ width: Double, for decoy: String) -> Double {
         var rest = width
@@ -86,7 +88,7 @@ public struct DecoyMix: Hashable, Sendable {
         return rest
     }
 
-    /// The parts of the range that no span has ever covered.
+    /// The parts of the range that no span has reserved; see ``DecoySpan/reach``.
     private var gaps: [Range<Double>] {
         var gaps: [Range<Double>] = []
         var end = 0.0

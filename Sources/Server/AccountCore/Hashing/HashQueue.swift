@@ -12,12 +12,12 @@ public enum HashingPurpose: Hashable, Sendable {
 /// and random numbers.
 ///
 /// The queue serves the networks of the clients in turn, one attempt of each network. So if one network sends 60 attempts, they delay the
-/// first attempt of another network by one hash. A network can use at most half of the queue. If the queue is full, an attempt of a network
-/// with few pending attempts is still accepted. It displaces the last attempt of the network with the most pending attempts. The queue
-/// holds as many attempts as can be computed within ``longestWait``, because clients don't wait longer.
+/// first attempt of another network by one hash. The attempts of one network can use at most half of the queue. If the queue is full, it
+/// still accepts an attempt of a network with few pending attempts. This attempt displaces the last attempt of the network with the most
+/// pending attempts. The queue holds as many attempts as can be computed within ``longestWait``, because clients don't wait longer.
 ///
-/// A refused caller receives a delay, which a ``VirtualLine`` computes. Half of the queue is reserved for callers that return after their
-/// delay.
+/// A refused caller receives a delay, which a ``VirtualLine`` computes. Up to half of the queue is reserved for callers that return after
+/// their delay.
 struct HashQueue<Job> {
     /// A refused job, and the delay after which its caller can try again.
     struct Refusal {
@@ -39,7 +39,7 @@ struct HashQueue<Job> {
 
     /// The number of jobs that are computed at the same time.
     let width: Int
-    /// The longest time that an attempt waits, if hashes continue to be computed at the measured rate.
+    /// The longest time that an attempt waits, if the rate of hashes stays as it was measured.
     let longestWait: Duration
     private let limit: Int
 
@@ -49,13 +49,14 @@ struct HashQueue<Job> {
     private var line = VirtualLine<String?>()
     private var rate: ServiceRate
     private var lastTicket: UInt64 = 0
-    /// The tickets from ``nextTicket()`` whose jobs have not been entered yet.
+    /// The tickets from ``nextTicket()`` whose jobs have not been passed to `enter` yet.
     private var pending: Set<UInt64> = []
-    /// The tickets that were canceled before their jobs were entered.
+    /// The tickets that were canceled before their jobs were passed to `enter`.
     private var cancelledEarly: Set<UInt64> = []
 
     /// Creates an idle queue.
-    /// - Parameter limit: The largest number of waiting attempts. It is also the largest number of waiting jobs of entitled callers.
+    /// - Parameter limit: The largest number of waiting attempts. The same limit applies separately to the waiting jobs of entitled
+    ///   callers.
     init(width: Int, limit: Int, longestWait: Duration) {
         precondition(width > 0, "width must be positive (is \(width))")
         precondition(limit >= 0, "queueLimit must not be negative (is \(limit))")
@@ -67,18 +68,19 @@ struct HashQueue<Job> {
     /// The number of waiting jobs.
     var count: Int { entitled.count + attempts.count }
 
-    /// Returns the number of jobs per second that are computed while all of ``width`` are busy.
+    /// Returns the number of jobs that are computed per second while ``width`` jobs run at the same time.
     func rate(at now: Duration) -> Double { rate.perSecond(at: now) }
 
-    /// Returns a ticket: a number that identifies a job, so that its caller can cancel it even before the job is entered.
+    /// Returns a ticket: a number that identifies a job. With the ticket, the caller can cancel the job even before the job is passed to
+    /// `enter`.
     mutating func nextTicket() -> UInt64 {
         lastTicket += 1
         pending.insert(lastTicket)
         return lastTicket
     }
 
-    /// Decides whether the queue would refuse an attempt now. Call this method before other work is done for the attempt.
-    /// - Returns: The delay after which the caller should return; `nil` if the attempt may be entered.
+    /// Decides whether the queue would refuse an attempt now. Call this method before you do other work for the attempt.
+    /// - Returns: The delay after which the caller should return; `nil` if the queue would not refuse the attempt.
     mutating func refuseEarly(from network: String?, at now: Duration, chance: Double) -> Duration? {
         let isExpected = line.isDue(for: network, at: now)
         guard running == width, place(for: network, isExpected: isExpected, at: now) == .nowhere else { return nil }
@@ -122,7 +124,7 @@ struct HashQueue<Job> {
         return next
     }
 
-    /// Cancels a job that waits or has not been entered yet.
+    /// Cancels a job that waits or has not been passed to `enter` yet.
     /// - Returns: The job, if it was waiting.
     mutating func cancel(_ ticket: UInt64) -> Job? {
         if pending.contains(ticket) {
@@ -165,8 +167,8 @@ struct HashQueue<Job> {
     private mutating func place(for network: String?, isExpected: Bool, at now: Duration) -> Place {
         let limit = limit(at: now)
         let room = isExpected ? limit : limit - min(limit / 2, line.due(at: now))
-        // Callers without a network are commands of the operator. The number of callers that return after their delay is already limited.
-        // So the bound for one network applies to neither of them.
+        // The bound for one network doesn't apply to callers without a network, which are commands of the operator. It also doesn't apply
+        // to callers that return after their delay, because the virtual queue already limits their number.
         guard network == nil || isExpected || attempts.count(of: network) < max(min(limit, width), limit / 2) else {
             return .nowhere
         }
@@ -174,7 +176,7 @@ struct HashQueue<Job> {
         return attempts.longest(beside: network).map(Place.of) ?? .nowhere
     }
 
-    /// Returns the number of attempts that may wait: as many as are computed within ``longestWait``, up to the configured limit.
+    /// Returns the number of attempts that may wait: the number that can be computed within ``longestWait``, up to the configured limit.
     private func limit(at now: Duration) -> Int {
         min(limit, max(width, Int((rate.perSecond(at: now) * (longestWait / .seconds(1))).rounded(.up))))
     }

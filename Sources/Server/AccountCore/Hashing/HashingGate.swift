@@ -12,13 +12,13 @@ import Timekeeping
 /// let isRight = try await gate.verify(password, against: hash)
 /// ```
 ///
-/// A hash takes about 16 ms of a core. Without a gate, a burst of sign-ins would occupy all threads of the process. If the queue had no
-/// bound, all callers would wait too long. If the queue is full, the gate refuses a caller and returns the delay after which there will be
+/// A hash takes about 16 ms of a core. Without a gate, a burst of sign-ins would occupy all threads of the process. Without a limit for the
+/// queue, all callers would wait too long. If the queue is full, the gate refuses a caller and returns the delay after which there will be
 /// capacity. The gate first serves callers that have proven a right, for example with a reset token. Among the other callers, the networks
 /// of the clients take turns; see ``HashingPurpose``. The gate reads the network of the caller from ``AuditOrigin/current``.
 ///
-/// Create one gate per process, with one thread per processor. If a caller is canceled, its job is removed from the queue. If the hash is
-/// already being computed, it is finished and discarded.
+/// Create one gate per process, with one thread per processor. If a caller is canceled, its job is removed from the queue. If a thread
+/// already computes the hash, it finishes the hash and discards the result.
 public final class HashingGate: Sendable {
     private let hashing: any PasswordHashing
     private let queue: SharedQueue
@@ -35,7 +35,7 @@ public final class HashingGate: Sendable {
     ///   - width: The number of hashes that are computed at the same time.
     ///   - queueLimit: The largest number of waiting callers of each purpose.
     ///   - longestWait: The longest time that an attempt may wait. The gate estimates the wait by the measured rate of hashes.
-    ///   - decoyKey: The key of the hash that selects the decoy of an address. The key must be the same after a restart.
+    ///   - decoyKey: The key of the HMAC that selects the decoy of an address. The key must be the same after a restart.
     ///   - clock: Measures the rate of hashes.
     ///   - chance: Returns an evenly distributed random number from 0 up to, but not including, 1. It spreads the times at which refused
     ///     callers return.
@@ -88,7 +88,7 @@ public final class HashingGate: Sendable {
         return matches && usable != nil
     }
 
-    /// Throws if an attempt would be refused now. Call this method before other work is done for the attempt.
+    /// Throws if the queue would refuse an attempt now. Call this method before you do other work for the attempt.
     /// - Throws: ``AccountError`` with the code `SERVER_SERVICE_UNAVAILABLE`.
     public func requireRoom() throws(AccountError) {
         let network = AuditOrigin.current.client
@@ -96,29 +96,28 @@ public final class HashingGate: Sendable {
         if let delay { throw .busy(retryAfter: delay) }
     }
 
-    /// Replaces the decoys for addresses without an account.
-    /// ``DecoyMaintenance`` calls it with the stored spans, so that all processes use the same decoys. Calls of ``verify(_:against:of:)``
-    /// that have begun are not affected.
+    /// Replaces the decoys for addresses without an account. ``DecoyMaintenance`` calls this method with the spans of the ``DecoyStore``,
+    /// so that all processes use the same decoys. The method doesn't affect calls of ``verify(_:against:of:)`` that have already begun.
     public func setDecoys(_ mix: DecoyMix) { decoys.withLock { $0 = mix } }
 
-    /// Returns a decoy: a hash that no password matches, and whose verification takes as long as that of the given hash. Returns `nil` if
-    /// the given hash has the parameters of new hashes.
+    /// Returns a decoy: a hash that no password matches, and whose verification takes as long as the verification of the given hash.
+    /// Returns `nil` if the given hash has the parameters of new hashes.
     public func decoy(like hash: String) -> String? { hashing.decoy(like: hash) }
 
-    /// Returns whether a hash has weaker parameters than new hashes.
-    /// The check reads only the text of the hash. It doesn't compute a hash, so it doesn't need a place in the queue.
+    /// Returns whether a hash has other parameters than new hashes. The check reads only the text of the hash. It doesn't compute a hash,
+    /// so it doesn't need a place in the queue.
     public func needsRehash(_ hash: String) -> Bool { hashing.needsRehash(hash) }
 
     /// The number of waiting callers.
     public var queueLength: Int { queue.state.withLock(\.count) }
 
-    /// The number of hashes per second that are computed while all threads are busy, measured recently.
+    /// The number of hashes that are computed per second while all threads are busy. Recent measurements have more weight.
     public var rate: Double { queue.state.withLock { $0.rate(at: clock.now) } }
 
     /// Enqueues work, and runs it on a hashing thread when its turn comes.
     ///
-    /// The ticket is created before the continuation. If the caller is canceled between the two steps, the queue knows the job by its
-    /// ticket. The continuation is resumed exactly once: by the computed job, a refusal, a displacement, or the cancellation.
+    /// The ticket is created before the continuation. So if the caller is canceled between these two steps, the queue can find the job by
+    /// its ticket. The continuation is resumed exactly once: by the computed job, a refusal, a displacement, or the cancellation.
     private func run<Value: Sendable>(_ purpose: HashingPurpose, _ work: @escaping @Sendable () throws -> Value) async throws
         -> Value
     {

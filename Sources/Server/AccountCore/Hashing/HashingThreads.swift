@@ -2,19 +2,19 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// A fixed number of threads that compute hashes, and one thread that dispatches jobs to them and reports their results.
+/// A limited number of threads that compute hashes, and one thread that dispatches jobs to them and reports their results.
 ///
 /// The hashing threads have a low priority: if a core also has other work, a hash gets a third of the time that the other work gets. When
-/// many passwords arrive, hashes occupy all cores. With normal priority, each step of all other requests would then wait for some
-/// milliseconds.
+/// many passwords arrive, hashes occupy all cores. If the hashing threads had normal priority, all other requests would then wait some
+/// milliseconds at each step.
 ///
-/// A hashing thread shares locks only with the dispatching thread. The system can pause a thread of low priority while the thread holds a
-/// lock, and all other threads that need this lock must then wait. Hashing threads also don't resume callers, because resuming a task can
-/// create a thread in the system's pool. This thread would inherit the low priority.
+/// A hashing thread shares locks only with the dispatching thread and other hashing threads. The system can pause a thread of low priority
+/// while the thread holds a lock, and all other threads that need this lock must then wait. Hashing threads also don't resume callers,
+/// because resuming a task can create a thread in the system's pool. This thread would inherit the low priority.
 final class HashingThreads: Sendable {
-    /// Computes a result, and returns a closure that reports it.
+    /// Computes a result, and returns a closure that reports the result.
     typealias Job = @Sendable () -> Report
-    /// Reports a result to its caller.
+    /// Reports a result to the caller that needs it.
     typealias Report = @Sendable () -> Void
 
     /// The jobs that have no thread yet.
@@ -29,7 +29,7 @@ final class HashingThreads: Sendable {
     private let inbox = Mutex(Inbox())
     private let changed = DispatchSemaphore(value: 0)
 
-    /// Creates the threads. They start when they are needed.
+    /// Creates a value without threads. A thread starts when it is first needed.
     /// - Parameters:
     ///   - width: The largest number of hashing threads.
     ///   - next: Returns the next job for a thread that has finished a job; `nil` if there is none.

@@ -172,7 +172,7 @@ extension InMemoryState {
         }
     }
 
-    /// Returns whether another account has an address now, or had it before and can still restore it.
+    /// Returns whether another account has an address now, or had the address before and can still restore it.
     func isTaken(_ email: EmailAddress, except id: Account.ID?, at now: Date) -> Bool {
         if let owner = addresses[email.normalized], owner != id { return true }
         return formerAddresses.contains { owner, former in
@@ -191,8 +191,8 @@ extension InMemoryState {
         return true
     }
 
-    /// Returns whether an account must be removed now. This is the case in two situations: the user deleted the account, and its grace time
-    /// has ended. Or the account is unverified and has not been used since `unverifiedSince`.
+    /// Returns whether an account must be removed now. A deleted account must be removed when its grace time has ended. An unverified
+    /// account must be removed if it was created before `unverifiedSince` and has not been used since then.
     fileprivate func isDue(_ account: Account, at now: Date, _ unverifiedSince: Date?) -> Bool {
         if let purgeAt = account.purgeAt { return purgeAt <= now }
         guard let cutoff = unverifiedSince, !account.isEmailVerified, account.createdAt < cutoff else { return false }
@@ -203,9 +203,9 @@ extension InMemoryState {
     /// Removes an account with everything that is stored about it.
     fileprivate mutating func remove(_ id: Account.ID, at now: Date) {
         guard let account = accounts.removeValue(forKey: id) else { return }
-        // Some links and emails belong to an address and not to an account, because clients without an account requested them. The method
-        // removes those for the present address and for unexpired former addresses. Expired former addresses and unconfirmed new addresses
-        // may belong to other users.
+        // Some links and emails belong to an address and not to an account, because clients requested them without signing in. The method
+        // removes the links and emails for the present address and for unexpired former addresses. Expired former addresses and unconfirmed
+        // new addresses may belong to other users.
         let former = (formerAddresses[id] ?? []).filter { $0.expiresAt > now }.map(\.email)
         let emails = Set([account.email] + former)
         addresses[account.email.normalized] = nil

@@ -2,7 +2,7 @@ import AccountContract
 import Foundation
 import Synchronization
 
-/// Stores that are in the memory of one process. Use them for tests and experiments, and as an example for your own stores.
+/// Stores that are in the memory of one process. Use these stores for tests and experiments, and as an example for your own stores.
 ///
 /// One lock protects the state of all stores, so each method is one atomic step, even if it changes several stores. When the process ends,
 /// all data is lost.
@@ -12,7 +12,7 @@ import Synchronization
 /// let recovery = PasswordRecovery(intents: stores.intents, tokens: stores.resetTokens, …)
 /// ```
 ///
-/// A test that needs a store to fail, or an event between two steps of a service, passes a closure:
+/// A test can pass a closure, to make a store fail or to run code between two steps of a service:
 ///
 /// ```swift
 /// let stores = InMemoryAccountStores { operation in
@@ -28,9 +28,9 @@ public final class InMemoryAccountStores: AccountStores {
 
     /// Creates empty stores.
     /// - Parameter before: A closure that the stores call before each operation, with the name of the operation. If the closure throws, the
-    ///   operation throws the same error and changes nothing. A name such as `sessions.rotate` consists of the property of this class and
-    ///   the name of the method. A few names differ: `intents.giveUp` for `abandon`, `sessions.endSession` for `end(_:of:)`, `freezeTokens`
-    ///   for `accountLockTokens`, and `freezeTokens.freeze` for `lock`.
+    ///   operation throws the same error and changes nothing. The name of an operation, such as `sessions.rotate`, consists of the property
+    ///   of this class and the name of the method. A few names differ: `intents.giveUp` for `abandon`, `sessions.endSession` for
+    ///   `end(_:of:)`, `freezeTokens` for `accountLockTokens`, and `freezeTokens.freeze` for `lock`.
     public init(before: (@Sendable (_ operation: String) async throws -> Void)? = nil) {
         self.before = before
     }
@@ -46,8 +46,8 @@ public final class InMemoryAccountStores: AccountStores {
     public var decoys: any DecoyStore { InMemoryDecoys(stores: self) }
     public var signingKeys: any SigningKeyStore { InMemorySigningKeys(stores: self) }
 
-    /// Performs one operation of a store under the lock. The method doesn't undo changes, so `body` must not change the state before it
-    /// throws.
+    /// Performs one operation of a store under the lock. If `body` throws, the method doesn't undo changes, so `body` must not change the
+    /// state before it throws.
     func perform<Value: Sendable>(
         _ operation: String,
         _ body: @Sendable (inout InMemoryState) throws -> Value
@@ -76,7 +76,8 @@ struct InMemoryState: Sendable {
     var accountLockTokens: [TokenDigest: InMemoryAccountLockToken] = [:]
     var links: [TokenDigest: StoredLink] = [:]
     var formerAddresses: [Account.ID: [FormerAddress]] = [:]
-    /// The families of devices that have signed in to each account, with the time of the first sign-in.
+    /// For each account, the families of the devices that have signed in, with the time of the first sign-in. A family is a text such as
+    /// `iPhone`.
     var devices: [Account.ID: [String: Date]] = [:]
     /// The time at which each unverified account was last used.
     var activity: [Account.ID: Date] = [:]
@@ -88,8 +89,8 @@ struct InMemoryState: Sendable {
     /// The events of each account, oldest first.
     var events: [Account.ID: [AuditEvent]] = [:]
 
-    /// Returns the account of an id.
-    /// - Throws: ``StoreFailure`` if there is none.
+    /// Returns the account with an id.
+    /// - Throws: ``StoreFailure`` if there is no such account.
     func requireAccount(_ id: Account.ID) throws -> Account {
         guard let account = accounts[id] else { throw StoreFailure(isBusy: false, message: "no such account") }
         return account

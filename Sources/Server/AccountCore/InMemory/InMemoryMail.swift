@@ -9,13 +9,13 @@ struct InMemoryIntent: Sendable {
     var dueAt: Date
     var reason: String?
 
-    /// Whether the email is a new request: a client without an account requested it, and no worker has tried to send it yet. The queue
-    /// serves the networks of these clients in turn. It takes all other emails in the order of their due times.
+    /// Whether the email is a new request: a client requested it without signing in, and no worker has tried to send it yet. The queue
+    /// serves the networks of the clients with new requests in turn. It returns all other emails in the order of their due times.
     fileprivate var isFresh: Bool { intent.subject.isAnonymous && state == .waiting && intent.failures == 0 }
     fileprivate var network: String { intent.origin.client ?? "" }
 }
 
-/// The email queue in memory. All workers of the queue are in this process, so none of them stops and leaves claimed emails behind.
+/// The email queue in memory. All workers of the queue are in this process, so no worker can die and leave claimed emails in the queue.
 struct InMemoryMailIntents: MailIntentQueue, MailQueueInspection {
     let stores: InMemoryAccountStores
 
@@ -124,12 +124,12 @@ extension InMemoryState {
         }
     }
 
-    /// Returns an intent if a worker still holds the lease that ends at `leaseEnd`; otherwise, returns `nil`.
+    /// Returns an intent if its worker still has the lease that ends at `leaseEnd`; otherwise, returns `nil`.
     fileprivate func held(_ intent: MailIntent, until leaseEnd: Date) -> InMemoryIntent? {
         intents[intent.id].flatMap { $0.state == .taken && $0.dueAt == leaseEnd ? $0 : nil }
     }
 
-    /// Counts a failed delivery of an intent, and ends its lease. If the worker no longer holds the lease, nothing happens.
+    /// Counts a failed delivery of an intent, and ends its lease. If the worker no longer has the lease, nothing happens.
     fileprivate mutating func fail(
         _ intent: MailIntent,
         _ leaseEnd: Date,
@@ -143,7 +143,7 @@ extension InMemoryState {
         intents[intent.id] = found
     }
 
-    /// Returns the intent to claim next. New requests and due intents alternate; see `isFresh` of ``InMemoryIntent``.
+    /// Returns the intent to claim next. New requests alternate with the other due intents; see `isFresh` of ``InMemoryIntent``.
     fileprivate mutating func next(includesResets: Bool, at now: Date) -> MailIntent? {
         defer { turns.isDueFirst.toggle() }
         let due = intents.values.filter { found in
@@ -185,14 +185,14 @@ extension InMemoryState {
     }
 }
 
-/// An email that was sent, and that counts for the limits of ``ResetMailBounds`` until `endsAt`.
+/// A sent email. It counts for the limits of ``ResetMailBounds`` until `endsAt`.
 struct InMemorySentReset: Sendable {
     let accountID: Account.ID?
     let sentAt: Date
     let endsAt: Date
 }
 
-/// A store, in memory, of the emails that clients without an account requested and that were sent recently.
+/// A store, in memory, of the recently sent emails that clients requested without signing in.
 struct InMemorySentResets: SentResetStore {
     let stores: InMemoryAccountStores
 
@@ -210,8 +210,8 @@ struct InMemorySentResets: SentResetStore {
                 if sent >= bound.quota { return .accountExceeded }
             }
             if let bound = bounds.overall {
-                // The burst is a part of the quota, and is admitted in the same part of the window. For example, if the burst is a tenth of
-                // the quota, at most the burst is sent within a tenth of the window.
+                // The burst is a part of the quota, and the limit admits the burst within the same part of the window. For example, if the
+                // burst is a tenth of the quota, at most the burst is sent within a tenth of the window.
                 let span = bound.window / .seconds(1) * Double(bound.burst) / Double(bound.quota)
                 let sent = others.map(\.sentAt).filter { $0 > now.addingTimeInterval(-span) }.sorted(by: >)
                 if sent.count >= bound.burst { return .later(sent[bound.burst - 1].addingTimeInterval(span)) }

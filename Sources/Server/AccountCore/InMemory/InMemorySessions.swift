@@ -2,7 +2,7 @@ import Foundation
 
 /// A session and its refresh tokens.
 struct InMemorySession: Sendable {
-    /// The state of a refresh token: the token that it replaced, and the time of its first use.
+    /// The state of a refresh token: the token that this token replaced, and the time of the first use of this token.
     struct Token: Sendable {
         var parent: TokenDigest?
         var usedAt: Date?
@@ -104,7 +104,8 @@ struct InMemorySessions: SessionStore {
         try await stores.perform("sessions.sweep") { state in
             let idle = now.addingTimeInterval(-(rules.idleLimit / .seconds(1)))
             for (id, found) in state.sessions {
-                // Expired sessions are stored for a week. During this time, their clients receive `AUTH_SESSION_EXPIRED`.
+                // Idle sessions are stored for a week after they have expired. If their clients refresh during this week, they receive
+                // `AUTH_SESSION_EXPIRED`.
                 if found.refreshedAt < idle.addingTimeInterval(-7 * 86_400) {
                     state.endSession(id)
                     continue
@@ -120,13 +121,13 @@ struct InMemorySessions: SessionStore {
 }
 
 extension InMemorySession {
-    /// Marks a token and its siblings as used. Siblings are tokens that replaced the same parent. The client uses only one of them, so the
+    /// Marks a token and its siblings as used. Siblings are tokens that replaced the same parent. The client uses only one sibling, so the
     /// others must become unusable.
     fileprivate mutating func use(_ digest: TokenDigest, parent: TokenDigest?, at now: Date, _ rules: SessionRules) {
         tokens[digest]?.usedAt = now
         guard let parent else { return }
-        // Within the repeat window after its use, a used token is accepted again. Each sibling gets a time of use before this window, so it
-        // is not accepted again.
+        // The store accepts a used token again within the repeat window after its first use. The time of use that each sibling gets here is
+        // before this window, so the store doesn't accept the sibling.
         let killed = now.addingTimeInterval(-(rules.repeatWindow / .seconds(1)) - 1)
         for (sibling, token) in tokens where token.parent == parent && sibling != digest { tokens[sibling]?.usedAt = killed }
     }

@@ -1,11 +1,11 @@
 import AccountContract
 import Foundation
 
-/// The result of preparing the email of an intent. An intent is an entry of the email queue.
+/// The result of preparing an email for an intent. An intent is an entry of the email queue.
 enum MailDraft {
     /// An email and the token of its link. The token is not stored yet.
     case mail(Mail, token: MailedToken)
-    /// There is no recipient, because the account doesn't exist or the email no longer applies to it.
+    /// There is no email to send: the account doesn't exist, the address isn't available, or the email no longer applies to the account.
     case nobody
     /// The link of the email would have expired already.
     case expired
@@ -30,7 +30,7 @@ struct MailDrafting: Sendable {
     /// The lifetimes of the links.
     let rules: RecoveryRules
     let now: @Sendable () -> Date
-    /// The steady clock of the email queue, by which the age of an intent is measured.
+    /// The steady clock of the email queue. It measures the age of an intent.
     let steady: @Sendable () -> Date
 
     /// Prepares the email of an intent, and stores nothing.
@@ -60,8 +60,8 @@ struct MailDrafting: Sendable {
         return .mail(mail, token: .lock(secret.digest, account.id, expiresAt: now() + rules.accountLockLifetime))
     }
 
-    /// Prepares the email with a reset link. For an unknown address, the method does the same work, so that the time doesn't disclose
-    /// whether an account exists.
+    /// Prepares the email with a reset link. For an unknown address, the method does the same work, so that the time of the call doesn't
+    /// disclose whether an account exists.
     private func reset(for address: EmailAddress, _ intent: MailIntent) async throws -> MailDraft {
         let account = try await accounts.account(email: address).flatMap { $0.isRecoverable ? $0 : nil }
         return try reset(.passwordReset, for: account, address, intent)
@@ -89,7 +89,7 @@ struct MailDrafting: Sendable {
         if let account = try await accounts.account(email: address) {
             return try reset(.accountExists, for: account.isRecoverable ? account : nil, address, intent)
         }
-        // If another account can still restore this address, a link couldn't create an account with it.
+        // If another account can still restore this address, no link can create an account with this address.
         let isAvailable = try await records.isAvailable(address, to: nil, at: now())
         let draft = try link(.activate, to: address, account: nil, firstName: name, intent)
         return isAvailable ? draft : .nobody
@@ -128,8 +128,8 @@ struct MailDrafting: Sendable {
         return try link(.accountDeleted, to: account.email, account: account, expiresAt: purgeAt, intent)
     }
 
-    /// Prepares an email with a link that is stored as a ``StoredLink``. The link expires at `expiresAt` or, if that is `nil`, after
-    /// ``RecoveryRules/confirmationLifetime``. If the link would have expired already, the result is ``MailDraft/expired``.
+    /// Prepares an email with a link that is stored as a ``StoredLink``. The link expires at `expiresAt`. If `expiresAt` is `nil`, the link
+    /// expires after ``RecoveryRules/confirmationLifetime``. If the link would have expired already, the result is ``MailDraft/expired``.
     private func link(
         _ kind: MailKind,
         to recipient: EmailAddress,

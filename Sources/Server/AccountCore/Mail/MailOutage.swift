@@ -3,16 +3,16 @@ import Synchronization
 
 /// Detects outages of the email server and pauses deliveries during them.
 ///
-/// While the email server is unreachable or refuses this server, the worker tries only one email at a time, after increasing delays. The
-/// other emails stay due, so that they are sent as soon as the outage ends.
+/// While the email server is unreachable or refuses the settings of this server, the worker tries only one email at a time, after
+/// increasing delays. The other emails stay due, so that they are sent as soon as the outage ends.
 final class MailOutage: Sendable {
     private let state = Mutex(State())
 
-    /// The failures in a row, the beginning of the outage, and the current pause.
+    /// The number of consecutive failures, the beginning of the outage, and the current pause.
     private struct State {
-        /// The failures in a row that affected all emails.
+        /// The number of consecutive failures that affected all emails.
         var failures = 0
-        /// The first failure of the outage; `nil` if there is none.
+        /// The time of the first failure of the outage; `nil` if there is no outage.
         var begin: Date?
         /// The beginning of the current pause.
         var restBegin: Date?
@@ -52,8 +52,8 @@ final class MailOutage: Sendable {
             state.failures += 1
             state.begin = state.begin ?? now
             state.restBegin = now
-            // The failed email is due again after a random delay. The pause is as long as the shortest of these delays, so it never makes
-            // the email wait longer.
+            // The pause is the shortest delay after this number of failures. An email that has failed as often is due again after a random
+            // delay that is at least as long. So the pause doesn't delay this email further.
             state.restEnd = now.addingTimeInterval(backoff.delay(afterFailures: state.failures, chance: 0) / .seconds(1))
             return true
         }
@@ -78,7 +78,7 @@ public struct MailBackoff: Hashable, Sendable {
     /// The longest delay.
     public var cap: Duration = .seconds(300)
 
-    /// The default.
+    /// Creates the default backoff.
     public init() {}
 
     /// Returns the delay after a number of failures.

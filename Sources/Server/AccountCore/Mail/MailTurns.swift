@@ -1,11 +1,11 @@
 /// Decides which email of the queue a worker claims next. Due emails and new requests alternate. A new request is an email that a client
-/// without an account has requested, such as a reset email, and that no worker has tried yet. Among the new requests, the worker takes one
-/// request of each network in turn.
+/// has requested without signing in, such as a reset email, and that no worker has tried to send yet. Among the new requests, the worker
+/// takes one request of each network in turn.
 ///
-/// Each process has its own turns in memory. So with several servers, a network with many requests delays another network by at most one
+/// Each process stores its own turns in memory. So with several servers, a network with many requests delays another network by at most one
 /// email per turn and server.
 package struct MailTurns: Sendable {
-    /// The network of the last claimed request. The next request is from the network that follows it in sorted order.
+    /// The network of the last claimed request. The next request is from the network that follows this network in sorted order.
     package var last = ""
     /// The networks whose intents were claimed and then returned to the queue without being sent. These networks have the next turns.
     package var returned: ArraySlice<String> = []
@@ -15,12 +15,13 @@ package struct MailTurns: Sendable {
     /// Creates turns that begin with the first network.
     package init() {}
 
-    /// Returns how many of the next `limit` intents are new requests, if `due` due intents and enough new requests are available.
+    /// Returns how many of the next `limit` intents are new requests. `due` is the number of due intents, and enough new requests must be
+    /// available.
     package func newIntents(of limit: Int, besides due: Int) -> Int {
         limit - min(due, isDueFirst ? (limit + 1) / 2 : limit / 2)
     }
 
-    /// Returns up to `limit` elements of two lists, alternately. When one list ends, the rest comes from the other list.
+    /// Returns up to `limit` elements of two lists, alternately. When one list ends, the remaining elements come from the other list.
     package mutating func alternate<Element>(_ due: [Element], _ new: [Element], limit: Int) -> [Element] {
         var (due, new) = (due[...], new[...])
         var chosen: [Element] = []

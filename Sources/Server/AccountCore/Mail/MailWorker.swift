@@ -8,32 +8,33 @@ import Synchronization
 
 /// Sends the emails of a queue. For each email, the worker reads the account, creates the token, renders the email and delivers it.
 ///
-/// For an unknown address, the worker does the same work except for the delivery. It takes the entries of the queue, the intents, in
-/// batches at random intervals. So the time of an email doesn't disclose which request caused it.
+/// For an unknown address, the worker does the same work except for the delivery. It claims the entries of the queue, the intents, in
+/// batches at random intervals. So the time at which an email arrives doesn't disclose which request caused the email.
 ///
 /// The worker claims each email for a limited time, the lease. During the lease, the email is delivered at most once, and no other worker
-/// takes it. If the worker is killed, no email is lost, but the emails in flight may be sent twice.
+/// takes it. If the worker is killed, no email is lost, but emails in flight may be sent twice.
 ///
-/// If a delivery fails, the worker retries the email with a backoff (``MailBackoff``). It retries until the link of the email would have
-/// expired. Then it abandons the email, and the queue stores the email for an operator. While the email server is unreachable, the worker
-/// tries only one email at a time, and the others stay due. Run one worker per server: workers of several servers share the queue.
+/// If a delivery fails temporarily, the worker retries the email with a backoff (``MailBackoff``) until the link of the email would have
+/// expired. Then, or if the email server refuses the email permanently, the worker abandons the email. The queue stores abandoned emails
+/// for an operator. While the email server is unreachable, the worker tries only one email at a time, and the others stay due. Run one
+/// worker in each server process. Several workers can share one queue.
 public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     /// The intervals and limits of a worker.
     public struct Schedule: Hashable, Sendable {
-        /// The range from which the time between two batches is chosen at random; 0.2 to 2 s by default.
+        /// The range of the pause between two batches; 0.2 to 2 s by default. The worker chooses each pause at random.
         public var pause: ClosedRange<Duration>
-        /// The largest number of intents between two pauses.
+        /// The largest number of intents in a batch. After a full batch, the worker doesn't pause.
         public var batchSize = 32
         /// The largest number of emails in flight. It should not exceed the number of connections that the email server accepts.
         public var width = 4
         /// The time for which a claimed email belongs to its worker. If the worker dies, the email becomes due again after this time. A
         /// delivery that takes longer is canceled.
         public var lease: Duration = .seconds(120)
-        /// The delay after each email while the server is busy, because responses have priority over emails.
+        /// The worker's delay after each email while the server is busy with requests, because responses have priority over emails.
         public var rest: Duration = .milliseconds(40)
         /// The time for which abandoned emails are stored for an operator.
         public var failedRetention: Duration = .seconds(7 * 86_400)
-        /// The delay of an email after a failure.
+        /// The delay of an email after a failed delivery.
         public var backoff = MailBackoff()
 
         /// The default schedule.
@@ -78,7 +79,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     ///   - quota: Limits the number of reset emails; `nil` for no limit.
     ///   - audit: Records the events of accounts; `nil` records none.
     ///   - metrics: Counts delivered, failed and abandoned emails.
-    ///   - isServerBusy: Returns whether the server handles so many requests that emails must wait.
+    ///   - isServerBusy: Returns whether the server handles so many requests that the worker must slow down.
     ///   - logger: Reports failures.
     public init(
         intents: any MailIntentQueue,
@@ -127,8 +128,8 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     public func run() async throws {
         var isBehind = false
         while true {
-            // After a full batch, the worker doesn't pause. The random pause hides which request caused an email, and among the many emails
-            // of a full batch this is hidden anyway.
+            // After a full batch, the worker doesn't pause. The random pause hides which request caused an email. The many emails of a full
+            // batch hide this relation, too.
             if !isBehind { await pause() }
             guard !Task.isShuttingDownGracefully, !Task.isCancelled else { return }
             do {
@@ -146,12 +147,12 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     private func pause() async {
         let span = schedule.pause.upperBound - schedule.pause.lowerBound
         let pause = schedule.pause.lowerBound + span * Double.random(in: 0...1)
-        // A shutdown ends only this pause. If it also canceled the write after a delivery, the email would be sent again.
+        // A shutdown ends only this pause. If a shutdown also canceled the write after a delivery, the email would be sent again.
         await clock.pauseUntilShutdown(for: pause)
     }
 
     /// Processes at most one batch of due intents, several of them concurrently. The worker claims each intent directly before it processes
-    /// this intent.
+    /// the intent.
     /// - Returns: The number of claimed intents.
     @discardableResult
     public func processDue() async throws -> Int {
@@ -168,8 +169,8 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         return batch.taken
     }
 
-    /// Processes intents one after the other until the batch is full, the queue is empty, or the email server fails. Several such tasks run
-    /// at the same time.
+    /// Processes intents one after the other until the batch is full, the queue is empty, or the email server fails. Several tasks run this
+    /// method at the same time.
     private func work(on batch: MailBatch) async throws {
         while !Task.isShuttingDownGracefully, outage.width(1, at: steady()) > 0, batch.take() {
             let leaseEnd = steady().addingTimeInterval(schedule.lease / .seconds(1))
@@ -179,15 +180,15 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         }
     }
 
-    /// Claims one intent. If the limit for emails that clients without an account request is exhausted, the method claims only emails to
-    /// accounts; see ``ResetMailQuota``.
+    /// Claims one intent. The limit of ``ResetMailQuota`` applies to emails that clients request without signing in. If this limit is
+    /// exhausted, the method doesn't claim such emails.
     private func claim(until leaseEnd: Date) async throws -> MailIntent? {
         let now = steady()
         let includesResets = quota?.isPaused(at: now) != true
         return try await intents.claim(limit: 1, at: now, leaseEnd: leaseEnd, includesResets: includesResets).first
     }
 
-    /// Sends the email of an intent. Then the method removes the intent from the queue, or records the failure.
+    /// Prepares and delivers the email of an intent. Then the method removes the intent from the queue, or records the failure.
     ///
     /// The method handles all errors. If it can't write the result to the queue, the intent becomes due again when its lease ends.
     /// - Parameters:
@@ -268,8 +269,8 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         logger.info("Email delivered", metadata: ["mail.intent": "\(intent.name)"])
     }
 
-    /// Records that a reset email was not sent, because its account had already received as many as its limit allows. The client can't
-    /// notice this, because its request had the same response as a request for an unknown address.
+    /// Records that the worker didn't send a reset email, because the account's limit for reset emails was exhausted. The client can't
+    /// notice the missing email: its request had the same response as a request for an unknown address.
     private func noteLimited(_ intent: MailIntent, _ token: MailedToken) {
         guard case .reset(let token) = token else { return }
         metrics.limitedResetMail()
@@ -297,7 +298,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     }
 
     /// Removes a finished intent from the queue. If the store fails, the method retries every second until the lease ends. It doesn't
-    /// postpone the intent, because the email would then be sent a second time.
+    /// postpone the intent: a postponed intent would cause a second email.
     /// - Throws: `CancellationError` if the intent was not removed before its lease ended.
     private func settle(_ intent: MailIntent, before leaseEnd: Date) async throws(CancellationError) {
         while true {
@@ -330,7 +331,8 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         }
     }
 
-    /// Begins a pause if the failure affects all emails. If it affects only this email, the email server has replied, which ends an outage.
+    /// Begins a pause if the failure affects all emails. If the failure affects only this email, the email server has replied, which ends
+    /// an outage.
     private func noteFailure(_ error: any Error) {
         guard let error = error as? MailDeliveryError else { return }
         switch error.kind {
@@ -361,7 +363,7 @@ extension MailIntent {
     }
 }
 
-/// Limits the number of intents that the tasks of a worker claim between two pauses.
+/// Limits the number of intents that the tasks of a worker claim in one batch.
 final class MailBatch: Sendable {
     /// The largest number of intents.
     private let size: Int

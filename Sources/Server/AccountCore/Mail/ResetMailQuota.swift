@@ -5,8 +5,8 @@ import Synchronization
 /// limit applies to all emails of resets, registrations and verifications together.
 ///
 /// The rate limits of requests alone are not sufficient. The rate limiter counts requests in a table in memory. In three cases, it admits
-/// more requests than emails may be sent: while the table is full, after the table was lost, and when it admits a network with little usage
-/// although a global limit is exhausted.
+/// more requests than the limits for emails allow: while the table is full, after the table was lost, and when it admits a network with few
+/// requests although a global limit is exhausted.
 public final class ResetMailQuota: Sendable {
     private let store: any SentResetStore
     private let bounds: @Sendable () -> ResetMailBounds
@@ -15,7 +15,7 @@ public final class ResetMailQuota: Sendable {
 
     /// Creates a quota.
     /// - Parameters:
-    ///   - store: The store of the emails that were sent recently.
+    ///   - store: The store of the recently sent emails.
     ///   - bounds: Returns the current limits.
     public init(_ store: any SentResetStore, bounds: @escaping @Sendable () -> ResetMailBounds) {
         (self.store, self.bounds) = (store, bounds)
@@ -30,8 +30,8 @@ public final class ResetMailQuota: Sendable {
         }
     }
 
-    /// Decides whether an email may be sent. The method limits only emails that clients without an account can request. The other emails
-    /// are admitted, because rate limits already apply to the requests that cause them.
+    /// Decides whether an email may be sent. The method limits only emails that clients can request without signing in. It admits all other
+    /// emails, because rate limits already apply to the requests that cause them.
     func reserve(_ token: MailedToken, for intent: MailIntent, at now: Date) async throws -> ResetMailDecision {
         guard intent.subject.isAnonymous else { return .reserved }
         var account: Account.ID?

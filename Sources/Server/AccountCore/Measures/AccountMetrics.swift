@@ -6,7 +6,7 @@ import ErrorContract
 ///
 /// - `password_resets`, by `step`: `requested`, `handed_over`, `validated`, `confirmed`.
 /// - `password_reset_failures`, by `step` (`validate`, `confirm`) and `reason`.
-/// - `reset_mails_limited`: reset emails that were not sent, because their account had already received as many as its limit allows.
+/// - `reset_mails_limited`: reset emails that the worker didn't send, because the account's limit for reset emails was exhausted.
 /// - `logins`, by `outcome`.
 /// - `mails_handed_over`, by `mail`: delivered emails.
 /// - `mails_given_up`, by `mail`: emails that the server has abandoned.
@@ -86,7 +86,7 @@ public struct AccountMetrics: Sendable {
     func count(_ failure: ResetFailure, at step: FailedStep) { resetFailures[step]?[failure]?.increment() }
     func count(_ login: Login) { logins[login]?.increment() }
 
-    /// Counts a reset email that was not sent, because its account had already received as many as its limit allows.
+    /// Counts a reset email that the worker didn't send, because the account's limit for reset emails was exhausted.
     func limitedResetMail() { resetMailsLimited.increment() }
 
     /// Counts a delivered email, and records its age.
@@ -108,7 +108,8 @@ public struct AccountMetrics: Sendable {
 
 extension AccountMetrics {
     /// Runs a step of a password reset. If the step fails, the method counts the reason of the failure.
-    /// - Parameter isExpired: Returns whether the token has expired. The method calls it only after a failure with an invalid token.
+    /// - Parameter isExpired: Returns whether the token has expired. The method calls this closure only if the step fails because the token
+    ///   is invalid.
     func watching<Result>(
         _ step: FailedStep,
         isExpired: () async -> Bool,
@@ -148,6 +149,6 @@ extension AccountMetrics {
         }
     }
 
-    /// Counts a sign-in that was refused at the beginning, because the server was busy.
+    /// Counts a sign-in that the server refused before the lookup of the account, because the server was busy.
     func refusedLoginEarly() { count(Login.busy) }
 }

@@ -4,9 +4,9 @@ import Foundation
 /// The most common passwords, which attackers guess first.
 ///
 /// Contains the merged lists of Django and zxcvbn, as a Golomb-coded set of hashes (Putze, Sanders, Singler: Cache-, Hash- and
-/// Space-Efficient Bloom Filters, 2009). The lookup finds every common password. By mistake, it also finds about one of 2^18 other
-/// passwords. The lookup ignores case. Some digits and signs often replace letters, such as `0` for `o`; the lookup treats them like these
-/// letters.
+/// Space-Efficient Bloom Filters, 2009). The lookup finds every common password. By mistake, it also finds other passwords: about one of
+/// 2^18 for each spelling that it looks up, and it looks up at most four. The lookup ignores case. Some digits and signs often replace
+/// letters, such as `0` for `o`. The lookup treats such a digit or sign like the letter.
 enum CommonPasswords {
     /// Returns whether a password is on the list. O(m + log n) for m characters and n listed passwords; the first call also decodes the
     /// list.

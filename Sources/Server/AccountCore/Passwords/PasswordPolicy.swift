@@ -11,8 +11,8 @@ public import ErrorContract
 /// for weakness in weaknesses { print(weakness.name) }
 /// ```
 ///
-/// The defaults follow NIST SP 800-63B: a minimum length and a list of common passwords rather than rules about kinds of characters.
-/// Existing passwords are not checked at a sign-in.
+/// The defaults follow NIST SP 800-63B: a minimum length and a list of common passwords rather than rules about kinds of characters. A
+/// sign-in doesn't check the existing password against the policy.
 public struct PasswordPolicy: Hashable, Sendable {
     /// A reason to refuse a password.
     public enum Weakness: Hashable, Sendable {
@@ -72,7 +72,7 @@ public struct PasswordPolicy: Hashable, Sendable {
     /// - Parameters:
     ///   - password: The new password.
     ///   - email: The account's address, if it is known.
-    ///   - firstName: The account's name, if it is known.
+    ///   - firstName: The account's first name, if it is known.
     public func weaknesses(of password: Password, email: EmailAddress?, firstName: FirstName?) -> [Weakness] {
         let text = password.rawValue
         var weaknesses: [Weakness] = []

@@ -1,7 +1,8 @@
 public import AccountContract
 public import Foundation
 
-/// Locks an account with the link "this was not me" of a confirmation email. The account stays locked until its user resets the password.
+/// Locks an account with the link "this was not me" in a notice about a new password or a new device. The account stays locked until its
+/// user resets the password.
 ///
 /// This service never unlocks an account. For that, use ``PasswordRecovery``.
 public struct AccountLock: Sendable {
@@ -33,9 +34,9 @@ public struct AccountLock: Sendable {
         return account
     }
 
-    /// Locks the account of a token and ends all its sessions. A token locks its account at most once.
+    /// Locks the account to which a token belongs, and ends all sessions of the account. A token locks its account at most once.
     ///
-    /// Reset links that were sent before become invalid, too, because an intruder may have one.
+    /// Earlier reset links also become invalid, because an intruder may have one of them.
     /// - Parameter token: The token of the link. It is consumed if the call succeeds.
     /// - Throws: ``AccountError`` with the code `AUTH_RESET_TOKEN_INVALID`; ``StoreFailure``.
     public func lock(_ token: ResetToken) async throws {

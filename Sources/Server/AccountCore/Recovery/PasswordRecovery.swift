@@ -4,8 +4,8 @@ public import Foundation
 
 /// Resets passwords: queues the email with a link, validates the token of the link, and sets the new password.
 ///
-/// ``request(email:language:)`` only queues an intent, and ``MailWorker`` sends the email later. ``confirm(_:email:newPassword:)`` hashes a
-/// password, which takes tens of milliseconds. The other methods only access the store once.
+/// ``request(email:language:)`` only adds an entry to the email queue, and ``MailWorker`` sends the email later.
+/// ``confirm(_:email:newPassword:)`` hashes a password, which takes tens of milliseconds. ``validate(_:email:)`` only reads the store.
 public struct PasswordRecovery: Sendable {
     private let intents: any MailIntentQueue
     private let tokens: any ResetTokenStore
@@ -55,7 +55,7 @@ public struct PasswordRecovery: Sendable {
     /// - Parameters:
     ///   - email: The address.
     ///   - language: The language of the email.
-    /// - Throws: ``StoreFailure``. After the method has returned, the request survives a crash.
+    /// - Throws: ``StoreFailure``. If the method returns without an error, the request survives a crash.
     public func request(email: EmailAddress, language: Language) async throws {
         let intent = MailIntent(subject: .passwordReset(email), language: language, createdAt: steady())
         try await intents.enqueue(intent)
@@ -87,7 +87,7 @@ public struct PasswordRecovery: Sendable {
     ///   - newPassword: The new password, which the policy checks.
     ///   - commit: A closure that must call its second argument and return the result. The second argument writes the new password to the
     ///     store. The first argument is the device token that this method returns. With this token, the closure can create the response
-    ///     before the write, and store both in one transaction.
+    ///     before the write, and store the response and the password in one transaction.
     /// - Returns: The device token of the caller. All earlier device tokens of the account are invalid.
     /// - Throws: ``AccountError`` with the code `AUTH_WEAK_PASSWORD`, `AUTH_RESET_TOKEN_INVALID` or `SERVER_SERVICE_UNAVAILABLE`;
     ///   ``StoreFailure``. After `AUTH_WEAK_PASSWORD`, the token can be used again.
@@ -109,9 +109,9 @@ public struct PasswordRecovery: Sendable {
 
     /// Checks the password and the token, and sets the new password.
     ///
-    /// The method checks the password twice. It makes the first check before it reads the token, so it refuses a weak password even with an
-    /// invalid token. It makes the second check after it has read the token, and compares the password with the address and the name of the
-    /// account. It hashes the password only if the token is valid.
+    /// The method checks the password twice. The first check comes before the method reads the token, so the method refuses a weak password
+    /// even with an invalid token. The second check comes after that, and also compares the password with the address and the name of the
+    /// account. The method hashes the password only if the token is valid.
     private func consume(
         _ token: ResetToken,
         email: EmailAddress?,
@@ -124,7 +124,8 @@ public struct PasswordRecovery: Sendable {
         let hash = try await gate.hash(newPassword, as: .entitled)
         let confirmation = MailIntent(subject: .passwordChanged(account.id), language: account.language, createdAt: steady())
         let digest = TokenDigest(of: token.rawValue)
-        // The device token must be valid after the confirmation, so it is created for the account with its new epoch.
+        // The write increases the epoch of the account, which invalidates all earlier device tokens. So the new device token is created
+        // with the new epoch.
         var confirmed = account
         confirmed.epoch += 1
         let device = devices.issue(for: confirmed, device: UUID(), at: now())
@@ -137,8 +138,8 @@ public struct PasswordRecovery: Sendable {
         return device
     }
 
-    /// Returns the stored token with the account that it can reset. If the token is invalid, or if `email` is not the address of the
-    /// account, the method throws.
+    /// Returns the stored token with the account that it can reset. The method throws if the token is invalid, or if `email` is neither
+    /// `nil` nor the address of the account.
     private func find(
         _ token: ResetToken,
         email: EmailAddress?
@@ -149,7 +150,8 @@ public struct PasswordRecovery: Sendable {
         return found
     }
 
-    /// Returns whether an invalid token was valid earlier and has expired, for metrics only. If the store fails, returns `false`.
+    /// Returns whether an invalid token was valid earlier and has expired. Only metrics use the result. If the store fails, returns
+    /// `false`.
     private func hasExpired(_ token: ResetToken) async -> Bool {
         (try? await tokens.hasExpired(TokenDigest(of: token.rawValue), at: now())) ?? false
     }

@@ -4,8 +4,8 @@ public import Foundation
 
 /// A random token with 256 bits, as 43 characters of base64url, for refresh tokens and emailed links.
 ///
-/// The server sends the clear text only to the recipient, and stores only the ``TokenDigest``. `description` doesn't contain the token,
-/// so a log line with the value doesn't disclose it.
+/// The server sends the clear text only to the recipient, and stores only the ``TokenDigest``. `description` doesn't contain the token, so
+/// a log line with a `SecretToken` doesn't disclose the token.
 public struct SecretToken: Sendable, CustomStringConvertible {
     /// The clear text.
     public let text: String
@@ -23,7 +23,7 @@ public struct SecretToken: Sendable, CustomStringConvertible {
     public var description: String { "SecretToken(hidden)" }
 }
 
-/// The SHA-256 of a token. A store recognizes a token by its digest, but a reader of the database can't derive the token from the digest.
+/// The SHA-256 of a token. A store recognizes a token by this digest, but a reader of the database can't derive the token from the digest.
 ///
 /// A fast hash is sufficient, because a token has 256 random bits and can't be guessed.
 public struct TokenDigest: Hashable, Sendable {

@@ -14,7 +14,7 @@ public struct ServerKeys: Sendable {
     public let limitKeys: KeySecret
     /// Hashes idempotency keys and the contents of requests that have such a key.
     public let idempotencyKeys: SymmetricKey
-    /// Hashes the addresses of accounts, for stores that find accounts by the hash of their address, such as those of PostgreSQL.
+    /// Hashes the email addresses of accounts. Some stores, such as the PostgreSQL stores, find an account by the hash of its address.
     public let emailKeys: SymmetricKey
     /// Selects the decoy for an address without an account. A decoy is a hash that no password matches; see ``DecoyMix``.
     public let decoys: SymmetricKey

@@ -19,7 +19,7 @@ public struct AccessTokens: Sendable {
         public let epoch: Int
     }
 
-    /// The lifetime of tokens of earlier versions. After an upgrade, the server accepts such tokens only for this time.
+    /// The lifetime of the tokens that earlier versions signed. After an upgrade, the server accepts these tokens only for this time.
     static let legacyTime = Duration.seconds(15 * 60)
 
     private let keys: SigningKeys
@@ -32,8 +32,8 @@ public struct AccessTokens: Sendable {
     /// - Parameters:
     ///   - keys: The keys that tokens are signed with.
     ///   - audience: The `aud` of tokens.
-    ///   - secrets: The keys of the server's secret and, while it is being replaced, of the previous secret. Earlier versions signed tokens
-    ///     with these keys.
+    ///   - secrets: The keys that are derived from the server's secret. While a new secret replaces the previous one, pass the keys of both
+    ///     secrets. Earlier versions signed tokens with these keys.
     ///   - issuer: Returns the `iss` of new tokens.
     public init(
         keys: SigningKeys,
@@ -98,7 +98,8 @@ public struct AccessTokens: Sendable {
         return entry.claims
     }
 
-    /// Verifies the signature and the audience of a token; returns `nil` if one of them is wrong.
+    /// Verifies the signature and the audience of a token; returns `nil` if one of them is wrong. For a token of an earlier version, the
+    /// method checks the time of issue instead of the audience.
     ///
     /// The method uses only keys of this server. It ignores a key in the header of the token.
     private func verify(_ token: SignedToken, _ loaded: LoadedKeys, at now: Date) -> VerifiedTokens.Entry? {

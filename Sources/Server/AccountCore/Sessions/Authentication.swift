@@ -7,7 +7,7 @@ public import Foundation
 /// Signing in verifies a password hash, which takes tens of milliseconds on the threads of a ``HashingGate``. ``account(accessToken:)``
 /// only verifies a signature and reads the session and its account.
 ///
-/// This service doesn't apply rate limits. The caller counts an attempt before it calls ``signIn(email:password:on:reportingCheck:)``.
+/// This service doesn't apply rate limits. The caller of ``signIn(email:password:on:reportingCheck:)`` counts the attempt before the call.
 /// Afterwards, the caller refunds some of the limits, depending on the reported result of the password check. Several tasks can call all
 /// methods at the same time.
 public struct Authentication: Sendable {
@@ -17,7 +17,7 @@ public struct Authentication: Sendable {
         public let account: Account
         /// The signed token that authenticates requests.
         public let accessToken: String
-        /// The token that refreshes the session, once.
+        /// The token with which the client can refresh the session once.
         public let refreshToken: SecretToken
         /// The token that the client sends with its next sign-in.
         public let deviceToken: DeviceToken
@@ -25,7 +25,8 @@ public struct Authentication: Sendable {
 
     /// The result of checking the password of a sign-in.
     public enum PasswordCheck: Hashable, Sendable {
-        /// The password was not checked: a lookup failed, the attempt was canceled, or too many passwords were waiting.
+        /// The password was not checked: the lookup of the account failed, the attempt was canceled, or too many callers were waiting for a
+        /// password hash.
         case notMade
         /// The password is wrong, or there is no account.
         case wrong
@@ -54,7 +55,7 @@ public struct Authentication: Sendable {
     ///   - sessions: The store of sessions.
     ///   - records: The store of the devices of accounts.
     ///   - intents: The queue of emails.
-    ///   - gate: Hashes passwords, a bounded number at the same time.
+    ///   - gate: Hashes passwords. It limits the number of concurrent hashes.
     ///   - tokens: Signs access tokens.
     ///   - devices: Recognizes devices that signed in before.
     ///   - signInRules: The accounts that may sign in, and the emails about sign-ins.
@@ -93,12 +94,12 @@ public struct Authentication: Sendable {
         self.steady = steady ?? now
     }
 
-    /// Returns the id of the device that a client's device tokens prove for an address. A device token proves that a device has signed in
-    /// to an account before; see ``DeviceTokens``.
+    /// Returns the id of the device of a client, if one of the client's device tokens is valid for an address. A device token proves that a
+    /// device has signed in to an account before; see ``DeviceTokens``.
     ///
-    /// The method ignores a token that belongs to another account, or that is expired, invalid or forged. It reads only accounts whose ids
-    /// are in tokens of this server. It never reads the account of the address, so its time doesn't disclose whether the address has an
-    /// account.
+    /// The method ignores a token that belongs to another account, or that is expired, invalid or forged. It looks up accounts only by the
+    /// ids in valid tokens. It never looks up the account of the address, so the time of the call doesn't disclose whether the address has
+    /// an account.
     /// - Returns: The id of the device, or `nil` if no token is valid for the account of the address.
     public func device(provenBy candidates: [DeviceToken], for email: EmailAddress) async throws -> UUID? {
         for candidate in candidates {
@@ -172,7 +173,7 @@ public struct Authentication: Sendable {
         return result
     }
 
-    /// Checks the password and the state of the account, and opens a session. If the stored hash has weaker parameters than new hashes, the
+    /// Checks the password and the state of the account, and opens a session. If the stored hash has other parameters than new hashes, the
     /// method also replaces the hash.
     private func openSession(
         email: EmailAddress,
@@ -204,13 +205,14 @@ public struct Authentication: Sendable {
 
     /// Refreshes a session: uses up a refresh token and returns new tokens.
     ///
-    /// If the token was used before, the method ends the session. But within ten seconds of the first use, it accepts the token again,
-    /// because the first response may have been lost; see ``SessionStore/rotate(_:to:at:rules:)``.
+    /// If the token was used before, the method ends the session. There is one exception, because the response to the first use may have
+    /// been lost. The method accepts the token again within ``SessionRules/repeatWindow``, unless the client has already used a token that
+    /// replaced it; see ``SessionStore/rotate(_:to:at:rules:)``.
     ///
     /// - Parameter token: The refresh token, as the client sent it.
     /// - Returns: The account and new tokens. The access token has the present epoch of the account.
-    /// - Throws: ``AccountError`` with the code `AUTH_REFRESH_FAILED` if the token is unknown or was used before, or the account is not
-    ///   active; `AUTH_SESSION_EXPIRED` if the session was idle for too long.
+    /// - Throws: ``AccountError`` with the code `AUTH_REFRESH_FAILED` if the token is unknown or was used before, or if the account is
+    ///   deleted or not active; `AUTH_SESSION_EXPIRED` if the session was idle for too long or has reached its longest lifetime.
     public func refresh(_ token: RefreshToken) async throws -> Opened {
         let next = SecretToken()
         let outcome = try await sessions.rotate(
@@ -234,20 +236,21 @@ public struct Authentication: Sendable {
         }
     }
 
-    /// Ends a session. A token that is unknown, or whose session has ended, is not an error.
+    /// Ends a session. If the token is unknown or its session has ended, nothing happens.
     public func signOut(_ token: RefreshToken) async throws {
         try await sessions.end(refresh: TokenDigest(of: token.rawValue))
     }
 
     /// Returns the account of an access token.
     ///
-    /// Reads the account and the session each time, so the end of a session and a changed password take effect immediately. A service may
-    /// accept a token until it expires, even if its session has ended. Such a service can verify tokens with `TokenVerifier`, which needs
-    /// no store.
+    /// The method reads the account and the session each time, so the end of a session and a changed password take effect immediately. If a
+    /// service may accept tokens of ended sessions until the tokens expire, it can verify tokens with `TokenVerifier`, which needs no
+    /// store.
     /// - Throws: ``AccountError`` with the code `AUTH_TOKEN_INVALID`, `AUTH_TOKEN_EXPIRED` or `AUTH_SESSION_EXPIRED`.
     public func account(accessToken: String) async throws -> Account { try await signedIn(accessToken: accessToken).account }
 
-    /// Returns the account and the session of an access token. Otherwise, the method is like ``account(accessToken:)``.
+    /// Returns the account and the session of an access token. It makes the same checks as ``account(accessToken:)`` and throws the same
+    /// errors.
     public func signedIn(accessToken: String) async throws -> SignedIn {
         let claims = try await tokens.read(accessToken, at: now())
         guard let account = try await accounts.account(id: claims.accountID), account.epoch == claims.epoch,
@@ -274,13 +277,13 @@ public struct Authentication: Sendable {
         return try await opened(account, session: session.id, refresh: refresh)
     }
 
-    /// Records the use of an unverified account, so that it is not removed as unused.
+    /// Records the use of an unverified account, so that ``AccountPurge`` doesn't remove the account as unused.
     private func noteActivity(of account: Account) async throws {
         if !account.isEmailVerified { try await records.noteActivity(of: account.id, at: now()) }
     }
 
-    /// Records the family of a device. If the account has signed in before, but only from other families, the method queues an email to the
-    /// user.
+    /// Records the family of a device, such as `iPhone`. If the user has signed in before, but only from devices of other families, the
+    /// method queues an email to the user.
     private func noteDevice(_ family: String, of account: Account) async throws {
         guard try await records.noteDevice(family: family, of: account.id, at: now()) else { return }
         audit?.note(.newDevice, of: account.id)

@@ -5,12 +5,12 @@ public import Foundation
 /// Issues and reads device tokens. A device token proves that a device has signed in to an account, or has confirmed a password reset of
 /// the account.
 ///
-/// A device token never authenticates a user. If a sign-in has a valid device token, its failures count for the limit `login-device`
+/// A device token never authenticates a user. If a sign-in has a valid device token, a wrong password counts for the limit `login-device`
 /// instead of `login-failures`. So failed attempts of other clients can't lock the owner out.
 ///
 /// A token is the base64url text of 72 bytes: the account's id (16), the device's id (16), the account's epoch (4), the expiry in seconds
-/// since 1970 (4), and the HMAC-SHA256 of these (32). A lock or a new password increases the epoch of the account; see ``Account/epoch``.
-/// All tokens with an earlier epoch are then invalid.
+/// since 1970 (4), and the HMAC-SHA256 of the other fields (32). A lock or a new password increases the epoch of the account; see
+/// ``Account/epoch``. All tokens with an earlier epoch are then invalid.
 public struct DeviceTokens: Sendable {
     /// The contents of a valid token.
     public struct Claims: Hashable, Sendable {

@@ -6,10 +6,10 @@ public struct SigningKeySecrets: Sendable {
     private let present: SymmetricKey
     private let previous: SymmetricKey?
 
-    /// Creates the encryption of private keys.
+    /// Creates a value that encrypts and decrypts private keys.
     /// - Parameters:
-    ///   - keys: The keys of the server's secret, under which new private keys are encrypted.
-    ///   - previous: The keys of the earlier secret, while a new secret replaces it.
+    ///   - keys: The keys that are derived from the server's current secret. One of them encrypts new private keys.
+    ///   - previous: The keys of the earlier secret, while a new secret replaces it. They only decrypt private keys.
     public init(_ keys: ServerKeys, previous: ServerKeys? = nil) {
         (present, self.previous) = (keys.signingKeys, previous?.signingKeys)
     }

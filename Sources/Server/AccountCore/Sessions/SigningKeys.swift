@@ -17,7 +17,7 @@ import TokenVerifier
 /// previous secret still sign tokens. This type also publishes a key under the new secret, which replaces the earlier keys. If no key can
 /// be decrypted, a new key signs immediately.
 public final class SigningKeys: Sendable {
-    /// The age at which keys are too old to be used, and are read again.
+    /// The age at which this process no longer uses the keys that it has read, and reads them again.
     public static let maximumAge = Duration.seconds(1)
 
     /// The keys as they were last read from the store, and the time of that read.
@@ -38,7 +38,7 @@ public final class SigningKeys: Sendable {
     /// - Parameters:
     ///   - store: The store of the keys.
     ///   - secrets: Encrypts and decrypts private keys.
-    ///   - clock: The clock by which the age of keys that were read is measured.
+    ///   - clock: Measures the time since the keys were read.
     ///   - now: The wall clock. It decides which key signs and which keys are retired.
     ///   - logger: Logs changes of the keys, never the keys themselves.
     public init(
@@ -59,13 +59,13 @@ public final class SigningKeys: Sendable {
     /// - Throws: An error of the store.
     public func stored() async throws -> SigningKeySet { try await current().stored }
 
-    /// Returns the public keys as a JSON Web Key Set (RFC 7517), and an entity tag (`ETag`) that changes with them.
+    /// Returns the public keys as a JSON Web Key Set (RFC 7517), and an entity tag (`ETag`) that changes when the keys change.
     public func published() async throws -> (document: [UInt8], tag: String) {
         let keys = try await current()
         return (keys.document, keys.tag)
     }
 
-    /// Publishes a new key that will replace the key that signs. See ``SigningKeySet/rotate(to:at:)``.
+    /// Publishes a new key, which will replace the signing key. See ``SigningKeySet/rotate(to:at:)``.
     /// - Returns: The new keys.
     /// - Throws: ``SigningKeyRefusal``, or an error of the store.
     @discardableResult
@@ -74,11 +74,11 @@ public final class SigningKeys: Sendable {
         return try await change { (keys, now) throws(SigningKeyRefusal) in try keys.rotate(to: material, at: now) }
     }
 
-    /// Retires a key. If it is the key that signs, another key replaces it.
+    /// Retires a key. If it is the signing key, another key replaces it.
     /// - Parameters:
     ///   - id: The id of the key.
-    ///   - isLeaked: Whether the private key has leaked. If so, all tokens of the key are refused immediately. Otherwise, they are accepted
-    ///     until they expire.
+    ///   - isLeaked: Whether the private key has leaked. If `true`, all tokens of the key are refused immediately. If `false`, they are
+    ///     accepted until they expire.
     /// - Returns: The new keys.
     /// - Throws: ``SigningKeyRefusal``, or an error of the store.
     @discardableResult
@@ -93,7 +93,7 @@ public final class SigningKeys: Sendable {
         }
     }
 
-    /// Changes the stored keys, and discards the keys that this process has read before.
+    /// Changes the stored keys, and discards this process's copy of the keys.
     private func change(
         _ body: @escaping @Sendable (inout SigningKeySet, Date) throws(SigningKeyRefusal) -> Void
     ) async throws -> SigningKeySet {
@@ -103,7 +103,7 @@ public final class SigningKeys: Sendable {
             try body(&keys, now())
             return keys
         }
-        // The copy of this process is outdated now. The next use of the keys reads them again.
+        // This process's copy of the keys is outdated now. The next use reads the keys again.
         held.withLock { $0 = nil }
         return new
     }
@@ -129,7 +129,7 @@ public final class SigningKeys: Sendable {
     }
 
     /// Reads the stored keys. If no key can be decrypted, or if the signing key needs the previous secret, the method adds a new key. If
-    /// nothing has changed since the last read, it returns `last`, so that no key is decrypted twice.
+    /// nothing has changed since the last read, the method returns `last`, so that it doesn't decrypt a key twice.
     /// - Parameter last: The keys of the last read.
     private func load(_ last: LoadedKeys?) async throws -> LoadedKeys {
         var stored = try await store.signingKeys()
@@ -167,7 +167,7 @@ struct LoadedKeys: Sendable {
     let stored: SigningKeySet
     /// The keys that this process can decrypt.
     let readable: SigningKeySet
-    /// The ids of the published keys.
+    /// The ids of all keys whose tokens are accepted. The document contains only the keys that this process can decrypt.
     let published: [String]
     /// The private keys that this process can decrypt, by id.
     let signers: [String: Signer]

@@ -3,10 +3,11 @@ import Foundation
 import Synchronization
 
 /// A cache of the access tokens whose signature this process has verified or created. With the cache, the process verifies the signature of
-/// a token only once. It finds a token by the SHA-256 of its text.
+/// a token only once. The key of the cache is the SHA-256 of the token's text.
 ///
-/// The cache has two halves. When the newer half is full, it replaces the older half, so the number of tokens is bounded. Expired tokens
-/// and tokens of retired keys stay until their half is replaced. So a caller that finds a token must still check its expiry and its key.
+/// The cache has two halves. When the newer half is full, it becomes the older half, and the cache discards the previous older half. So the
+/// number of tokens is bounded. Expired tokens and tokens of retired keys stay until their half is replaced. So a caller that finds a token
+/// must still check its expiry and its key.
 ///
 /// - Complexity: O(1).
 final class VerifiedTokens: Sendable {
@@ -38,7 +39,7 @@ final class VerifiedTokens: Sendable {
 
     subscript(digest: TokenDigest) -> Entry? { state.withLock { $0.newer[digest] ?? $0.older[digest] } }
 
-    /// Adds a token whose signature is valid. If the newer half is full, the older half is discarded first.
+    /// Adds a token whose signature is valid. If the newer half is full, the method first discards the older half.
     func insert(_ entry: Entry, for digest: TokenDigest) {
         state.withLock { state in
             if state.newer.count >= limit / 2 {

@@ -5,8 +5,8 @@ public import Foundation
 /// Changes accounts with emailed links: verifies an address, confirms a new address, restores a former address, or restores a deleted
 /// account.
 ///
-/// A link proves that its recipient has access to a mailbox, but not that the recipient owns the account. So links that give an address to
-/// an account also need the session or the password of the account; see ``AccountProof``.
+/// A link proves that its recipient has access to a mailbox, but not that the recipient owns the account. So ``verify(_:by:)`` and
+/// ``confirmEmail(_:by:)`` also need a proof, such as the password of the account; see ``AccountProof``.
 public struct AccountLinks: Sendable {
     private let authentication: Authentication
     private let records: any AccountRecordStore
@@ -50,19 +50,19 @@ public struct AccountLinks: Sendable {
     /// Queues an email with a link that verifies an address. The method doesn't look up an account, so it takes the same time for every
     /// address.
     /// - Parameters:
-    ///   - email: The address to verify. If it has no account, or if it is already verified, no email is sent.
+    ///   - email: The address to verify. If the address has no account, or if it is already verified, the worker sends no email.
     ///   - language: The language of the email.
-    /// - Throws: ``StoreFailure``. After the method has returned, the request survives a crash.
+    /// - Throws: ``StoreFailure``. If the method returns without an error, the request survives a crash.
     public func requestVerification(of email: EmailAddress, language: Language) async throws {
         try await intents.enqueue(MailIntent(subject: .verification(email), language: language, createdAt: steady()))
     }
 
     /// Returns the account that a link changes, and the link. Changes nothing.
     ///
-    /// Use it to show a page, or to count an attempt for a rate limit of the account before the link is used.
+    /// Use this method to show a page. Also use it before a link is consumed, to count the attempt for a rate limit of the account.
     /// - Parameters:
     ///   - token: The token of the link.
-    ///   - purpose: The purpose of the page or route. A link of another purpose is refused.
+    ///   - purpose: The purpose of the page or route. The method refuses a link with another purpose.
     /// - Throws: ``AccountError`` with the code `AUTH_RESET_TOKEN_INVALID` if the link can't be used for the purpose.
     public func find(_ token: ResetToken, for purpose: AccountLink.Purpose) async throws -> (link: StoredLink, account: Account) {
         let digest = TokenDigest(of: token.rawValue)
@@ -78,7 +78,7 @@ public struct AccountLinks: Sendable {
     ///   - token: The token of the link. It is consumed if the call succeeds.
     ///   - proof: The proof that the caller owns the account.
     /// - Throws: ``AccountError`` with the code `AUTH_RESET_TOKEN_INVALID`, `AUTH_INVALID_CREDENTIALS`, `AUTH_WEAK_PASSWORD`,
-    ///   `SERVER_SERVICE_UNAVAILABLE`, or that of an invalid access token; ``StoreFailure``.
+    ///   `SERVER_SERVICE_UNAVAILABLE`, or a code for an invalid access token; ``StoreFailure``.
     public func verify(_ token: ResetToken, by proof: AccountProof) async throws {
         let (link, account) = try await find(token, for: .verifyEmail)
         if case .newPassword(let password) = proof {
@@ -96,11 +96,11 @@ public struct AccountLinks: Sendable {
         audit?.note(.emailVerified, of: account.id)
     }
 
-    /// Changes the address of an account to the address that a link was sent to. All sessions except that of the caller end. The former
-    /// address gets a notice with a link that restores it.
+    /// Changes the address of an account to the address that a link was sent to. All sessions end, except the caller's session. The former
+    /// address gets a notice with a link that restores this address.
     /// - Parameters:
     ///   - token: The token of the link. It is consumed if the call succeeds.
-    ///   - proof: The session or the password of the account. With a session, this session continues.
+    ///   - proof: The session or the password of the account. If the proof is a session, this session continues.
     /// - Throws: ``AccountError`` like ``verify(_:by:)``. If another account has the address now, the link is invalid.
     public func confirmEmail(_ token: ResetToken, by proof: AccountProof) async throws {
         let (link, account) = try await find(token, for: .confirmEmail)
@@ -115,8 +115,8 @@ public struct AccountLinks: Sendable {
         audit?.note(.emailChanged, of: account.id)
     }
 
-    /// Restores the former address that a link was sent to. The method undoes all changes that were made since another address replaced
-    /// this address. It ends all sessions, and the next sign-in needs a password reset.
+    /// Restores the former address that a link was sent to. The method also undoes later changes of the address and a deletion of the
+    /// account. It ends all sessions, and the next sign-in needs a password reset.
     ///
     /// No proof is needed besides the link. The owner of the former address must be able to recover the account even if an intruder has
     /// changed the password and the address.
@@ -132,7 +132,7 @@ public struct AccountLinks: Sendable {
         audit?.note(.emailRestored, of: account.id)
     }
 
-    /// Restores a deleted account. The password is unchanged, and its sessions stay ended.
+    /// Restores a deleted account. The password is unchanged. The sessions that the deletion ended don't continue.
     /// - Parameter token: The token of the link in the notice of the deletion.
     /// - Throws: ``AccountError`` with the code `AUTH_RESET_TOKEN_INVALID`; ``StoreFailure``.
     public func keepAccount(_ token: ResetToken) async throws {
@@ -147,7 +147,7 @@ public struct AccountLinks: Sendable {
         switch proof {
         case .session(let token):
             let caller = try await authentication.signedIn(accessToken: token)
-            // A session of another account proves nothing. The link isn't consumed, so its owner can still use it.
+            // A session of another account proves nothing. The link isn't consumed, so the owner of the account can still use the link.
             guard caller.account.id == account.id else { throw AccountError.resetTokenInvalid }
             return caller.session
         case .password(let password), .newPassword(let password):
@@ -167,7 +167,7 @@ public enum AccountProof: Sendable {
     case session(accessToken: String)
     /// The current password of the account.
     case password(Password)
-    /// No proof. Instead, the recipient chooses a new password, and all sessions end, as with a password reset. Only
-    /// ``AccountLinks/verify(_:by:)`` accepts it.
+    /// No proof. Instead, the recipient chooses a new password, and all sessions end, as with a password reset. Use it only with
+    /// ``AccountLinks/verify(_:by:)``. ``AccountLinks/confirmEmail(_:by:)`` checks the password as the current one.
     case newPassword(Password)
 }

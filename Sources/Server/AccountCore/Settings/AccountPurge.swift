@@ -5,11 +5,11 @@ import Observability
 import Scheduling
 public import ServiceLifecycle
 
-/// Periodically removes two kinds of accounts: deleted accounts whose grace time has ended, and accounts that were not verified and have
-/// not been used for a number of days.
+/// Periodically removes two kinds of accounts: deleted accounts whose grace time has ended, and unverified accounts that have not been used
+/// for a number of days.
 ///
-/// The ids of removed accounts are added to a list outside the database, so that ``reapply(_:)`` can remove the accounts again after a
-/// backup was restored.
+/// The service adds the ids of removed accounts to a list outside the database. After a backup was restored, ``reapply(_:)`` can remove
+/// these accounts again.
 public struct AccountPurge<C: Clock>: Service where C.Duration == Duration {
     /// The largest number of accounts that one transaction removes.
     private static var batch: Int { 100 }
@@ -27,7 +27,7 @@ public struct AccountPurge<C: Clock>: Service where C.Duration == Duration {
     /// - Parameters:
     ///   - records: The store of accounts with their links.
     ///   - list: The list of removed accounts outside the database.
-    ///   - emails: The emails that the server stores itself instead of sending them; `nil` if there is no such store.
+    ///   - emails: The store of the emails that the server writes instead of sending them; `nil` if there is no such store.
     ///   - unverifiedDays: The number of days after which unverified and unused accounts are removed; 0 for never.
     ///   - interval: The time between two runs.
     ///   - clock: The clock of the interval.
@@ -53,7 +53,7 @@ public struct AccountPurge<C: Clock>: Service where C.Duration == Duration {
         self.logger = logger
     }
 
-    /// Removes accounts until the group shuts down. A failure is logged, and the next run repeats the work.
+    /// Removes accounts until the group shuts down. If a run fails, the service logs the failure, and the next run repeats the work.
     public func run() async throws {
         await PeriodicService(every: interval, clock: clock) {
             try await purge()
@@ -103,8 +103,8 @@ public struct AccountPurge<C: Clock>: Service where C.Duration == Duration {
         return found
     }
 
-    /// Removes accounts, and the emails to their addresses that the server has stored itself. The method removes the emails first. If the
-    /// process is killed after that, the next run still finds the accounts and repeats the removal.
+    /// Removes accounts, and the stored emails to their addresses. The method removes the emails first. If the process is killed before it
+    /// removes the accounts, the next run finds the accounts and repeats the removal.
     private func remove(_ accounts: [PurgeCandidate], unverifiedSince: Date?, isForced: Bool) async throws -> Int {
         for address in Set(accounts.flatMap(\.addresses)) { try await emails?.removeMails(to: address) }
         let removed = try await records.purge(accounts.map(\.id), at: now(), unverifiedSince: unverifiedSince, isForced: isForced)
@@ -112,8 +112,8 @@ public struct AccountPurge<C: Clock>: Service where C.Duration == Duration {
         return removed.count
     }
 
-    /// Adds the removed accounts to the list outside the database, overwrites the bytes of their rows, and then marks them as listed. If
-    /// the process is killed before the last step, the next run repeats all steps.
+    /// Adds the removed accounts to the list outside the database, overwrites the bytes of their rows, and then marks the accounts as
+    /// listed. If the process is killed before the last step, the next run repeats all steps.
     private func complete() async throws {
         while true {
             let unlisted = try await records.unlistedPurges(limit: Self.batch)
@@ -125,7 +125,7 @@ public struct AccountPurge<C: Clock>: Service where C.Duration == Duration {
     }
 }
 
-/// The list of removed accounts outside the database. It only grows.
+/// The list of removed accounts, outside the database. The list only grows.
 public protocol PurgeList: Sendable {
     /// Adds accounts. After this method has returned, the entries survive a crash.
     func append(_ purges: [ListedPurge]) async throws

@@ -4,7 +4,8 @@ public import Foundation
 
 /// Makes the changes that a signed-in user requests: password, address, name, sessions and deletion. It also exports the account's data.
 ///
-/// The access token may be stolen. Therefore, a change with which an intruder could take over the account also needs the password.
+/// An intruder may have stolen the access token. Therefore, a change that would help an intruder to take over the account also needs the
+/// password.
 public struct AccountSettings: Sendable {
     private let authentication: Authentication
     private let stores: any AccountStores
@@ -77,7 +78,8 @@ public struct AccountSettings: Sendable {
     /// Queues an email to the new address, with a link that changes the address of the account. The result does not depend on whether
     /// another account has the address.
     ///
-    /// The address of the account changes only when the recipient of the email confirms it with ``AccountLinks/confirmEmail(_:by:)``.
+    /// The address of the account changes only when the recipient of the email confirms the new address with
+    /// ``AccountLinks/confirmEmail(_:by:)``.
     /// - Parameters:
     ///   - caller: The signed-in account.
     ///   - email: The new address.
@@ -108,14 +110,14 @@ public struct AccountSettings: Sendable {
         return account
     }
 
-    /// Returns the 100 sessions of the account that were used last, newest use first.
+    /// Returns the 100 most recently used sessions of the account. The session with the newest use comes first.
     public func sessions(of caller: SignedIn) async throws -> [SessionUse] {
         try await stores.sessions.sessions(of: caller.account.id, limit: 100)
     }
 
     /// Ends a session of the account. A session of another account is left unchanged.
     ///
-    /// An id that doesn't exist is not an error, so the result doesn't disclose whether a session exists.
+    /// If no session has the id, the method doesn't throw. So the result doesn't disclose whether a session exists.
     /// - Parameters:
     ///   - id: The session to end. It may be the caller's own session.
     ///   - caller: The signed-in account.
@@ -125,7 +127,7 @@ public struct AccountSettings: Sendable {
     }
 
     /// Ends all sessions of the account except the caller's. The refresh tokens of the ended sessions become invalid. Servers that read the
-    /// store also refuse their access tokens.
+    /// store also refuse the access tokens of these sessions.
     /// - Throws: ``StoreFailure``.
     public func endOtherSessions(of caller: SignedIn) async throws {
         try await stores.sessions.endAll(of: caller.account.id, except: caller.session)
@@ -160,8 +162,8 @@ public struct AccountSettings: Sendable {
         let id = caller.account.id
         try await authentication.requirePassword(password, of: caller.account)
         guard var record = try await stores.records.record(of: id, at: now()) else { throw AccountError.sessionExpired }
-        // If another account has the new address, no such link is stored. So an export with these links would reveal whether that account
-        // exists.
+        // If another account has the new address, the server doesn't store a link that confirms it. So an export with these links would
+        // reveal whether another account has the address.
         record.links.removeAll { $0.purpose == .confirmEmail }
         let export = AccountExport(
             record: record,
@@ -176,14 +178,14 @@ public struct AccountSettings: Sendable {
         return export
     }
 
-    /// Changes the caller's account, with its links and former addresses, in one transaction. If the session has ended since the check of
-    /// the access token, the method throws.
+    /// Changes the caller's account, with its links and former addresses, in one transaction. If all sessions have ended since the check of
+    /// the access token, for example because of a reset, the method throws.
     private func change<Value: Sendable>(
         _ caller: SignedIn,
         _ body: @escaping @Sendable (inout AccountRecord) throws -> Value
     ) async throws -> Value {
         let changed = try await stores.records.change(caller.account.id, at: now()) { record in
-            // Since the check of the access token, a reset, a lock or a deletion may have ended the session.
+            // After the check of the access token, a reset, a lock or a deletion may have ended the session.
             guard record.account.epoch == caller.account.epoch, record.account.isUsable else { throw AccountError.sessionExpired }
             return try body(&record)
         }
@@ -198,13 +200,13 @@ public struct AccountExport: Sendable {
     public let record: AccountRecord
     /// The sessions.
     public let sessions: [SessionUse]
-    /// The families of the devices that have signed in.
+    /// The families of the devices that have signed in, such as `iPhone`, with the time of the first sign-in.
     public let devices: [(family: String, firstSeenAt: Date)]
     /// The reset links.
     public let resetLinks: [StoredResetToken]
     /// The events.
     public let events: [AuditEvent]
-    /// Everything else.
+    /// All other stored data.
     public let remainder: AccountRemainder
     /// The time of the export.
     public let exportedAt: Date

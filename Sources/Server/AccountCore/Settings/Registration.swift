@@ -6,8 +6,8 @@ public import Foundation
 ///
 /// With ``Mode/open``, ``register(email:password:firstName:language:on:)`` creates an account immediately. Its response reveals whether an
 /// address is taken. With ``Mode/blind``, ``request(email:firstName:language:)`` only queues an email, and the owner of the mailbox creates
-/// the account with ``activate(_:password:on:)``. So the response doesn't reveal whether an address has an account, and no user can
-/// register the address of another user.
+/// the account with ``activate(_:password:on:)``. So the response of a blind registration doesn't reveal whether an address has an account,
+/// and no user can register the address of another user.
 public struct Registration: Sendable {
     /// The way in which clients can register.
     public enum Mode: String, Hashable, Sendable, CaseIterable {
@@ -88,7 +88,7 @@ public struct Registration: Sendable {
         return try await authentication.open(account, on: device)
     }
 
-    /// Creates an account without a session and without an email.
+    /// Creates an account. The method opens no session and queues no email.
     ///
     /// Use it in commands of an operator. For requests of clients, use ``register(email:password:firstName:language:on:)``.
     /// - Parameter isEmailVerified: Whether the operator knows that the address belongs to the user.
@@ -120,7 +120,7 @@ public struct Registration: Sendable {
     ///   - email: The address. If it already has an account, the email contains a reset link instead of a link that creates an account.
     ///   - firstName: The name of the account.
     ///   - language: The language of the email and of the account.
-    /// - Throws: ``StoreFailure``. After the method has returned, the request survives a crash.
+    /// - Throws: ``StoreFailure``. If the method returns without an error, the request survives a crash.
     public func request(email: EmailAddress, firstName: FirstName, language: Language) async throws {
         try await intents.enqueue(MailIntent(subject: .registration(email, firstName), language: language, createdAt: steady()))
     }
@@ -138,7 +138,7 @@ public struct Registration: Sendable {
         return link
     }
 
-    /// Creates an account with the link of a blind registration, and signs it in. Its address is verified.
+    /// Creates an account with the link of a blind registration, and signs it in. The address of the account is verified.
     ///
     /// For a client that doesn't need a session, such as a page, use ``create(by:password:)``.
     /// - Parameters:
@@ -156,7 +156,7 @@ public struct Registration: Sendable {
         try await authentication.open(try await create(by: token, password: password), on: device)
     }
 
-    /// Creates an account with the link of a blind registration, without a session. Its address is verified.
+    /// Creates an account with the link of a blind registration, without a session. The address of the account is verified.
     /// - Parameters:
     ///   - token: The token of the link. It is consumed if the call succeeds.
     ///   - password: The password, which the policy checks.

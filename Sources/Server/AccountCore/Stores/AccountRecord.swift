@@ -68,7 +68,7 @@ public struct FormerAddress: Hashable, Sendable {
 
 /// An account with its former addresses and links. One transaction reads, changes and writes the whole record.
 ///
-/// The methods of a record implement the rules by which links change an account. A method changes only the value.
+/// The methods of a record implement the rules by which links change an account. These methods change only the value in memory.
 /// ``AccountRecordStore/change(_:at:_:)`` then writes the value and applies its ``effects``, in one transaction.
 public struct AccountRecord: Hashable, Sendable {
     /// The account.
@@ -152,8 +152,8 @@ extension AccountRecord {
         links.removeAll { $0.purpose == .verifyEmail }
     }
 
-    /// Marks the address as verified and sets a password that its owner has chosen. The earlier password and all sessions become invalid,
-    /// because they may belong to a user who registered the address without owning it.
+    /// Marks the address as verified, and sets a password that the owner of the mailbox has chosen. The earlier password and all sessions
+    /// become invalid, because they may belong to a user who registered this address without owning it.
     mutating func verify(by digest: TokenDigest, settingPassword hash: String, confirmation: MailIntent, at now: Date)
         throws(AccountError)
     {
@@ -173,7 +173,8 @@ extension AccountRecord {
     }
 
     /// Changes the address to the address that a link was sent to. All sessions end, except `session`. Reset links and links "this was not
-    /// me" become invalid, and the former address gets a notice.
+    /// me" become invalid, and the former address gets a notice. If the account already has the address, only the links that verify or
+    /// confirm an address become invalid.
     /// - Parameter session: The session that confirms the change; `nil` if the password confirms it.
     mutating func changeEmail(by digest: TokenDigest, keeping session: StoredSession.ID?, at now: Date, queueTime: Date)
         throws(AccountError)
@@ -191,8 +192,8 @@ extension AccountRecord {
         queue(.emailChanged(account.id, from: former), at: queueTime)
     }
 
-    /// Restores the address that a link was sent to. The method also undoes all later changes: it removes later addresses and links, and
-    /// cancels a pending deletion. The password becomes unusable, so the next sign-in needs a password reset.
+    /// Restores the address that a link was sent to. The method also removes later addresses and links, and cancels a pending deletion. The
+    /// password becomes unusable, so the next sign-in needs a password reset.
     mutating func undoEmail(by digest: TokenDigest, at now: Date) throws(AccountError) {
         let link = try consume(digest, .undoEmail, at: now)
         guard let index = formerAddress(of: link, at: now) else { throw .resetTokenInvalid }
@@ -224,14 +225,15 @@ extension AccountRecord {
         return purge
     }
 
-    /// Restores a deleted account by the link in the notice of the deletion. The password is unchanged, and the ended sessions stay ended.
+    /// Restores a deleted account with the link in the notice of the deletion. The password is unchanged. The sessions that the deletion
+    /// ended don't continue.
     mutating func keep(by digest: TokenDigest, at now: Date) throws(AccountError) {
         _ = try consume(digest, .keepAccount, at: now)
         links.removeAll { $0.purpose == .keepAccount }
         account.purgeAt = nil
     }
 
-    /// Changes the name and the language.
+    /// Changes the name, the language, or both; `nil` changes nothing.
     mutating func update(firstName: FirstName?, language: Language?) {
         if let firstName { account.firstName = firstName }
         if let language { account.language = language }

@@ -10,8 +10,8 @@ public protocol AccountRecordStore: Sendable {
     /// Stores a link.
     /// - Throws: ``StoreFailure``, also if the account of the link doesn't exist.
     func insert(_ link: StoredLink) async throws
-    /// Removes a link that no user has received.
-    /// The worker calls it if the email with the link could not be delivered. An unknown digest is ignored.
+    /// Removes a link that no user has received. The worker calls this method if it could not deliver the email with the link. An unknown
+    /// digest is ignored.
     func discard(_ digest: TokenDigest) async throws
     /// Returns the link with the given digest, and the record of the account that the link changes. Changes nothing.
     /// - Parameters:
@@ -19,11 +19,11 @@ public protocol AccountRecordStore: Sendable {
     ///   - now: The present time. A link that has expired by then isn't returned.
     /// - Returns: `nil` if the digest is unknown or expired. The record is `nil` for a link that creates an account.
     func find(_ digest: TokenDigest, at now: Date) async throws -> (link: StoredLink, record: AccountRecord?)?
-    /// Returns whether an account can get an address. It can if no other account has the address now or can restore it.
+    /// Returns whether an account can get an address: no other account has the address now, and no other account can restore it.
     /// - Parameters:
     ///   - email: The address.
     ///   - account: The account; `nil` for a new one.
-    ///   - now: The present time. A former address that has expired by then is available.
+    ///   - now: The present time. Former addresses that have expired by then are available.
     func isAvailable(_ email: EmailAddress, to account: Account.ID?, at now: Date) async throws -> Bool
     /// Returns the record of an account, with the links and former addresses that have not expired.
     /// - Returns: The record; `nil` if there is no such account.
@@ -31,8 +31,8 @@ public protocol AccountRecordStore: Sendable {
     /// Changes an account with its links and former addresses, and makes the changes in ``AccountRecord/effects``, all in one transaction.
     /// Concurrent changes of one account are applied one after the other.
     ///
-    /// The store writes every value of the account except `id`, `state` and `createdAt`. It removes the links and former addresses that the
-    /// closure removed, and adds the former addresses that the closure added.
+    /// The store writes every value of the account except `id`, `state` and `createdAt`. If the closure removed links or former addresses
+    /// from the record, the store removes them. If the closure added former addresses, the store adds them.
     /// - Parameters:
     ///   - id: The account.
     ///   - now: The present time. The record contains only links and former addresses that have not expired by then.
@@ -46,7 +46,8 @@ public protocol AccountRecordStore: Sendable {
         at now: Date,
         _ body: @escaping @Sendable (inout AccountRecord) throws -> Value
     ) async throws -> Value?
-    /// Consumes a link that creates an account, adds the account, and removes all such links of its address, in one transaction.
+    /// Consumes a link that creates an account, adds the account, and removes the other links that create an account with this address, in
+    /// one transaction.
     /// - Parameter account: The account. Its address is the recipient of the link.
     /// - Returns: Whether the account was added. The result is `false` if the link is invalid or the address is taken.
     func activate(_ digest: TokenDigest, as account: Account, at now: Date) async throws -> Bool
@@ -57,9 +58,9 @@ public protocol AccountRecordStore: Sendable {
     func noteActivity(of id: Account.ID, at now: Date) async throws
     /// Records the family of a device that has signed in.
     /// - Parameters:
-    ///   - family: One of the few fixed texts of ``ClientDevice/family``, such as `iPhone`.
+    ///   - family: The family, one of a few fixed texts, such as `iPhone`; see ``ClientDevice/family``.
     ///   - id: The account.
-    ///   - now: The time of the sign-in. It is stored only for the first sign-in of a family.
+    ///   - now: The time of the sign-in. The store writes this time only for the first sign-in from the family.
     /// - Returns: Whether the account has signed in before, but never from a device of this family.
     func noteDevice(family: String, of id: Account.ID, at now: Date) async throws -> Bool
     /// Returns the data that is stored about an account besides its record, its sessions, its devices, its reset links and its events.
@@ -76,25 +77,26 @@ public protocol AccountRecordStore: Sendable {
     func purgeCandidates(at now: Date, unverifiedSince: Date?, limit: Int) async throws -> [PurgeCandidate]
     /// Removes those of the given accounts that are still candidates, with everything that is stored about them.
     ///
-    /// The method also removes all emails and links for their present addresses and unexpired former addresses, even if clients without an
-    /// account requested them. The same transaction stores the ids of the removed accounts for ``unlistedPurges(limit:)``. A database also
-    /// stores an event for each removal, with a random id that doesn't identify the account.
+    /// The method also removes all emails and links for their present addresses and unexpired former addresses, even if clients requested
+    /// the emails without signing in. The same transaction stores the ids of the removed accounts for ``unlistedPurges(limit:)``. If the
+    /// store is a database, it also records each removal as an event with a random id, which doesn't identify the account.
     /// - Parameters:
     ///   - ids: The accounts.
     ///   - now: The time.
-    ///   - unverifiedSince: The same as for ``purgeCandidates(at:unverifiedSince:limit:)``. If `isForced`, all accounts are removed.
-    ///   - isForced: Whether to remove accounts even if they are not candidates. Pass `true` to remove the accounts of a list of earlier
-    ///     purges after a backup was restored.
+    ///   - unverifiedSince: The value that you passed to ``purgeCandidates(at:unverifiedSince:limit:)``. If `isForced` is `true`, the
+    ///     method ignores this value.
+    ///   - isForced: Whether to remove accounts even if they are not candidates. Pass `true` after a backup was restored, to remove the
+    ///     accounts in the list of removed accounts.
     /// - Returns: The ids of the removed accounts.
     func purge(_ ids: [Account.ID], at now: Date, unverifiedSince: Date?, isForced: Bool) async throws -> [Account.ID]
     /// Returns the ids of removed accounts that are not yet in the list of removed accounts, with the times of their removal.
     ///
-    /// ``AccountPurge`` adds them to the list outside the database, and then calls ``markListed(_:)``. If the process is killed between the
-    /// two steps, the next run adds the ids to the list a second time.
+    /// ``AccountPurge`` adds these ids to the list outside the database (``PurgeList``), and then calls ``markListed(_:)``. If the process
+    /// is killed between the two steps, the next run adds the ids to the list a second time.
     /// - Parameter limit: The largest number of ids.
     func unlistedPurges(limit: Int) async throws -> [ListedPurge]
-    /// Records that removed accounts are in the list, so that ``unlistedPurges(limit:)`` no longer returns them. Call it after the list has
-    /// been written to the disk.
+    /// Records that removed accounts are in the list, so that ``unlistedPurges(limit:)`` no longer returns these accounts. Call this method
+    /// after the list has been written to the disk.
     func markListed(_ ids: [Account.ID]) async throws
     /// Overwrites the bytes of removed rows, as far as the database supports it. A store without files does nothing.
     func scrub() async throws
@@ -106,7 +108,7 @@ public protocol AccountRecordStore: Sendable {
 
 /// The data that is stored about an account besides its record, its sessions, its devices, its reset links and its events.
 public struct AccountRemainder: Hashable, Sendable {
-    /// An email that was not delivered yet.
+    /// An email in the queue that was not delivered yet.
     public struct QueuedEmail: Hashable, Sendable {
         /// The kind of the email; see ``MailIntent/Subject/kind``.
         public let kind: String
@@ -119,11 +121,12 @@ public struct AccountRemainder: Hashable, Sendable {
         }
     }
 
-    /// The time of the last use while the address was not verified; `nil` if there was none.
+    /// The time at which the account was last used while its address was not verified; `nil` if there is no such time.
     public let activeAt: Date?
     /// The times at which the links "this was not me" expire, earliest first. Used links are included.
     public let lockLinkExpiries: [Date]
-    /// The emails in the queue for the account or its address, oldest first. Emails to its other addresses are not included.
+    /// The emails in the queue for the account or its present address, oldest first. Emails to other addresses, such as former addresses,
+    /// are not included.
     public let queuedEmails: [QueuedEmail]
     /// The times at which reset emails were sent recently, earliest first.
     public let resetEmailTimes: [Date]
@@ -146,7 +149,8 @@ public struct AccountRemainder: Hashable, Sendable {
 public struct PurgeCandidate: Hashable, Sendable {
     /// The account.
     public let id: Account.ID
-    /// The address of the account, its former addresses, and the addresses that it wanted to change to.
+    /// The address of the account, its former addresses, and the recipients of its stored links, such as a new address that is not
+    /// confirmed yet.
     public let addresses: [EmailAddress]
 
     /// Creates a candidate.

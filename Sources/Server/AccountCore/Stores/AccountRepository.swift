@@ -8,8 +8,8 @@ public protocol AccountRepository: Sendable {
     /// Adds an account.
     /// - Parameter account: The account, with a new random id that the caller has created. If a caller repeats the call with the same
     ///   account, the store may return `true` again.
-    /// - Returns: `false` if its address is taken: another account has it now, or had it before and can still restore it. If several
-    ///   callers add the same address at the same time, exactly one of them gets `true`.
+    /// - Returns: `false` if the address is taken: another account has the address now, or had it before and can still restore it. If
+    ///   several callers add the same address at the same time, exactly one of them gets `true`.
     func insert(_ account: Account) async throws -> Bool
     /// Adds accounts in one transaction, and skips accounts whose addresses are taken. If several accounts in the list have the same
     /// address, the first of them is added.
@@ -19,14 +19,14 @@ public protocol AccountRepository: Sendable {
     /// - Returns: The ids of the added accounts, in the order of the list.
     func insert(contentsOf accounts: [Account]) async throws -> [Account.ID]
     /// Sets the state of an account. A change of the state increases the epoch, so earlier access tokens become invalid. If the new state
-    /// is not `active`, all sessions and links of the account also end.
+    /// is not `active`, the store also ends all sessions, and removes all reset links and all links "this was not me".
     /// - Parameters:
     ///   - state: The new state. If the account has this state already, its epoch doesn't change.
     ///   - id: The account.
     /// - Returns: Whether there is such an account.
     func setState(_ state: Account.State, of id: Account.ID) async throws -> Bool
-    /// Counts all accounts, and their foreign hashes by kind. A hash is foreign if another system created it or if its cost differs from
-    /// that of new hashes. The time is proportional to the number of foreign hashes, and the memory to the number of kinds.
+    /// Counts all accounts, and their foreign hashes by kind. A hash is foreign if another system created it, or if its cost differs from
+    /// the cost of new hashes. The time is proportional to the number of foreign hashes, and the memory to the number of kinds.
     /// - Parameter kind: Returns the kind of a hash; `nil` if the store must not count the hash.
     /// - Returns: The number of foreign hashes of each kind, and the number of all accounts.
     func countForeignHashes(by kind: @escaping @Sendable (String) -> String?) async throws -> (counts: [String: Int], total: Int)
@@ -34,13 +34,13 @@ public protocol AccountRepository: Sendable {
     /// - Parameter email: The address. Former addresses of accounts and unconfirmed new addresses are not found.
     /// - Returns: The account in any state, including deleted accounts that are not removed yet; `nil` if no account has the address.
     func account(email: EmailAddress) async throws -> Account?
-    /// Returns the account of an id.
+    /// Returns the account with an id.
     /// - Returns: The account in any state; `nil` if it doesn't exist or was removed.
     func account(id: Account.ID) async throws -> Account?
-    /// Returns all accounts, oldest first. The result has all of them in memory, so use this method only for exports and tests.
+    /// Returns all accounts, oldest first. The method loads all accounts into memory, so use it only for exports and tests.
     func accounts() async throws -> [Account]
-    /// Replaces the hash of a password by another hash of the same password, unless the password was changed since the caller read the old
-    /// hash. The epoch doesn't change, so no session ends.
+    /// Replaces the hash of a password by another hash of the same password. If the password was changed since the caller read the old
+    /// hash, nothing happens. The epoch doesn't change, so no session ends.
     /// - Parameters:
     ///   - id: The account. If it doesn't exist, nothing happens.
     ///   - old: The hash that was verified.

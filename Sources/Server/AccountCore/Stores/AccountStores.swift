@@ -2,13 +2,14 @@ public import Observability
 
 /// All stores of one database.
 ///
-/// Each service of the domain takes only the stores that it needs. A server takes all stores as one value of this type. To store accounts
+/// Most services of this module take only the stores that they need. A server takes all stores as one value of this type. To store accounts
 /// in another database, write a type that conforms to this protocol, and check it with `AccountStoreCheck.all` of `AccountStoreTesting`.
 /// ``InMemoryAccountStores`` is the shortest example.
 ///
-/// Several methods change more than one store in one transaction: ``ResetTokenStore/confirm(_:passwordHash:confirmation:at:)``,
-/// ``AccountLockTokenStore/lock(_:at:)``, ``AccountRepository/setState(_:of:)``, ``SessionStore/open(_:refresh:epoch:)`` and
-/// ``AccountRecordStore/change(_:at:_:)``. So all stores of one value must share one database.
+/// Several methods read or change more than one store in one transaction, for example
+/// ``ResetTokenStore/confirm(_:passwordHash:confirmation:at:)``, ``AccountLockTokenStore/lock(_:at:)``,
+/// ``AccountRepository/setState(_:of:)``, ``SessionStore/open(_:refresh:epoch:)`` and ``AccountRecordStore/change(_:at:_:)``. So all stores
+/// of one value must share one database.
 public protocol AccountStores: Sendable {
     /// The accounts.
     var accounts: any AccountRepository { get }
@@ -22,7 +23,7 @@ public protocol AccountStores: Sendable {
     var records: any AccountRecordStore { get }
     /// The emails to send.
     var intents: any MailIntentQueue & MailQueueInspection { get }
-    /// The emails that clients without an account requested and that were sent recently.
+    /// The recently sent emails that clients requested without signing in.
     var sentResets: any SentResetStore { get }
     /// The events of accounts.
     var audit: any AuditStore { get }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// An event of an account that its user or an operator may want to know. It contains no secret and no address.
+/// An event of an account that the user or an operator may want to know about. The event contains no secret and no address.
 public struct AuditEvent: Hashable, Sendable {
     /// The kind of an event.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
@@ -12,13 +12,14 @@ public struct AuditEvent: Hashable, Sendable {
         case signedIn = "signed_in"
         /// A sign-in with a wrong password.
         case signInFailed = "sign_in_failed"
-        /// A sign-in with the right password that was refused, because the account is not active, is deleted, or has an unverified address.
+        /// The server refused a sign-in with the right password, because the account is not active, is deleted, or has an unverified
+        /// address.
         case signInRefused = "sign_in_refused"
-        /// A hash of another system, or a hash with weaker parameters, was replaced by a hash with the server's parameters.
+        /// The server replaced a hash of another system, or a hash with other parameters, by a new hash.
         case hashUpgraded = "hash_upgraded"
         /// A reset link was requested and delivered.
         case resetLinkSent = "reset_link_sent"
-        /// A reset link was requested, and no email was sent because the account had received too many.
+        /// A reset link was requested, but the account's limit for reset emails was exhausted, so no email was sent.
         case resetLinkLimited = "reset_link_limited"
         /// The user set a new password by a link.
         case passwordReset = "password_reset"
@@ -42,7 +43,7 @@ public struct AuditEvent: Hashable, Sendable {
         case profileChanged = "profile_changed"
         /// The user ended one session, or all sessions except the current one.
         case sessionsEnded = "sessions_ended"
-        /// A device of a new family signed in, and only devices of other families had signed in before.
+        /// A device of a new family, such as `iPhone`, signed in. Only devices of other families had signed in before.
         case newDevice = "new_device"
         /// The user exported the data of the account.
         case exported
@@ -79,14 +80,14 @@ public struct AuditEvent: Hashable, Sendable {
 
 /// The parts of a request's origin that are stored with events. A middleware sets ``current`` for each request.
 public struct AuditOrigin: Hashable, Sendable {
-    /// The network of the client, such as `198.51.100.0/24`, not its address; `nil` if it is unknown.
+    /// The network of the client, such as `198.51.100.0/24`, not the client's address; `nil` if the network is unknown.
     public let client: String?
     /// The id of the request; `nil` if there is none.
     public let requestID: String?
 
     /// Creates an origin.
     /// - Parameters:
-    ///   - client: The network of the client, not its address; `nil` if it is unknown.
+    ///   - client: The network of the client, not the client's address; `nil` if the network is unknown.
     ///   - requestID: The id of the request; `nil` if there is none.
     public init(client: String?, requestID: String?) {
         self.client = client
@@ -112,8 +113,8 @@ public protocol AuditStore: Sendable {
     ///   - account: The account.
     ///   - limit: The largest number of events.
     func events(of account: Account.ID, limit: Int) async throws -> [AuditEvent]
-    /// Removes events from before a time. Also removes, for each account and kind, all events except the newest `limit`. The limit applies
-    /// to each kind separately, so that many failed sign-ins can't displace other events. The work per call is bounded.
+    /// Removes the events before a time. For each account and kind, the method also removes all events except the newest `limit`. The limit
+    /// applies to each kind separately, so that many failed sign-ins can't displace other events. The work per call is bounded.
     /// - Parameters:
     ///   - before: The method removes events before this time; see ``AuditRetention/age``.
     ///   - limit: The largest number of events of one kind per account; see ``AuditRetention/perKind``.
@@ -124,7 +125,7 @@ public protocol AuditStore: Sendable {
 
 /// The time for which the events of accounts are stored, and their largest number.
 public enum AuditRetention {
-    /// A year, in seconds.
+    /// The time for which events are stored: a year, in seconds.
     public static let age: TimeInterval = 365 * 86_400
     /// The largest number of events of one kind per account.
     public static let perKind = 200

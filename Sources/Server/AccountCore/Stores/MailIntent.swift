@@ -5,7 +5,7 @@ public import Foundation
 /// An entry of the email queue: an email to be sent. It contains no token, because the worker creates the token of the link directly before
 /// the delivery.
 public struct MailIntent: Hashable, Sendable, Identifiable {
-    /// The subject of an email.
+    /// The reason for an email, with the account or the address that the email is about.
     public enum Subject: Hashable, Sendable {
         /// A reset link was requested for this address. Whether the address has an account is unknown.
         case passwordReset(EmailAddress)
@@ -48,7 +48,8 @@ public struct MailIntent: Hashable, Sendable, Identifiable {
             anonymousKinds + [
                 "password_changed", "email_change", "email_changed", "account_deleted", "former_account_deleted", "new_device",
             ]
-        /// The names of the kinds that clients without an account can request. The queue serves the networks of these clients in turn.
+        /// The names of the kinds that clients can request without signing in. For these kinds, the queue serves the networks of the
+        /// clients in turn.
         public static let anonymousKinds = ["password_reset", "registration", "verification"]
 
         /// The columns of the subject.
@@ -67,7 +68,7 @@ public struct MailIntent: Hashable, Sendable, Identifiable {
         }
 
         /// Creates a subject from stored columns.
-        /// - Returns: `nil` if the kind is unknown, or a column that it needs is missing.
+        /// - Returns: `nil` if the kind is unknown, or if a column that the kind needs is missing.
         public init?(_ columns: Columns) {
             switch (columns.kind, columns.email, columns.account) {
             case ("password_reset", let email?, _): self = .passwordReset(email)
@@ -87,19 +88,20 @@ public struct MailIntent: Hashable, Sendable, Identifiable {
 
         /// The name of the kind in stores and logs.
         public var kind: String { columns.kind }
-        /// Whether clients without an account can request the email. The queue serves the networks of these clients in turn.
+        /// Whether clients can request the email without signing in. For such emails, the queue serves the networks of the clients in turn.
         public var isAnonymous: Bool { Self.anonymousKinds.contains(kind) }
         /// The address in the subject, to which the email is sent. If it is `nil`, the email is sent to the address of the account.
         public var recipient: EmailAddress? { columns.email }
     }
 
-    /// The id of the intent. If a store repeats a write, it recognizes the intent by this id.
+    /// The id of the intent. If a store repeats a write, the store recognizes the intent by this id.
     public let id: UUID
     /// The subject and its recipient.
     public let subject: Subject
     /// The language of the email.
     public let language: Language
-    /// The time of the request. The worker abandons most emails that it can't deliver within the lifetime of their links after this time.
+    /// The time of the request, from which the age of the email counts. The worker abandons most emails that become older than the lifetime
+    /// of their links.
     public let createdAt: Date
     /// The number of failed deliveries.
     public var failures: Int
@@ -113,7 +115,7 @@ public struct MailIntent: Hashable, Sendable, Identifiable {
     ///   - language: The language of the email.
     ///   - createdAt: The time of the request, by the steady clock of the queue.
     ///   - failures: The number of failed deliveries.
-    ///   - origin: The origin of the request. By default, it is the origin that is set for the current task.
+    ///   - origin: The origin of the request. The default is the origin of the current task.
     public init(
         id: UUID = UUID(),
         subject: Subject,

@@ -3,22 +3,22 @@ public import Foundation
 
 /// The queue of emails to be sent. Each entry is a ``MailIntent``. Emails stay in the queue until they are delivered or abandoned.
 ///
-/// All dates are those of a steady clock, which doesn't jump when the wall clock is set; see the `steady` parameter of ``MailWorker``.
+/// All dates are times of a steady clock, which doesn't jump when the wall clock is set; see the `steady` parameter of ``MailWorker``.
 ///
 /// Any number of workers, in any number of processes, may share a queue. A worker claims an intent for a limited time, the lease. If the
-/// lease has ended and another worker has claimed the intent, calls of the first worker change nothing.
+/// lease has ended and another worker has claimed the intent, calls of the first worker change nothing, except calls of ``settle(_:)``.
 public protocol MailIntentQueue: Sendable {
     /// Adds an intent, due immediately. After this method has returned, the intent survives a crash.
     ///
-    /// If the rate limits are in the same database, the store also writes the usage that the limiter counted for the current request, in
-    /// the same transaction; see `CommittedUsage`.
+    /// If the rate limits are in the same database, the same transaction also stores the quota that the current request has consumed; see
+    /// `CommittedUsage`.
     /// - Parameter intent: The intent, with a new random id.
     /// - Throws: ``StoreFailure``. If its `isOutcomeUnknown` is `true`, the intent may have been added.
     func enqueue(_ intent: MailIntent) async throws
     /// Claims intents and hides them from other workers until `leaseEnd`. If the worker stops without finishing its intents, they become
-    /// due at this time, or earlier if ``releaseAbandoned(at:)`` releases them.
+    /// due at `leaseEnd`, or earlier if ``releaseAbandoned(at:)`` releases them.
     ///
-    /// The store alternates between two groups of intents. The first group has the new requests of clients without an account. In this
+    /// The store alternates between two groups of intents. The first group has the new requests of clients that are not signed in. In this
     /// group, the networks of the clients take turns, and the oldest request of a network comes first. So a network with many requests
     /// delays another network by only one email per turn. The second group has all other intents: retries, emails to accounts, and intents
     /// of stopped workers. In this group, the intents that have been due for the longest time come first.
@@ -26,20 +26,21 @@ public protocol MailIntentQueue: Sendable {
     ///   - limit: The largest number of intents.
     ///   - now: The present time, by the steady clock of the queue.
     ///   - leaseEnd: The time until which the intents are hidden.
-    ///   - includesResets: Whether to claim emails that clients without an account requested, such as reset emails. If `false`, the store
-    ///     claims only emails to accounts.
+    ///   - includesResets: Whether to claim emails that clients requested without signing in, such as reset emails. If `false`, the store
+    ///     claims only the other emails.
     /// - Complexity: O(`limit` · log n) of n intents.
     func claim(limit: Int, at now: Date, leaseEnd: Date, includesResets: Bool) async throws -> [MailIntent]
     /// Returns a claimed intent to the queue, without counting a failure. The intent becomes the next intent of its network. If the lease
     /// has ended and another worker has the intent, nothing happens.
     ///
-    /// A worker calls it for an intent that it has claimed but may not send now, because the limit for all reset emails is exhausted.
+    /// A worker calls this method if it has claimed an intent but must not send the email now, because the overall limit of
+    /// ``ResetMailBounds`` is exhausted.
     /// - Parameters:
     ///   - intent: The intent, as it was claimed.
     ///   - leaseEnd: The end of the lease.
     ///   - now: The present time, by the steady clock of the queue. The intent becomes due at this time.
     func release(_ intent: MailIntent, leaseEnd: Date, at now: Date) async throws
-    /// Makes the intents of stopped workers due.
+    /// Returns the claimed intents of stopped workers to the queue, due now, even if their leases have not ended.
     /// - Returns: The number of intents.
     @discardableResult
     func releaseAbandoned(at now: Date) async throws -> Int
@@ -63,17 +64,17 @@ public protocol MailIntentQueue: Sendable {
     ///   - end: The time at which the intent is removed.
     ///   - reason: The failure, without addresses.
     func abandon(_ intent: MailIntent, leaseEnd: Date, until end: Date, reason: String) async throws
-    /// Removes abandoned intents whose removal is due. ``abandon(_:leaseEnd:until:reason:)`` sets the time of the removal.
+    /// Removes abandoned intents whose time of removal has come. ``abandon(_:leaseEnd:until:reason:)`` sets this time.
     func sweep(at now: Date) async throws
     /// Returns the time at which an operator last requested a retry of all or some emails; `nil` if this never happened.
     func lastRetry() async throws -> Date?
-    /// Returns the number of pending intents, without abandoned ones. O(n) for n intents.
+    /// Returns the number of intents that are pending or in flight. Abandoned intents don't count. O(n) for n intents.
     func count() async throws -> Int
-    /// Returns the time at which the oldest due intent was added; `nil` if none is due. O(n) for n intents.
+    /// Returns the time at which the oldest due intent was added; `nil` if no intent is due. O(n) for n intents.
     ///
-    /// Use it for a metric or an alert: the time that has passed since then is the delay of emails.
+    /// Use it for a metric or an alert: the age of the oldest due intent is the delay of emails.
     func oldest(at now: Date) async throws -> Date?
-    /// Checks that intents can be read, for health checks. If they can't be read, the method throws.
+    /// Checks that the store can read intents, for health checks. If the store can't read them, the method throws.
     func ping() async throws
 }
 

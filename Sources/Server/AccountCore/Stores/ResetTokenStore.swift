@@ -14,8 +14,8 @@ public protocol ResetTokenStore: Sendable {
     func insert(_ token: StoredResetToken, liveLimit: Int) async throws
     /// Removes a token that no user has received.
     func discard(_ digest: TokenDigest) async throws
-    /// Removes valid tokens of an account that are older than a given token. The worker calls it after it has delivered the email with the
-    /// token.
+    /// Removes valid tokens of an account that are older than a given token. The worker calls this method after it has delivered the email
+    /// with the given token.
     ///
     /// The method considers only valid tokens that are not newer than the given token. The newest `liveLimit` of them remain, including the
     /// given token. Newer tokens are not counted, because their emails may never arrive.
@@ -24,13 +24,13 @@ public protocol ResetTokenStore: Sendable {
     ///   - liveLimit: The number of valid tokens that remain, including the given token; at least 1.
     func prune(olderThan token: StoredResetToken, liveLimit: Int) async throws
     /// Returns the token with the given digest if the token is valid, and its account. Changes nothing.
-    /// - Returns: The token and its account. The result is `nil` if the token is unknown, expired or consumed. It is also `nil` if the
-    ///   password of the account may not be reset, or if the account no longer has the address that the token was sent to.
+    /// - Returns: The token and its account. The result is `nil` if the token is unknown, expired or consumed. It is also `nil` if a reset
+    ///   of the account isn't allowed (``Account/isRecoverable``), or if the account no longer has the address that the token was sent to.
     func find(_ digest: TokenDigest, at now: Date) async throws -> (token: StoredResetToken, account: Account)?
-    /// Returns the stored tokens of an account, used or not, newest first. At most 1,000.
+    /// Returns the stored tokens of an account, used and unused, newest first. Databases return at most 1,000 tokens.
     ///
-    /// The export of an account uses it. If a store contains only the hashes of addresses, it can't return the address of a token that was
-    /// sent to an earlier address of the account. Such a store omits these tokens.
+    /// The export of an account uses this method. A store that contains only the hashes of addresses doesn't know the earlier addresses of
+    /// the account. Such a store omits the tokens that were sent to earlier addresses.
     func tokens(of account: Account.ID) async throws -> [StoredResetToken]
     /// Returns whether an unused token with this digest has expired and is still stored. Use it only for metrics.
     func hasExpired(_ digest: TokenDigest, at now: Date) async throws -> Bool
@@ -41,8 +41,8 @@ public protocol ResetTokenStore: Sendable {
     /// - Parameters:
     ///   - digest: The digest of the presented token.
     ///   - passwordHash: The hash of the new password. The caller has computed it before this call, so the transaction is short.
-    ///   - confirmation: The intent of the email that confirms the new password. Its id identifies the call if a store repeats its
-    ///     transaction.
+    ///   - confirmation: The intent of the email that confirms the new password. If a store repeats the transaction, it recognizes the call
+    ///     by the id of this intent.
     ///   - now: The present time. A token that has expired by then isn't valid.
     /// - Returns: Whether the token was valid. If several callers in any number of processes use a token at the same time, exactly one of
     ///   them gets `true`.
@@ -62,13 +62,13 @@ public protocol ResetTokenStore: Sendable {
 public struct StoredResetToken: Hashable, Sendable {
     /// The digest of the token. The token itself is only in its email.
     public let digest: TokenDigest
-    /// The account whose password it resets.
+    /// The account whose password the token resets.
     public let accountID: Account.ID
-    /// The address that it was sent to. If the account's address changes, the token becomes invalid.
+    /// The address that the token was sent to. If the account's address changes, the token becomes invalid.
     public let recipient: EmailAddress
-    /// The time at which it was created.
+    /// The time at which the token was created.
     public let createdAt: Date
-    /// The time from which it is invalid.
+    /// The time from which the token is invalid.
     public let expiresAt: Date
 
     /// Creates a stored token.
@@ -83,15 +83,15 @@ public struct StoredResetToken: Hashable, Sendable {
 
 /// A store of the single-use tokens of the link "this was not me", as digests.
 public protocol AccountLockTokenStore: Sendable {
-    /// Stores the digest of a token that can lock an account until it expires.
+    /// Stores the digest of a token. Until the token expires, it can lock an account.
     func insert(_ digest: TokenDigest, account: Account.ID, expiresAt: Date) async throws
     /// Removes a token that no user has received.
     func discard(_ digest: TokenDigest) async throws
     /// Returns the account that a token can lock. Changes nothing.
-    /// - Returns: `nil` if the digest is unknown, expired or consumed, or its account is neither active nor locked.
+    /// - Returns: `nil` if the digest is unknown, expired or consumed, or if its account is deleted or is neither active nor locked.
     func find(_ digest: TokenDigest, at now: Date) async throws -> Account?
-    /// Consumes a token and, in the same transaction, locks its account, ends all its sessions, consumes its valid reset tokens and
-    /// increases its epoch.
+    /// Consumes a token and locks its account, in one transaction. The same transaction ends all sessions of the account, consumes its
+    /// valid reset tokens, and increases its epoch.
     /// - Returns: Whether the token was valid. If several callers use a token at the same time, exactly one of them gets `true`.
     func lock(_ digest: TokenDigest, at now: Date) async throws -> Bool
     /// Removes expired tokens. The work per call is bounded.

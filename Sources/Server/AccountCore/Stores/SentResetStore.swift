@@ -1,21 +1,20 @@
 public import Foundation
 public import RateLimiting
 
-/// A store of the emails that clients without an account have requested and that were sent recently. It limits their number independently
-/// of the rate limiter.
+/// A store of the recently sent emails that clients requested without signing in. It limits the number of these emails independently of the
+/// rate limiter.
 public protocol SentResetStore: Sendable {
-    /// Decides whether an email may be sent, and records it. Retries of the same email count once.
+    /// Decides whether an email may be sent. If so, the store records the email. Retries of the same email count once.
     ///
     /// - Returns: Whether the email may be sent. If not, nothing is recorded.
     /// - Parameters:
     ///   - intent: The id of the email. A call with the same id replaces the earlier record.
-    ///   - account: The account whose reset email it is; `nil` for any other email. Only ``ResetMailBounds/overall`` applies to such
-    ///     emails.
+    ///   - account: The account of a reset email; `nil` for any other email. Only ``ResetMailBounds/overall`` applies to emails with `nil`.
     ///   - bounds: The current limits.
     ///   - now: The present time, by a steady clock, which doesn't jump when the wall clock is set.
     func reserve(_ intent: MailIntent.ID, for account: Account.ID?, within bounds: ResetMailBounds, at now: Date) async throws
         -> ResetMailDecision
-    /// Removes the record of an email that did not arrive.
+    /// Removes the record of an email that was not delivered.
     ///
     /// The email then no longer counts for the limits. If the record doesn't exist, nothing happens.
     func cancel(_ intent: MailIntent.ID) async throws
@@ -25,12 +24,12 @@ public protocol SentResetStore: Sendable {
     func sweep(at now: Date) async throws -> Bool
 }
 
-/// The largest numbers of emails that clients without an account can request.
+/// The limits for emails that clients can request without signing in.
 public struct ResetMailBounds: Hashable, Sendable {
     /// The largest number of reset emails for one account; `nil` for no limit.
     public var perAccount: RateLimitPolicy?
-    /// The largest number of all such emails; `nil` for no limit. If the policy has a burst that is less than its quota, at most the burst
-    /// is sent in a short time.
+    /// The largest number of all emails that clients can request without signing in; `nil` for no limit. If the burst of the policy is a
+    /// part of its quota, at most the burst is sent within the same part of the window.
     public var overall: RateLimitPolicy?
 
     /// Creates limits; `nil` is no limit.

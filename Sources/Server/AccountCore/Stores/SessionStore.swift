@@ -2,11 +2,11 @@ public import Foundation
 
 /// A store of sessions and their refresh tokens, as digests.
 ///
-/// All dates are those of a steady clock, which doesn't jump when the wall clock is set; see the `steady` parameter of ``Authentication``.
+/// All dates are times of a steady clock, which doesn't jump when the wall clock is set; see the `steady` parameter of ``Authentication``.
 /// If several calls in any number of processes use one token at the same time, the store executes them one after the other.
 public protocol SessionStore: Sendable {
-    /// Begins a session with its first refresh token, if the account is active and its epoch still equals the given epoch. A password reset
-    /// between the password check and this call increases the epoch. So no session begins with the old password.
+    /// Begins a session with its first refresh token, if the account is active and not deleted, and its epoch still equals the given epoch.
+    /// A password reset between the password check and this call increases the epoch. So no session begins with the old password.
     /// - Parameters:
     ///   - session: The session, with a new random id.
     ///   - refresh: The digest of its first refresh token.
@@ -15,10 +15,10 @@ public protocol SessionStore: Sendable {
     func open(_ session: StoredSession, refresh: TokenDigest, epoch: Int) async throws -> Bool
     /// Uses a refresh token and replaces it by another one, in one transaction.
     ///
-    /// The second use of a token ends its session (RFC 9700 §4.14.2), with one exception. The response to the first use may have been
-    /// lost, so a client can use the token again within `rules.repeatWindow` of its first use. The exception ends when the client uses a
-    /// token that replaced it. Each repeated use stores `next` as a further replacement. When the client uses one of the replacements, the
-    /// others count as used, too.
+    /// The second use of a token ends its session (RFC 9700 §4.14.2), with one exception. The response to the first use may have been lost,
+    /// so a client can use the token again within `rules.repeatWindow` of the first use. Each repeated use stores `next` as a further
+    /// replacement of the token. When the client uses one of the replacements, the exception ends, and the other replacements count as
+    /// used, too.
     ///
     /// - Parameters:
     ///   - presented: The digest of the presented token.
@@ -35,27 +35,27 @@ public protocol SessionStore: Sendable {
     ) async throws -> RotationOutcome
     /// Ends the session to which a refresh token belongs, even if the token was used before. Unknown tokens are ignored.
     ///
-    /// A client may sign out with an old token after a lost response, so tokens that were already replaced also end the session.
+    /// A token that was already replaced also ends the session, because a client may have only this old token after a lost response.
     /// - Parameter refresh: The digest of the token that the client sent.
     func end(refresh: TokenDigest) async throws
-    /// Returns the sessions of an account, newest use first, at most `limit`.
+    /// Returns the `limit` most recently used sessions of an account, newest use first.
     func sessions(of account: Account.ID, limit: Int) async throws -> [SessionUse]
     /// Ends a session of an account.
     ///
-    /// Use it for the list of sessions. A session of another account is not changed, so a caller can't end sessions of other users by their
-    /// ids.
+    /// Use this method when a user ends a session in the list of sessions. It doesn't change a session of another account, so a caller
+    /// can't end sessions of other users by their ids.
     /// - Returns: Whether the account has such a session.
     func end(_ id: StoredSession.ID, of account: Account.ID) async throws -> Bool
     /// Ends all sessions of an account except one.
     /// - Parameters:
     ///   - account: The account.
-    ///   - id: The session that continues, which is usually that of the caller.
+    ///   - id: The session that continues, usually the caller's own session.
     func endAll(of account: Account.ID, except id: StoredSession.ID) async throws
     /// Returns whether a session exists. The method doesn't check the age of the session, because an access token expires long before the
     /// session does. Only ``rotate(_:to:at:rules:)`` checks the age.
     func isAlive(_ id: StoredSession.ID) async throws -> Bool
-    /// Removes expired sessions, and used tokens that would have expired by now. ``rotate(_:to:at:rules:)`` then refuses removed tokens as
-    /// unknown. The work per call is bounded.
+    /// Removes expired sessions, and used tokens that would have expired by now. ``rotate(_:to:at:rules:)`` then returns
+    /// ``RotationOutcome/refused`` for the removed tokens, because they are unknown. The work per call is bounded.
     /// - Parameters:
     ///   - now: The present time, by the steady clock.
     ///   - rules: The limits of sessions. Pass the same rules as to ``rotate(_:to:at:rules:)``. With shorter limits, the sweep would remove
@@ -148,7 +148,7 @@ public struct SessionRules: Hashable, Sendable {
     public var idleLimit: Duration = .seconds(30 * 86_400)
     /// The time after which a session always ends: 90 days.
     public var absoluteLimit: Duration = .seconds(90 * 86_400)
-    /// The time within which a client can repeat a refresh whose response was lost: 10 seconds. A longer window helps clients on slow
+    /// The time within which a client can repeat a refresh after a lost response: 10 seconds. A longer window helps clients on slow
     /// networks, but also gives a thief more time to use a stolen token.
     public var repeatWindow: Duration = .seconds(10)
 

@@ -10,7 +10,7 @@ public struct SigningKey: Hashable, Sendable, Identifiable {
     public let createdAt: Date
     /// The time from which the key signs.
     public internal(set) var signsFrom: Date
-    /// The time from which the key's tokens are refused; `nil` while no other key replaces it.
+    /// The time from which the key's tokens are refused; `nil` while no other key replaces this key.
     public internal(set) var retiredAt: Date?
 
     /// Creates a key from its stored values.
@@ -39,8 +39,9 @@ public struct SigningKey: Hashable, Sendable, Identifiable {
 
 /// The keys that sign access tokens, and the rules by which they replace one another.
 ///
-/// From its creation until it is retired, a key is published, and verifiers accept its tokens. Of these keys, the key whose signing time
-/// began last signs new tokens. ``rotate(to:at:)`` publishes a new key before it signs, so that other services have time to fetch it:
+/// From its creation until it is retired, a key is published, and verifiers accept its tokens. Among the published keys whose time
+/// ``SigningKey/signsFrom`` has come, the key with the latest time signs new tokens. ``rotate(to:at:)`` publishes a new key before the key
+/// signs, so that other services have time to fetch the key:
 ///
 /// ```
 /// now             now + 360 s                now + 1,320 s
@@ -52,8 +53,8 @@ public struct SigningKeySet: Hashable, Sendable {
     public static let publicationAge = Duration.seconds(300)
     /// The time between the publication of a new key and its first signature.
     public static let publicationTime = publicationAge + .seconds(60)
-    /// The time for which the tokens of a key are still accepted after another key has begun to sign. It is the lifetime of a token plus a
-    /// minute, because clocks may differ.
+    /// The time for which tokens of the old key are still accepted after another key has begun to sign. It is the lifetime of a token plus
+    /// a minute. The minute allows for clocks that differ.
     public static let acceptanceTime = SessionRules().accessTokenLifetime + .seconds(60)
     /// The time for which a retired key stays in the set.
     static let listingTime = Duration.seconds(30 * 86_400)
@@ -86,8 +87,8 @@ public struct SigningKeySet: Hashable, Sendable {
         return accepted.last { $0.signsFrom <= time } ?? accepted.first
     }
 
-    /// Returns the key that is published and does not sign yet. If there is such a key, ``rotate(to:at:)`` throws, because each new key
-    /// must be published for ``publicationTime`` before it signs.
+    /// Returns the key that is published but does not sign yet. If there is such a key, ``rotate(to:at:)`` throws, because that key must
+    /// first begin to sign.
     public func pending(at time: Date) -> SigningKey? {
         accepted(at: time).last { $0.signsFrom > time && $0.retiredAt == nil }
     }
@@ -97,7 +98,7 @@ public struct SigningKeySet: Hashable, Sendable {
         add(material, createdAt: time, signsFrom: time)
     }
 
-    /// Replaces the key that signs. The new key is published immediately, and signs after ``publicationTime``. Tokens of the old key are
+    /// Replaces the signing key. The new key is published immediately, and signs after ``publicationTime``. Tokens of the old key are
     /// accepted until the last of them has expired.
     /// - Throws: ``SigningKeyRefusal/pending(_:)`` if a new key is published and does not sign yet.
     public mutating func rotate(to material: SigningKey.Material, at time: Date) throws(SigningKeyRefusal) {
@@ -109,9 +110,9 @@ public struct SigningKeySet: Hashable, Sendable {
         add(material, createdAt: time, signsFrom: change)
     }
 
-    /// Replaces a key that signs by another key, and refuses its tokens when the last of them has expired. A key that doesn't sign yet is
-    /// retired immediately. A key that another key replaces already is not changed.
-    /// - Parameter material: The new key, for the case that it is needed.
+    /// Retires a key. If the key signs, another key replaces it, and verifiers refuse the tokens of the retired key after the last of them
+    /// has expired. If the key doesn't sign yet, it is retired immediately. If another key already replaces the key, nothing changes.
+    /// - Parameter material: A new key. The method uses it only if it is needed to replace the retired key.
     /// - Throws: ``SigningKeyRefusal`` if there is no such key, or if it is retired.
     public mutating func retire(_ id: String, replacedBy material: SigningKey.Material, at time: Date) throws(SigningKeyRefusal) {
         let key = try accepted(id, at: time)
@@ -122,9 +123,9 @@ public struct SigningKeySet: Hashable, Sendable {
         }
     }
 
-    /// Refuses all tokens of a key immediately, because the private key has leaked. If this key signs new tokens, another key replaces it
-    /// immediately.
-    /// - Parameter material: The new key, for the case that no other key can sign.
+    /// Refuses all tokens of a key immediately, for example because the private key has leaked. If this key signs new tokens, another key
+    /// replaces it immediately.
+    /// - Parameter material: A new key. The method uses it only if no other key can sign.
     /// - Throws: ``SigningKeyRefusal`` if there is no such key, or if its tokens are refused already.
     public mutating func retireNow(
         _ id: String,
@@ -166,7 +167,7 @@ public struct SigningKeySet: Hashable, Sendable {
 
 /// The reason for which a key can't be rotated or retired.
 public enum SigningKeyRefusal: Error, Hashable, Sendable {
-    /// A new key is published already and does not sign yet.
+    /// A new key is already published but does not sign yet.
     case pending(SigningKey)
     /// There is no such key.
     case unknown

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A reader for users in CSV (RFC 4180) with a header. The order of the columns doesn't matter, and the reader ignores unknown columns.
+/// A reader for users in CSV (RFC 4180) with a header. The columns can be in any order, and the reader ignores unknown columns.
 enum CSVRecords {
     /// Reads the records. The function skips empty lines. If a row is invalid, the result contains an error for this row, and the function
     /// reads the next row.

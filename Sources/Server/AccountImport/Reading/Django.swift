@@ -8,8 +8,8 @@ enum DjangoDump {
         let fields: Fields?
     }
 
-    /// The fields of an object of any model. Only objects of users have an address and a password. Another model can use these names for
-    /// values of other types. Such values become `nil`, so that they don't make the file unreadable.
+    /// The fields of an object of any model. Only objects of users have an address and a password. Other models can use these field names
+    /// for values of other types. Such values become `nil`, so that they don't make the file unreadable.
     private struct Fields: Decodable {
         var email: String?
         var password: String?
@@ -32,7 +32,7 @@ enum DjangoDump {
         }
     }
 
-    /// Reads the objects that have an address and a password. The name of their model doesn't matter, because many apps have their own user
+    /// Reads the objects that have an address and a password. The name of the model doesn't matter, because many apps have their own user
     /// model.
     /// - Parameter text: The whole JSON text.
     /// - Throws: ``ImportFile/Unreadable`` if the text is not a dump.
@@ -73,8 +73,8 @@ enum DjangoDatabase {
         }
     }
 
-    /// Reads the table `auth_user`, in the order of its ids. If the address or the password of a user is not a text, the result contains an
-    /// error for this user.
+    /// Reads the rows of the table `auth_user`, in the order of their ids. If the address or the password of a user is not a text, the
+    /// result contains an error for this user.
     /// - Parameter file: The database.
     /// - Throws: ``ImportFile/Unreadable`` if the table is missing or can't be read.
     static func read(_ file: URL) throws -> [ImportFile.Reading] {

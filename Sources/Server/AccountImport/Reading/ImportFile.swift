@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A reader for files with users of another system. The first bytes of a file determine its format, and its name doesn't matter.
+/// A reader for files with users of another system. The first bytes of a file determine its format; the name of the file doesn't matter.
 ///
 /// ```swift
 /// for reading in try ImportFile.read(URL(filePath: "users.csv")) {
@@ -17,7 +17,7 @@ public enum ImportFile {
     public struct ImportLineRefusal: Error, Hashable, Sendable {
         /// The place in the file, such as `line 12`, for the operator.
         public let place: String
-        /// The reason, such as `is not UTF-8`. In messages, the reason follows the place. The text contains no data of users.
+        /// The reason, such as `is not UTF-8`. In messages, the reason follows the place. The reason contains no data of users.
         public let reason: String
     }
 
@@ -26,12 +26,12 @@ public enum ImportFile {
         public let description: String
     }
 
-    /// Reads all records.
+    /// Reads all records. The supported formats are:
     ///
     /// - CSV with a header that has `email`, and any of `first_name` (or `name`), `password_hash` (or `password`), `state`, `is_active`,
-    ///   `locale`, `email_verified`, `deleted_at`, in any order. If the columns disagree about the state, the strictest value counts. A
-    ///   user with a `deleted_at` is inactive. `NULL` and `\N` mean that a value is missing.
-    /// - JSON lines with the same members.
+    ///   `locale`, `email_verified`, `deleted_at`, in any order. A user with a `deleted_at` is inactive, whatever `state` and `is_active`
+    ///   contain. If `is_active` means no, an active user becomes inactive. `NULL` and `\N` mean that a value is missing.
+    /// - JSON lines, whose members have the same names as these columns.
     /// - Django's `dumpdata` (JSON): every object whose fields have `email` and `password`.
     /// - Django's SQLite database: the table `auth_user`.
     ///

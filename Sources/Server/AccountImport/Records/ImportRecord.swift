@@ -4,7 +4,7 @@ public import ErrorContract
 public import Foundation
 import PasswordHashes
 
-/// A user of another system, as the file describes the user. ``AccountCore/Account/init(_:language:now:)`` validates the values later.
+/// A user of another system, with the values of the file. ``AccountCore/Account/init(_:language:now:)`` validates the values later.
 public struct ImportRecord: Hashable, Sendable {
     /// The place of the record in the file, such as `line 12` of a text or `object 3` of a dump. Messages for the operator contain the
     /// place.
@@ -13,15 +13,16 @@ public struct ImportRecord: Hashable, Sendable {
     public var email: String
     /// The first name. If it is `nil` or empty, the account gets the part of the address before the `@` as its name.
     public var firstName: String?
-    /// The hash of another system: PBKDF2 in Django's notation, bcrypt, or Argon2id. If it is `nil`, empty, or begins with `!`, the user
-    /// must reset the password before the first sign-in.
+    /// The hash of another system: PBKDF2 in Django's notation, bcrypt, or Argon2id. If the hash is `nil` or empty, or begins with `!`, the
+    /// user must reset the password before the first sign-in.
     public var passwordHash: String?
-    /// The state: `active`, `inactive` or `suspended`. If it is `nil` or empty, the account is active.
+    /// The state: `active`, `inactive` or `suspended`. `true`, `t` and `1` also mean active; `false`, `f` and `0` mean inactive. If the
+    /// value is `nil` or empty, the account is active.
     public var state: String?
-    /// Whether the user is active, as text: `true`, `t`, `1`, `yes`, `y` or their opposites. If the text means no, an active user becomes
-    /// inactive. `nil` doesn't change the state.
+    /// Whether the user is active, as text: `true`, `t`, `1`, `yes` or `y` for yes, and `false`, `f`, `0`, `no` or `n` for no. If the text
+    /// means no, an active user becomes inactive. `nil` doesn't change the state.
     public var isActive: String?
-    /// Whether the address is verified, in the same notations as ``isActive``. If the value is `nil` or empty, the address is verified.
+    /// Whether the address is verified, with the same texts as ``isActive``. If the value is `nil` or empty, the address is verified.
     public var isEmailVerified: String?
     /// The language of emails, such as `es` or `pt_BR`. If it is `nil` or empty, the account gets the default language of the import.
     public var locale: String?
@@ -30,7 +31,7 @@ public struct ImportRecord: Hashable, Sendable {
     /// - Parameters:
     ///   - place: The place of the record, for the operator.
     ///   - email: The address.
-    ///   - firstName: The first name; `nil` for the beginning of the address.
+    ///   - firstName: The first name; `nil` for the part of the address before the `@`.
     ///   - passwordHash: The hash of another system; `nil` if there is none.
     ///   - state: `active`, `inactive` or `suspended`; `nil` is active.
     ///   - isActive: Whether the user is active, as text.
@@ -70,9 +71,9 @@ public struct ImportRefusal: Error, Hashable, Sendable, CustomStringConvertible 
 }
 
 extension Account {
-    /// Creates the account of an imported user. The initializer doesn't store it.
+    /// Creates the account of an imported user. The initializer doesn't store the account.
     ///
-    /// Each call creates a new id, so two imports of one record into two stores create accounts with different ids. The name may be longer
+    /// Each call creates a new id, so two imports of one record into two stores create accounts with different ids. The name can be longer
     /// than the names that new users can choose.
     /// - Parameters:
     ///   - record: The record.
@@ -105,7 +106,7 @@ extension Account {
 
     /// Returns the state of a record. If `state` and `isActive` disagree, the function uses the stricter value: a record is active only if
     /// each of the two values is active or absent.
-    /// - Throws: ``ImportRefusal`` if a value has none of the accepted notations.
+    /// - Throws: ``ImportRefusal`` if a value is none of the accepted texts.
     private static func state(_ record: ImportRecord) throws(ImportRefusal) -> State {
         guard let state = State(imported: record.state) else {
             throw ImportRefusal("the state is not one of active, inactive, suspended")
@@ -117,15 +118,15 @@ extension Account {
 
     /// Returns whether the address of a record is verified. Without a value, the address counts as verified, because the other system has
     /// already used it.
-    /// - Throws: ``ImportRefusal`` if the value has none of the accepted notations.
+    /// - Throws: ``ImportRefusal`` if the value is none of the accepted texts.
     private static func isEmailVerified(_ record: ImportRecord) throws(ImportRefusal) -> Bool {
         guard let text = record.isEmailVerified, !text.isEmpty else { return true }
         guard let isVerified = ImportedFlag(text).isSet else { throw ImportRefusal("email_verified is neither yes nor no") }
         return isVerified
     }
 
-    /// Returns the language of a locale such as `pt_BR`; the default language without a locale.
-    /// - Throws: ``ImportRefusal`` if there are no texts in the language.
+    /// Returns the language of a locale such as `pt_BR`; the default language if there is no locale.
+    /// - Throws: ``ImportRefusal`` if the language is not supported.
     private static func language(_ locale: String?, default language: Language) throws(ImportRefusal) -> Language {
         guard let locale, !locale.isEmpty else { return language }
         let asked = locale.replacing("_", with: "-").lowercased()
@@ -155,7 +156,8 @@ extension Account {
 }
 
 extension Account.State {
-    /// Creates the state of a record; active by default. The import creates no locked accounts, because only users lock their accounts.
+    /// Creates the state of an imported account; active by default. The import creates no locked accounts, because only users lock their
+    /// accounts.
     fileprivate init?(imported text: String?) {
         switch text?.lowercased() ?? "" {
         case "", "active", "true", "1", "t": self = .active

@@ -149,7 +149,8 @@ package struct Stores: AccountStores {
 extension DataFolder {
     /// Returns the server's keys, derived from the configured secret or from the secret of the data folder.
     ///
-    /// A secret with the prefix `base64:` is used as it is. Any other text is hashed with SHA-256 first.
+    /// If the configured secret has the prefix `base64:`, the method decodes the rest of the text and derives the keys from these bytes.
+    /// Otherwise, the method derives the keys from the SHA-256 hash of the text.
     /// - Parameter secret: The configured secret. With `nil`, the method uses the secret of the data folder, and creates this secret if it
     ///   is missing.
     /// - Throws: ``UnreadableSecret``; an error of the file system.

@@ -22,8 +22,8 @@ public struct AssetLinks: Hashable, Sendable {
 
     /// The app.
     public let package: AndroidPackage
-    /// The certificates with which the app is signed. There is usually one certificate. There are two while a key is replaced, or with
-    /// Google Play's signing.
+    /// The certificates with which the app is signed. There is usually one certificate. There are two certificates while the developer
+    /// replaces a key, or with Google Play's signing.
     public let fingerprints: [CertificateFingerprint]
 
     /// Creates a file for one app.
@@ -86,7 +86,7 @@ public struct AndroidPackage: Hashable, Sendable, CustomStringConvertible {
 /// let fingerprint = try CertificateFingerprint(String(repeating: "AB", count: 32))
 /// ```
 public struct CertificateFingerprint: Hashable, Sendable, CustomStringConvertible {
-    /// 32 bytes as pairs of capital hexadecimal digits, separated by colons, as Android compares them.
+    /// 32 bytes as pairs of capital hexadecimal digits, separated by colons. Android compares fingerprints in this format.
     public let description: String
 
     /// Parses a fingerprint in the format of `keytool`, with or without colons. The digits can have uppercase or lowercase letters.

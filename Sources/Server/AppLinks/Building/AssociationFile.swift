@@ -9,8 +9,8 @@ import StrictJSON
 /// print(AssociationFile.path, AssociationFile.contentType, file.bytes.count)
 /// ```
 ///
-/// The file of the app `ABCDE12345.com.example.app` begins with this content, without the line ends. The other links follow in the same
-/// way:
+/// The file of the app `ABCDE12345.com.example.app` has this content, without the line breaks. `…` stands for the components of the other
+/// links:
 ///
 /// ```
 /// {"applinks":{"details":[{"appIDs":["ABCDE12345.com.example.app"],"components":[
@@ -42,8 +42,8 @@ public struct AssociationFile: Hashable, Sendable {
     /// Creates a file.
     /// - Parameters:
     ///   - apps: At least one app, without duplicates. If several are installed, the first one opens the link.
-    ///   - basePath: The path of the configured address of links, percent-encoded. The names of links are appended to it. If it ends with
-    ///     `/reset-password`, they replace this end.
+    ///   - basePath: The path of the configured address of links, percent-encoded. The initializer appends the names of links to this path.
+    ///     If the path ends with `/reset-password`, the names replace this end.
     /// - Throws: ``AppLinksError`` with the code ``AppLinksError/Code/noApps``, ``AppLinksError/Code/repeatedApp`` or
     ///   ``AppLinksError/Code/badBasePath``.
     public init(apps: [AppIdentifier], basePath: String = "/") throws(AppLinksError) {
@@ -71,8 +71,7 @@ public struct AssociationFile: Hashable, Sendable {
         return file.encoded()
     }
 
-    /// Returns the path that the paths of links begin with: an empty text for `/`, and `/app` for `/app`, `/app/` and
-    /// `/app/reset-password`.
+    /// Returns the common beginning of the paths of links: an empty text for `/`, and `/app` for `/app`, `/app/` and `/app/reset-password`.
     /// - Throws: ``AppLinksError`` with the code ``AppLinksError/Code/badBasePath`` if the path has wildcards or invalid characters. With
     ///   wildcards, the file would also match links that no email contains.
     private static func base(of basePath: String) throws(AppLinksError) -> String {
@@ -93,7 +92,7 @@ public struct AssociationFile: Hashable, Sendable {
     }
 }
 
-/// The reason why a configuration is invalid. Two errors are equal if their codes are equal, even if their messages differ.
+/// An error that reports why a configuration is invalid. Two errors are equal if their codes are equal, even if their messages differ.
 ///
 /// Show the message to the operator, and compare the code in programs. Neither contains a secret.
 public struct AppLinksError: Error, Hashable, Sendable, CustomStringConvertible {

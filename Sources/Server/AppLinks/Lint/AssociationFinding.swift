@@ -76,7 +76,7 @@ extension FindingCode {
     public static let duplicateKey = Self(rawValue: "duplicate_key")
     /// A value has the wrong type for its key.
     public static let wrongType = Self(rawValue: "wrong_type")
-    /// A key is not one of Apple's.
+    /// Apple doesn't define a key.
     public static let unknownKey = Self(rawValue: "unknown_key")
 }
 
@@ -85,7 +85,7 @@ extension FindingCode {
     public static let missingAppLinks = Self(rawValue: "missing_applinks")
     /// There are no `details`.
     public static let missingDetails = Self(rawValue: "missing_details")
-    /// The key `apps` is present, which is no longer needed since iOS 13.
+    /// The key `apps` is present, which iOS 13 and later don't need.
     public static let leftoverApps = Self(rawValue: "leftover_apps")
     /// The file has the format from before iOS 13.
     public static let oldFormat = Self(rawValue: "old_format")

@@ -1,7 +1,8 @@
 import ErrorContract
 import StrictJSON
 
-/// Checks the entries of `applinks.details` (Apple, "applinks.Details"). A file must not mix the two formats (Apple, TN3155).
+/// Checks the entries of `applinks.details` (Apple, "applinks.Details"). A file must not mix the old format (`paths`) and the new format
+/// (`components`; Apple, TN3155).
 enum DetailsLint {
     /// Returns the findings about all entries, including a mix of the two formats.
     /// - Parameter entries: The elements of `applinks.details`. An element that isn't an object is a finding.
@@ -48,7 +49,7 @@ enum DetailsLint {
         return findings
     }
 
-    /// Returns the findings about the apps of an entry: no app, a malformed app, or both the old and the new key.
+    /// Returns the findings about the apps of an entry: no app, a malformed app, or a mix of the old and the new format.
     private static func apps(_ entry: JSONObject, at place: String) -> [AssociationFinding] {
         switch (entry["appID"], entry["appIDs"]) {
         case (nil, nil): return [.error(.missingApp, place, "The entry has no app; add appIDs.")]

@@ -1,4 +1,4 @@
-/// Checks that the file is served by Apple's rules (Apple, "Supporting associated domains"; TN3155).
+/// Checks that the server serves the file as Apple requires (Apple, "Supporting associated domains"; TN3155).
 enum RetrievalLint {
     /// Returns the findings about the address and the response.
     static func findings(in retrieval: Retrieval) -> [AssociationFinding] {

@@ -3,8 +3,8 @@ import StrictJSON
 
 /// Checks the rules as a whole: patterns that can't match, entries that open no links, and rules that are never reached.
 enum RuleLint {
-    /// The number of components with which each component is compared, from the start of the file. The number limits the time for a large
-    /// file.
+    /// The number of components with which later components are compared: the first ones of the file that aren't unreachable themselves.
+    /// The number limits the time for a large file.
     private static let reach = 500
 
     /// Returns the findings about all rules.
@@ -19,7 +19,7 @@ enum RuleLint {
         "applinks.details[\(entry.index)].\(entry.format == .paths ? "paths" : "components")[\(rule.index)]"
     }
 
-    /// Reports patterns that match nothing because of an error in a variable.
+    /// Reports patterns that match nothing because of a problem with a variable.
     private static func flaws(_ entry: AssociationEntry) -> [AssociationFinding] {
         entry.rules.flatMap { rule in
             rule.flaws.map { key, flaw in
@@ -39,8 +39,8 @@ enum RuleLint {
         }
     }
 
-    /// Reports patterns with characters that can't occur in this part of a link. For example, a percent-encoded link contains no space.
-    /// With `percentEncoded: false`, patterns are compared with the decoded link instead.
+    /// Reports patterns with characters that can't occur in the part of a link that the pattern describes. For example, a percent-encoded
+    /// link contains no space. With `percentEncoded: false`, patterns are compared with the decoded link instead.
     private static func impossible(_ entry: AssociationEntry) -> [AssociationFinding] {
         entry.rules.flatMap { rule in
             var findings: [AssociationFinding] = []

@@ -6,7 +6,7 @@ enum StructureLint {
     /// Returns the findings about all services of the file.
     /// - Parameters:
     ///   - file: The parsed file.
-    ///   - apps: The apps that open links. If `webcredentials` doesn't list an app, a warning reports that the app can't save passwords.
+    ///   - apps: The apps that open links. If `webcredentials` doesn't list one of them, the result contains a warning.
     static func findings(in file: JSONValue, apps: [String]) -> [AssociationFinding] {
         guard let root = file.objectValue else {
             return [.error(.wrongType, "", "The file must be an object with applinks; write the services in {}.")]
@@ -88,31 +88,32 @@ struct KeyShape {
         }
     }
 
-    /// The types by key. Keys are case-sensitive.
+    /// The types of the values, by key. Keys are case-sensitive.
     let kinds: [String: Kind]
 
-    /// The file.
+    /// The keys at the top level of the file.
     static let file = KeyShape(kinds: [
         "applinks": .object, "webcredentials": .object, "appclips": .object, "activitycontinuation": .object,
     ])
-    /// Apple, "applinks"; `apps` was required before iOS 13.
+    /// The keys of `applinks` (Apple, "applinks"). Before iOS 13, `apps` was required.
     static let applinks = KeyShape(kinds: [
         "apps": .list, "defaults": .object, "details": .listOrObject, "substitutionVariables": .object,
     ])
-    /// Apple, "applinks.Details"; `paths` belongs to the old format, and Apple's engineers use `comment`.
+    /// The keys of an entry of `details` (Apple, "applinks.Details"). `paths` belongs to the old format. Apple's engineers also use
+    /// `comment`.
     static let details = KeyShape(kinds: [
         "appID": .text, "appIDs": .list, "components": .list, "paths": .list, "defaults": .object, "comment": .text,
     ])
-    /// Apple, "applinks.Details.Components"; "applinks.Defaults" has the same keys.
+    /// The keys of a component (Apple, "applinks.Details.Components"). "applinks.Defaults" has the same keys.
     static let component = KeyShape(kinds: [
         "/": .text, "?": .query, "#": .text, "exclude": .flag, "comment": .text, "caseSensitive": .flag,
         "percentEncoded": .flag,
     ])
-    /// The services that only list apps.
+    /// The keys of a service that only lists apps.
     static let service = KeyShape(kinds: ["apps": .list])
 
-    /// Returns the findings about the keys and types of one object. If a known key is written in another case, the finding is an error,
-    /// because the system ignores the key. Any other unknown key is a warning.
+    /// Returns the findings about the keys and types of one object. If a key differs from a known key only in upper and lower case, the
+    /// finding is an error, because the system ignores the key. Any other unknown key is a warning.
     /// - Parameters:
     ///   - object: The object.
     ///   - place: The path of the object in the file; empty for the file itself.

@@ -3,7 +3,7 @@ import StrictJSON
 
 /// The `applinks` service of a file, prepared for matching links.
 struct AssociationDocument: Sendable {
-    /// The largest file that Apple accepts, uncompressed (App Search Programming Guide, 2016-04-01).
+    /// The size in bytes of the largest file that Apple accepts, uncompressed (App Search Programming Guide, 2016-04-01).
     static let largest = 128 * 1024
 
     /// The entries of `details`, in their order.
@@ -79,7 +79,7 @@ struct AssociationEntry: Hashable, Sendable {
     let apps: [String]
     /// The format of the rules.
     let format: Format
-    /// The rules in the order in which they are tried.
+    /// The rules, in the order in which the matcher tries them.
     let rules: [LinkRule]
 }
 

@@ -11,11 +11,12 @@ import StrictJSON
 ///
 /// Use the matcher to test a file before it is published, because Apple's servers cache a file for hours.
 ///
-/// The matcher tries entries and components in order (Apple, "applinks.Details.Components"). The first component whose keys all match
-/// decides. If this component has `exclude`, no app opens the link. Where Apple's documentation is incomplete, the matcher behaves like
-/// Apple's tool `swcutil` on macOS 27.
+/// The matcher tries entries and components in order (Apple, "applinks.Details.Components"). The first component that matches the link
+/// determines the result: if the component has `exclude`, no app opens the link. A component matches if all its keys match. Where Apple's
+/// documentation is incomplete, the matcher behaves like Apple's tool `swcutil` on macOS 27.
 ///
-/// A matcher is immutable, so several tasks can share it. A match takes at most O(file · link / 64), so a server can check untrusted files.
+/// A matcher is immutable, so several tasks can share it. A match takes at most O(size of the file · length of the link / 64), so a server
+/// can check untrusted files.
 public struct AssociationMatcher: Sendable {
     /// The longest supported link, in bytes.
     public static let longestLink = 8 * 1024

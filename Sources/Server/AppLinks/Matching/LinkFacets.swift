@@ -40,7 +40,7 @@ struct LinkFacets {
         items[folds ? Self.folded(name) : name] ?? [Self.empty]
     }
 
-    /// Splits a query into items. Equal values of one name occur once.
+    /// Splits a query into items. If an item has the same value several times, the result contains the value once.
     private static func items(of query: String, decodes: Bool, folds: Bool) -> [String: [MatchText]] {
         var values: [String: Set<String>] = [:]
         for item in query.utf8.split(separator: UInt8(ascii: "&")) {
@@ -65,7 +65,8 @@ struct LinkFacets {
     }
 }
 
-/// The prepared parts of one link. The cache prepares them when they are first needed. At most four combinations exist.
+/// The prepared parts of one link. The cache prepares the parts for a combination of settings when a rule first needs it. At most four
+/// combinations exist.
 struct LinkFacetCache {
     /// The two settings of a component on which the parts depend.
     private struct Setting: Hashable {
@@ -83,7 +84,7 @@ struct LinkFacetCache {
         self.link = link
     }
 
-    /// Returns the parts for one setting. Most files use one setting for all components.
+    /// Returns the parts for one combination of settings. Most files use one combination for all components.
     mutating func facets(decodes: Bool, folds: Bool) -> LinkFacets {
         let setting = Setting(decodes: decodes, folds: folds)
         if let known = made[setting] { return known }

@@ -1,7 +1,7 @@
 /// The decision of an association file about a link. ``AssociationMatcher`` returns it.
 ///
-/// Whether the app really opens also depends on the phone. The app must be installed, and its entitlement must name the domain. The user
-/// must tap the link and not type it (Apple, TN3155).
+/// For the app to open, the phone must also fulfill some conditions. The app must be installed, and its entitlement must name the domain.
+/// The user must tap the link and not type it (Apple, TN3155).
 public struct LinkMatch: Hashable, Sendable {
     /// The rule that determined the result.
     public struct Rule: Hashable, Sendable {

@@ -1,6 +1,6 @@
 /// The pattern of a path, with Apple's special rules for slashes at its ends.
 ///
-/// These rules are undocumented. They follow Apple's tool `swcutil` on macOS 27:
+/// Apple doesn't document the rules for slashes. This type follows Apple's tool `swcutil` on macOS 27:
 ///
 /// - `/buy/` and `/buy` are equal in links and patterns.
 /// - `/buy/*` also matches `/buy`, but `/buy/?*` doesn't.
@@ -105,7 +105,7 @@ enum QueryPattern: Hashable, Sendable {
         firstMiss(in: facets) == nil
     }
 
-    /// Returns the part that doesn't match: `?` for the whole query, or `?name` for an item. `nil` if all parts match.
+    /// Returns the first part that doesn't match: `?` for the whole query, or `?name` for an item. `nil` if all parts match.
     func firstMiss(in facets: LinkFacets) -> String? {
         switch self {
         case .whole(let pattern): pattern.matches(facets.query) ? nil : "?"

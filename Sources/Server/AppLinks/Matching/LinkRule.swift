@@ -29,8 +29,8 @@ struct LinkRule: Hashable, Sendable {
         return fragment.matches(facets.fragment) ? nil : "#"
     }
 
-    /// Returns whether this rule certainly matches everything that `other` matches. A later `other` is then never reached. The result is
-    /// `false` if the two rules have different settings.
+    /// Returns whether this rule certainly matches everything that `other` matches. If so, the matcher never reaches `other` after this
+    /// rule. If ``decodes`` or ``folds`` differ, the result is only `true` if this rule matches every link.
     func covers(_ other: LinkRule) -> Bool {
         if path.takesEverything, query.takesEverything, fragment == .everything { return true }
         guard decodes == other.decodes, folds == other.folds else { return false }
@@ -43,8 +43,8 @@ struct LinkRule: Hashable, Sendable {
     }
 }
 
-/// Reads the rules of one file leniently: the reader ignores values of the wrong type, as the system does. All rules share one limit of
-/// steps; see ``PatternCompiler``.
+/// Reads the rules of one file leniently: the reader ignores values of the wrong type, as the system does. All rules share one budget,
+/// which limits the cost of matching; see ``PatternCompiler``.
 struct RuleReader {
     private var compiler: PatternCompiler
 

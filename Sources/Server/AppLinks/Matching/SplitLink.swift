@@ -1,5 +1,5 @@
-/// The parts of a link as it is written (RFC 3986), without decoding. The type doesn't use `URL`, because `URL` normalizes some links and
-/// patterns match the written form.
+/// The parts of a link as it is written (RFC 3986), without decoding. The type doesn't use `URL`. `URL` normalizes some links, but patterns
+/// match a link as it is written.
 ///
 /// Characters that are invalid in a URL (spaces, letters beyond ASCII) are percent-encoded first, as `URL(string:)` does.
 struct SplitLink {

@@ -2,11 +2,11 @@ import Foundation
 
 /// Compiles the patterns of one file with its variables.
 ///
-/// The cost of a pattern is counted in steps. A variable costs one step for each character of all its values, and a file can use the
-/// variable thousands of times. Therefore, all patterns of a file share a ``budget`` of steps. When the budget is used up, the compiler
+/// The cost of a pattern is counted in steps. A variable costs at least one step for each character of all its values, and a file can use
+/// the variable thousands of times. Therefore, all patterns of a file share a ``budget`` of steps. When the budget is used up, the compiler
 /// rejects further patterns as too complex.
 struct PatternCompiler {
-    /// The largest number of steps for all patterns of a file.
+    /// The maximum number of steps for all patterns of a file together.
     static let budget = 1_000_000
 
     /// The values of custom variables by name.
@@ -41,7 +41,7 @@ struct PatternCompiler {
     /// - Parameters:
     ///   - text: The pattern.
     ///   - folds: Whether upper and lower case are equal.
-    /// - Returns: The pattern. A pattern that can't match any text has a flaw.
+    /// - Returns: The pattern. If the text has an error, or the budget is used up, the pattern has a flaw and matches nothing.
     /// - Complexity: O(length of the pattern), plus the length of a variable's values when the variable is first used.
     mutating func compile(_ text: some StringProtocol, folds: Bool) -> WildcardPattern {
         var tokens: [WildcardPattern.Token] = []
@@ -87,7 +87,8 @@ struct PatternCompiler {
         }
     }
 
-    /// Returns the number of steps of a token. A variable has as many steps as all its values together. Any other token has one step.
+    /// Returns the number of steps of a token. A variable has one step, and further steps for its values: one for each value, and one for
+    /// each character. Any other token has one step.
     private static func cost(_ token: WildcardPattern.Token) -> Int {
         if case .variable(let values) = token { values.reduce(1) { $0 + $1.count + 1 } } else { 1 }
     }
@@ -110,7 +111,7 @@ struct PatternCompiler {
     }
 }
 
-/// A set of positions in a text that a pattern may have reached. A position is the place between two characters.
+/// A set of positions in a text that a pattern may have reached. A position is the place before a character, or the end of the text.
 ///
 /// Bit *i* is set if the tokens so far match the first *i* characters. Each token moves all positions at once, 64 per machine word. A match
 /// therefore takes O(pattern · text / 64) for any pattern, without backtracking.
@@ -120,7 +121,7 @@ struct PositionSet {
     /// The number of characters of the text.
     private let length: Int
 
-    /// Creates a set with the position before the first of `length` characters.
+    /// Creates a set with one position: the start of a text with `length` characters.
     init(startOf length: Int) {
         self.length = length
         words = [UInt64](repeating: 0, count: length / 64 + 1)
@@ -166,7 +167,7 @@ struct PositionSet {
     }
 }
 
-/// The predefined variables for one ASCII character (Apple, "applinks.SubstitutionVariables").
+/// The predefined variables that match one ASCII character (Apple, "applinks.SubstitutionVariables").
 enum CharacterClass: String, Hashable, Sendable, CaseIterable {
     case alpha, upper, lower, alnum, digit, xdigit
     /// The class of `upper` and `lower` if case is ignored. No variable has this name.
@@ -188,7 +189,7 @@ enum CharacterClass: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Creates the class of a variable's name.
+    /// Creates the class of the variable with the given name; `nil` if there is no such class.
     init?(variable name: String) {
         guard let found = Self(rawValue: name), found != .folded else { return nil }
         self = found

@@ -4,10 +4,10 @@
 /// See Apple, "applinks.Details.Components" and "applinks.SubstitutionVariables". There is no escape character. A pattern must match the
 /// whole text.
 ///
-/// The matcher goes through the tokens of the pattern. It stores the set of positions in the text that the tokens so far can have reached,
-/// and each token changes this set. A pattern such as `*a*a*a*…` therefore takes no longer than any other pattern of the same length.
+/// The matcher goes through the tokens of the pattern. After each token, it stores the set of all positions in the text that the tokens so
+/// far can reach. A pattern such as `*a*a*a*…` therefore takes no longer than any other pattern of the same length.
 struct WildcardPattern: Hashable, Sendable {
-    /// A step of a pattern.
+    /// One element of a pattern.
     enum Token: Hashable, Sendable {
         /// Exactly this Unicode scalar.
         case literal(UInt32)
@@ -21,7 +21,7 @@ struct WildcardPattern: Hashable, Sendable {
         case variable([[Token]])
     }
 
-    /// The error in a pattern that matches nothing.
+    /// The reason why a pattern with an error matches nothing.
     enum Flaw: Hashable, Sendable {
         /// A variable that is not defined.
         case unknownVariable(String)
@@ -34,14 +34,14 @@ struct WildcardPattern: Hashable, Sendable {
     /// Matches every text.
     static let everything = WildcardPattern(tokens: [.anyRun])
 
-    /// The steps of the pattern.
+    /// The tokens of the pattern, in their order.
     let tokens: [Token]
     /// The error of a pattern that matches nothing; `nil` for a valid pattern.
     var flaw: Flaw?
 
     /// Creates a pattern.
     /// - Parameters:
-    ///   - tokens: The steps of the pattern.
+    ///   - tokens: The tokens of the pattern, in their order.
     ///   - flaw: The error of a pattern that matches nothing; `nil` for a valid one.
     init(tokens: [Token], flaw: Flaw? = nil) {
         self.tokens = tokens
@@ -90,7 +90,7 @@ extension WildcardPattern {
     }
 
     /// Returns whether this pattern certainly matches everything that `other` matches. `false` means that the relation is unknown, because
-    /// only equal patterns and patterns that end in `*` are recognized.
+    /// the method only recognizes equal patterns, and patterns whose only `*` is at the end.
     func covers(_ other: WildcardPattern) -> Bool {
         if other.flaw != nil { return true }
         if flaw != nil { return false }

@@ -17,7 +17,7 @@ public struct LinksReport: Hashable, Sendable {
     /// The result for each link, in the order of the links.
     public let matches: [LinkMatch]
 
-    /// Verifies a fetched file. Links must belong to the domain of the file; other links are refused.
+    /// Verifies a fetched file. The report refuses links that don't belong to the domain of the file.
     /// - Parameters:
     ///   - retrieval: The response. If its status is not 2xx, the file counts as missing, and all links are refused.
     ///   - links: The links that should open an app.

@@ -27,7 +27,7 @@ public struct MailboxFolder: MailDelivery, SentMailStore {
     public let directory: URL
     private let now: @Sendable () -> Date
 
-    /// Opens a folder, and creates a missing folder. Only the owner can access a new folder (mode 0700).
+    /// Opens a folder, and creates it if it is missing. Only the owner can access a new folder (mode 0700).
     /// - Parameters:
     ///   - directory: The folder.
     ///   - now: The wall clock, for the `Date` header and the names of files.
@@ -75,7 +75,7 @@ public struct MailboxFolder: MailDelivery, SentMailStore {
 
     /// Returns one email.
     ///
-    /// The id may come from a request: only hexadecimal digits and hyphens are valid in an id, so an id can't name a file outside of the
+    /// The id can come from a request: the method accepts only hexadecimal digits and hyphens, so an id can't name a file outside of the
     /// folder.
     /// - Parameter id: The file's name without `.eml`.
     /// - Returns: The email; `nil` if no email has that id.
@@ -86,8 +86,8 @@ public struct MailboxFolder: MailDelivery, SentMailStore {
         return StoredMail(id: id, message: String(decoding: data, as: UTF8.self))
     }
 
-    /// Removes all emails to an address, including incomplete files of a killed process. The method blocks the thread while it reads all
-    /// files.
+    /// Removes all emails to an address, including temporary files that a killed process has left. The method blocks the thread while it
+    /// reads all files.
     /// - Parameter address: The address; uppercase and lowercase letters count as equal.
     /// - Throws: The error of `FileManager` if the folder can't be read or a file can't be removed, or `CancellationError`.
     /// - Complexity: O(n) for n files in the folder.

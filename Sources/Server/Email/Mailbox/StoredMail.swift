@@ -15,17 +15,17 @@ public struct StoredMail: Hashable, Sendable, Identifiable {
     public let recipient: String
     /// The header `Subject`, decoded.
     public let subject: String
-    /// The plain text, decoded. The lines end in LF. The text is empty if the email has no such part.
+    /// The plain text, decoded. The lines end in LF. The text is empty if the email has no part with plain text.
     public let text: String
-    /// The HTML, decoded. The lines end in LF. The text is empty if the email has no such part.
+    /// The HTML, decoded. The lines end in LF. The text is empty if the email has no part with HTML.
     public let html: String
 
     /// Parses a message in the format of ``MIMEMessage``.
     /// - Parameters:
     ///   - id: The name of the file, without the extension.
     ///   - message: The contents of the file, with lines that end in CRLF.
-    /// - Returns: `nil` if a header line has no colon, or if one of the headers `Content-Type`, `Subject`, `To`, `From` and `Date` is
-    ///   missing.
+    /// - Returns: `nil` if no empty line ends the headers, if a header line has no colon, or if one of the headers `Content-Type`,
+    ///   `Subject`, `To`, `From` and `Date` is missing.
     init?(id: String, message: String) {
         guard let end = message.firstRange(of: "\r\n\r\n") else { return nil }
         var fields: [String: String] = [:]
@@ -47,7 +47,8 @@ public struct StoredMail: Hashable, Sendable, Identifiable {
         self.html = Self.body(of: "text/html", in: parts)
     }
 
-    /// The main link of the plain text: the first web link that is alone on its line; `nil` if there is none.
+    /// The main link of the plain text: the first line that begins with `http://` or `https://`; `nil` if there is no such line or it isn't
+    /// a URL.
     public var link: URL? {
         text.split(whereSeparator: \.isNewline)
             .first { $0.hasPrefix("http://") || $0.hasPrefix("https://") }

@@ -6,8 +6,8 @@ import Timekeeping
 
 /// An email as an RFC 5322 message with a plain and an HTML body (`multipart/alternative`, RFC 2046 §5.1.4).
 ///
-/// The message has only 7-bit characters, and its lines have at most 76 characters if the header fields are short. Therefore, each relay
-/// can forward the message without encoding it again.
+/// The message has only 7-bit characters. If the header fields are short, its lines have at most 76 characters. Therefore, each relay can
+/// forward the message without encoding it again.
 package struct MIMEMessage {
     /// The contents, with the sender and the recipient.
     package let mail: Mail
@@ -28,7 +28,7 @@ package struct MIMEMessage {
         self.id = id
     }
 
-    /// The message, with CRLF line ends and 7-bit characters. Each access renders it again.
+    /// The text of the message, with CRLF line ends and 7-bit characters. Each access renders the text again.
     /// - Complexity: O(length of the bodies).
     package var text: String {
         // The encoded parts never contain this text.
@@ -54,7 +54,7 @@ package struct MIMEMessage {
         return lines.joined(separator: "\r\n")
     }
 
-    /// Returns a part with its headers, in quoted-printable or base64. The method chooses the shorter encoding.
+    /// Returns a part with its headers, in quoted-printable or base64, whichever is shorter.
     private func part(_ type: String, _ body: String) -> String {
         // In transit, lines of text end in CRLF (RFC 2046 §4.1.1). The lines of the body may end differently.
         let body = body.replacing("\r\n", with: "\n").replacing("\n", with: "\r\n")

@@ -1,4 +1,5 @@
-/// Text in the quoted-printable encoding (RFC 2045 §6.7). ASCII stays legible in the raw message, and no line is longer than 76 characters.
+/// An encoder and decoder for the quoted-printable encoding (RFC 2045 §6.7). ASCII stays legible in the raw message, and no line is longer
+/// than 76 characters.
 enum QuotedPrintable {
     private static let digits = Array("0123456789ABCDEF".utf8)
     /// The longest content of a line. A soft line break adds one more character, `=`.
@@ -50,8 +51,8 @@ enum QuotedPrintable {
         return lines + [bytes[start...]]
     }
 
-    /// Encodes one line, and adds a soft line break before a character that exceeds the width. The function encodes a space or tab at the
-    /// end of the line, because relays may remove it.
+    /// Encodes one line, and adds a soft line break before a character that would exceed `width`. The function encodes a space or tab at
+    /// the end of the line, because relays may remove it.
     private static func encode(_ line: ArraySlice<UInt8>, into output: inout [UInt8]) {
         var column = 0
         for index in line.indices {

@@ -12,10 +12,10 @@ public import Foundation
 /// The kind of a failure depends on the command that failed:
 ///
 /// - The server refuses the recipient or the message permanently (5xx, except for 530): `refused`. A retry is pointless.
-/// - The server refuses the recipient or the message temporarily (4xx): `deferred`, or `unavailable` for 421, with which a server closes
-///   the connection.
-/// - The server refuses the login, the sender or the connection permanently, requires a login (530), or has an invalid certificate:
-///   `misconfigured`.
+/// - The server refuses the recipient or the message temporarily (4xx): `deferred`. The exception is 421, with which a server closes the
+///   connection: `unavailable`.
+/// - The server refuses the login, the sender or the connection permanently, requires a login (530), has an invalid certificate, or
+///   doesn't offer the required STARTTLS: `misconfigured`.
 /// - All other failures, such as a lost connection: `deferred` if the whole email was already sent, and otherwise `unavailable`.
 public struct SMTPDelivery: MailDelivery {
     private let threads: SMTPThreads
@@ -56,7 +56,7 @@ extension SMTPDelivery {
     ///   - settings: The server. The connection takes at most ``SMTPSettings/connectTimeout``, and the whole call at most
     ///     ``SMTPSettings/timeout``.
     ///   - sender: The sender of emails. The greeting of the client (EHLO) contains the sender's domain.
-    /// - Throws: `MailDeliveryError` with the problem and its fix.
+    /// - Throws: `MailDeliveryError` with the problem and, if the settings are wrong, advice.
     public static func probe(_ settings: SMTPSettings, sender: String) async throws {
         let envelope = SMTPEnvelope(sender: MIMEMessage.address(of: sender), recipient: "", message: [])
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in

@@ -19,8 +19,8 @@ struct SMTPFailure: Error {
 
     private var code: Int? { conversation.code }
 
-    /// The kind of the failure. If libcurl reports a refused login, a wrong certificate or missing TLS, the kind is `misconfigured`, or
-    /// `unavailable` after a 4xx reply. Otherwise, the stage and the code of the reply determine the kind.
+    /// The kind of the failure. If libcurl reports a refused login, a wrong certificate or missing TLS, the kind is `misconfigured`. After
+    /// a 4xx reply, it is `unavailable` instead. For other errors of libcurl, the stage and the code of the reply determine the kind.
     private var kind: MailDeliveryError.Kind {
         switch result {
         case CURLE_LOGIN_DENIED, CURLE_PEER_FAILED_VERIFICATION, CURLE_USE_SSL_FAILED, CURLE_SSL_CACERT_BADFILE,
@@ -59,13 +59,13 @@ struct SMTPFailure: Error {
     }
 }
 
-/// The progress of one email's SMTP conversation: the last command, and the server's reply to it.
+/// The progress of the SMTP conversation for one email: the last command, and the server's reply to this command.
 ///
 /// The value stores only the codes of replies, because the texts of replies can contain addresses.
 struct SMTPConversation {
     /// A stage of the conversation. The last command determines the stage. Messages for operators contain the raw value.
     enum Stage: String {
-        /// No command yet: name lookup, connection, and TLS from the first byte.
+        /// Before the first command: name lookup, connection, and TLS from the first byte.
         case connect = "connecting"
         case greeting = "EHLO"
         case encryption = "STARTTLS"
@@ -85,7 +85,7 @@ struct SMTPConversation {
     /// Whether the whole email was sent. The server may then have the email, even if the delivery fails later.
     var isSent = false
 
-    /// Records a command, and removes the codes of the reply to the previous one.
+    /// Records a command, and removes the codes of the reply to the previous command.
     /// - Parameter line: The beginning of the line that libcurl sent. The method reads only the verb, because the rest may be a secret or
     ///   an address.
     mutating func said(_ line: some StringProtocol) {

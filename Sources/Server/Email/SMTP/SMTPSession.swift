@@ -6,7 +6,7 @@ import Foundation
 ///
 /// The session doesn't use libcurl's event loop (`curl_multi`), for two reasons. First, the event loop also blocks until the reply to DATA
 /// arrives, so one slow server would delay all emails. Second, if a program removes a transfer from the event loop, libcurl ends the
-/// message although a part of it is missing, and the server delivers it.
+/// message although a part of it is missing, and the server delivers this incomplete message.
 final class SMTPSession {
     private let handle: UnsafeMutableRawPointer
     private let settings: SMTPSettings
@@ -38,7 +38,7 @@ final class SMTPSession {
     }
 
     /// Sends an email, and blocks until the server has accepted it or the delivery has failed. If the connection of the previous email is
-    /// still open, the session uses this connection.
+    /// still open, the session reuses it.
     ///
     /// libcurl calls `isCancelled` about once a second. If the closure returns `true`, libcurl closes the connection. The server doesn't
     /// deliver an incomplete email.
@@ -56,7 +56,7 @@ final class SMTPSession {
     }
 
     /// Connects, negotiates TLS and authenticates, without sending an email.
-    /// - Parameter envelope: An envelope whose sender has the domain for EHLO.
+    /// - Parameter envelope: An envelope. The session sends the domain of its sender in EHLO.
     func probe(_ envelope: SMTPEnvelope) -> Result<Void, SMTPFailure> {
         mail = InFlightMail()
         curl_easy_reset(handle)

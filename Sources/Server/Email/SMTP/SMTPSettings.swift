@@ -1,6 +1,6 @@
 /// The address, encryption and login of an SMTP server.
 ///
-/// With `Security.none`, the server sends emails and their links unencrypted. Use this value only for an SMTP server on the same machine.
+/// With `Security.none`, the delivery sends emails and their links unencrypted. Use this value only for an SMTP server on the same machine.
 ///
 /// ```swift
 /// let settings = SMTPSettings(host: "smtp.example.com", credentials: .init(user: "notes", password: password))
@@ -54,8 +54,8 @@ public struct SMTPSettings: Hashable, Sendable {
     public var security: Security
     /// The login, which is sent with AUTH PLAIN or AUTH LOGIN; `nil` if the server needs none.
     public var credentials: Login?
-    /// The longest time for establishing a connection, including the name lookup and TLS. The default is 10 seconds, or ``timeout`` if it
-    /// is shorter.
+    /// The longest time for establishing a connection, including the name lookup and TLS. The default is 10 seconds, or the `timeout` of
+    /// the initializer if that time is shorter.
     public var connectTimeout: Duration
     /// The longest time for the delivery of one email, including the connection, rounded up to whole milliseconds.
     public var timeout: Duration
@@ -66,7 +66,7 @@ public struct SMTPSettings: Hashable, Sendable {
     /// The time without emails after which a thread closes its connection and ends.
     public var idleTime: Duration = .seconds(15)
 
-    /// Creates settings. The properties that are not parameters have default values, which the caller can change afterwards.
+    /// Creates settings. The other properties have default values, which the caller can change afterwards.
     /// - Parameters:
     ///   - host: The name or the address of the SMTP server.
     ///   - port: The port; `nil` uses 465 for TLS, 587 for STARTTLS, and 25 without encryption.

@@ -80,8 +80,8 @@ struct SMTPQueue {
         let waiter: Waiter
     }
 
-    /// The result of ``submit(_:)``: the email is in the queue, or it was already canceled. If `needsThread` is `true`, the caller must
-    /// start a thread.
+    /// The result of ``submit(_:)``: the email is in the queue, or it was already canceled. If `needsThread` is `true`, the code that
+    /// called `submit(_:)` must start a thread.
     enum Submission { case queued(needsThread: Bool), cancelled }
 
     private let threadLimit: Int
@@ -91,7 +91,7 @@ struct SMTPQueue {
     /// The ids of all emails whose callers have no result yet.
     private var unfinished: Set<UInt64> = []
     private var waiting: [Job] = []
-    /// The ids of canceled emails that are not in the queue: emails that are not submitted yet, and emails that a thread sends.
+    /// The ids of canceled emails that are not in the queue: emails that are not submitted yet, and emails that a thread is sending.
     private var cancelled: Set<UInt64> = []
 
     /// Creates an empty queue.
@@ -125,7 +125,7 @@ struct SMTPQueue {
 
     /// Cancels an email.
     /// - Returns: The caller to resume if the email was still in the queue. Otherwise `nil`, because ``submit(_:)`` or the sending thread
-    ///   then ends the email.
+    ///   then resumes the caller.
     /// - Complexity: O(number of queued emails).
     mutating func cancel(_ id: UInt64) -> Waiter? {
         guard unfinished.contains(id) else { return nil }
@@ -148,7 +148,7 @@ struct SMTPQueue {
         return waiting.removeFirst()
     }
 
-    /// Removes an email, before the thread resumes the caller. The thread is then idle again.
+    /// Removes a sent or failed email, before the thread resumes the email's caller. The thread is then idle again.
     mutating func finish(_ id: UInt64) {
         unfinished.remove(id)
         cancelled.remove(id)

@@ -62,7 +62,7 @@ public struct LineLogHandler: LogHandler {
         (self.label, self.format, self.now, self.sink) = (label, format, now, sink)
     }
 
-    /// The value of a key in the logger's metadata; `nil` removes it.
+    /// The value of a key in the logger's metadata. Setting `nil` removes the key.
     /// - Complexity: O(number of values).
     public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { values.first { $0.key == key }?.value }
@@ -82,8 +82,8 @@ public struct LineLogHandler: LogHandler {
         set { values = newValue.map { ($0.key, $0.value) } }
     }
 
-    /// Writes an event. A key can occur in the event, the metadata provider and the logger. The event's value then takes precedence over
-    /// the provider's value, and the provider's value over the logger's value.
+    /// Writes an event. If the event, the metadata provider and the logger have values for the same key, the order of precedence is: the
+    /// event, the provider, the logger.
     /// - Parameter event: The event. The caller has already compared its level with ``logLevel``.
     public func log(event: LogEvent) {
         let line = LogLine(
@@ -98,8 +98,8 @@ public struct LineLogHandler: LogHandler {
     }
 
     /// Writes a line to standard error. The function uses one system call, unless the call is interrupted. Linux writes up to 4,096 bytes
-    /// to a pipe as a whole, so the lines of several processes don't mix up to this length. If standard error is closed, the function drops
-    /// the line.
+    /// to a pipe as a whole, so lines of up to this length from several processes don't mix. If standard error is closed, the function
+    /// drops the line.
     public static let standardError: Sink = { line in
         var bytes = Array(line.utf8)
         bytes.append(UInt8(ascii: "\n"))

@@ -26,7 +26,7 @@ struct LogLine {
     ///   - time: The time of the event.
     ///   - level: The level of the event.
     ///   - label: The label of the logger.
-    ///   - message: The message. ``json`` and ``text`` cut it.
+    ///   - message: The message. ``json`` and ``text`` cut a message that is longer than ``longestMessage``.
     ///   - metadata: Metadata in the order of precedence. If several dictionaries have a key, the line contains the value of the first one.
     ///   - values: Further metadata. The line contains a value only if no dictionary has its key.
     init(
@@ -141,7 +141,7 @@ struct LogLine {
 }
 
 extension String {
-    /// Returns the last index between Unicode scalars with at most this many bytes before it.
+    /// Returns the last boundary between two Unicode scalars that has at most `bytes` bytes before it.
     fileprivate func scalarIndex(atMost bytes: Int) -> String.Index {
         let end = utf8.index(startIndex, offsetBy: bytes)
         var index = end

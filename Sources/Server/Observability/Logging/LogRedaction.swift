@@ -1,13 +1,14 @@
 public import Logging
 
-/// Masks parts of a log text that look like an address or a secret. This is a last safeguard: code must not log secrets in the first place.
+/// Masks parts of a log text that look like an address or a secret. The masking is a last safeguard: code must not log secrets in the first
+/// place.
 ///
 /// ``masked(_:)`` replaces these parts:
 ///
 /// - Email addresses, also with `%40` instead of the at sign.
 /// - The credential after `Bearer` and `Basic`.
 /// - JSON Web Tokens.
-/// - base64url texts of 43 characters or more, which is the length of 256 random bits.
+/// - base64url texts of 43 characters or more. A text of 43 characters encodes 256 random bits.
 ///
 /// ``LineLogHandler`` also hides the whole value of a metadata key whose last part is a word such as `password`, `token` or `email`.
 ///
@@ -83,7 +84,7 @@ public enum LogRedaction {
     }
 
     /// Returns whether the handler always hides the value of a key, because the last part of the key is one of the secret words. The last
-    /// part begins after a dot or an underscore. Uppercase and lowercase letters are equal.
+    /// part begins after the last dot or underscore. The comparison ignores case.
     static func isSecret(key: String) -> Bool {
         var key = key
         return key.withUTF8 { key in
@@ -115,7 +116,8 @@ public enum LogRedaction {
     ///   - copied: The end of the previous masked part. The range begins at or after this index.
     private static func addressRange(_ bytes: [UInt8], _ sign: Int, _ length: Int, from copied: Int) -> Range<Int>? {
         var begin = sign
-        // An address has at most 254 bytes. Without this limit, a text with many at signs would take quadratic time.
+        // An email address has at most 254 bytes, so the search goes back at most 256 bytes. Without this limit, a text with many at signs
+        // would take quadratic time.
         while begin > max(copied, sign - 256), bytes[begin - 1].isAddress { begin -= 1 }
         var end = sign + length
         while end < bytes.count, bytes[end].isDomain { end += 1 }
@@ -170,7 +172,8 @@ extension UInt8 {
 
 /// An error whose description may appear in logs, because it contains no secret, no address and no user input.
 ///
-/// Conform an error only if this is true for all its cases. For any other error, `Logger.Metadata.failure(_:_:)` logs only the type.
+/// Conform an error type only if no case of the type contains such data. For any other error, `Logger.Metadata.failure(_:_:)` logs only the
+/// type.
 public protocol LogSafeError: Error, CustomStringConvertible {}
 
 extension Logger.Metadata {

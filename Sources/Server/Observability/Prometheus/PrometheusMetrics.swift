@@ -54,7 +54,7 @@ public final class PrometheusMetrics: MetricsFactory {
     /// - Parameters:
     ///   - prefix: The prefix of all names, such as `holdfast_`. Characters that are invalid in names become underscores.
     ///   - mostSeries: The largest number of series. A histogram counts as one series.
-    ///   - descriptions: Help texts and buckets. The keys are the labels of counters, timers and recorders, without the prefix.
+    ///   - descriptions: Help texts and buckets. The keys are the labels with which the program creates its metrics, without the prefix.
     /// - Precondition: `mostSeries` is positive.
     public init(prefix: String = "", mostSeries: Int = 2_000, descriptions: [String: PrometheusDescription] = [:]) {
         precondition(mostSeries > 0, "mostSeries must be positive (is \(mostSeries))")
@@ -124,8 +124,8 @@ public final class PrometheusMetrics: MetricsFactory {
         return text.text
     }
 
-    /// Returns the series of a name with labels, and creates a missing series. If the factory can't store a new series, the caller gets a
-    /// series that the text doesn't contain.
+    /// Returns the series of a name with labels. If the series doesn't exist, the method creates it. If the factory can't store a new
+    /// series, the caller gets a series that the text doesn't contain.
     private func series<Series: PrometheusSeries>(
         _ kind: PrometheusKind,
         _ label: String,

@@ -29,8 +29,8 @@ public struct PrometheusDescription: Hashable, Sendable {
     public static let sizes: [Double] = [1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576]
 }
 
-/// A current value that the caller passes at each scrape, such as the size of a file. Use a reading instead of a gauge if the value is
-/// cheap to read, and if it changes without an event in your code.
+/// A current value that the caller passes at each scrape (a request from Prometheus for the metrics), such as the size of a file. Use a
+/// reading instead of a gauge if the value is cheap to read, and if it changes without an event in your code.
 public struct PrometheusReading: Sendable {
     /// The full name, such as `process_open_fds`.
     public let name: String

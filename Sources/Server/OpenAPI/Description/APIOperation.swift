@@ -2,7 +2,7 @@ package import AccountContract
 public import ErrorContract
 package import StrictJSON
 
-/// An operation of the API: a method and a path, with the request, the responses, the errors, the limits and the idempotency.
+/// An operation of the API: a method and a path, with the request, the responses, the errors, the rate limits and the idempotency policy.
 ///
 /// The router, the OpenAPI document, the reference page and the tests of limits are derived from this description. A new member of a
 /// request or a new error code therefore appears in all of them without a second change.
@@ -51,8 +51,8 @@ public struct APIOperation: Sendable {
         /// The operation ignores the header. Operations whose responses contain secrets have this policy, because such responses must not
         /// be stored.
         case none
-        /// The operation accepts the header. Two requests with the same key are the same request only if both have access tokens of the
-        /// same account, or if both have none and come from the same client address.
+        /// The operation accepts the header. Two requests with the same key are the same request in two cases: both have access tokens of
+        /// the same account, or both have no access token and come from the same client address.
         case byClient
         /// The operation accepts the header. Two requests with the same key are the same request only if their bodies have the same reset
         /// token. The client's address doesn't matter, because an app that retries later often has another address.
@@ -77,12 +77,12 @@ public struct APIOperation: Sendable {
     package internal(set) var parameters: [APIParameter] = []
     /// The body of the request; `nil` if there is none.
     package internal(set) var request: RequestContent?
-    /// The responses that are not errors, at most one for each status. Errors follow from ``codes(_:)``.
+    /// The responses that are not errors, at most one for each status. The responses with errors follow from ``codes(_:)``.
     package internal(set) var responses: [DescribedResponse]
     /// The responses that replace ``responses`` if the configured format of errors is `success`. Empty if the responses don't depend on the
     /// format.
     var wrappedResponses: [DescribedResponse] = []
-    /// The error codes that are specific to this operation. ``codes(_:)`` adds the codes for decoding errors, failed stores and exceeded
+    /// The error codes that are specific to this operation. ``codes(_:)`` adds the codes for decoding errors, store failures and exceeded
     /// limits.
     var ownCodes: [ErrorCode] = []
     /// The policy for the header `Idempotency-Key`.
@@ -90,8 +90,8 @@ public struct APIOperation: Sendable {
     /// Whether an overloaded server refuses the request with 503. It is `false` for health checks and metrics. Otherwise an orchestrator
     /// would restart a server that is only busy.
     var isShed = true
-    /// Whether the operation uses a store. If so, it can return `SERVER_DATABASE_ERROR` for a failed store and `SERVER_SERVICE_UNAVAILABLE`
-    /// for a busy store.
+    /// Whether the operation uses a store, such as the database of accounts. If so, it can return `SERVER_DATABASE_ERROR` for a failed
+    /// store and `SERVER_SERVICE_UNAVAILABLE` for a busy store.
     var asksStore = false
     /// The limits that count the request, in the order in which responses report them.
     package internal(set) var limits: [AccountLimit] = []
@@ -101,8 +101,8 @@ public struct APIOperation: Sendable {
     /// Returns a copy of the operation for the settings of a server. The settings determine the policy for new passwords and the format of
     /// responses.
     /// - Parameter settings: The settings of the server.
-    /// - Returns: A copy. In its request, the schema `NewPassword` has the lengths of the settings. If the format of errors is `success`,
-    ///   its responses are ``wrappedResponses``.
+    /// - Returns: A copy. In its request, the schema `NewPassword` describes the password policy of the settings. If the format of errors
+    ///   is `success`, its responses are ``wrappedResponses``.
     func adapted(to settings: APISettings) -> APIOperation {
         var copy = self
         copy.request?.replace(
@@ -133,7 +133,7 @@ public struct APIOperation: Sendable {
                 .requestMalformed, .requestConflict, .requestKeyReused, .rateLimitExceeded, .serverServiceUnavailable,
             ])
         }
-        // A page can't describe a timeout or overload, so the codes for them are only listed for operations without pages.
+        // The server doesn't render timeouts and overload as pages, so only operations without pages list these codes.
         if errorStyle != .page {
             codes.insert(.serverTimeout)
             if isShed { codes.insert(.serverServiceUnavailable) }
@@ -173,8 +173,8 @@ package struct RequestContent: Sendable {
     package private(set) var schema: NamedSchema
     /// An example of the body. The wire type can be decoded from it.
     package let example: JSONObject
-    /// Whether browsers send the body from a page of the server. If so, the document lists the form before JSON. The page describes errors
-    /// in fields with text, so these errors have no codes.
+    /// Whether browsers send the body from a page of the server. If so, the document lists the media type of forms before JSON. The page
+    /// shows problems of fields as text, so ``codes`` doesn't contain the codes of these problems.
     package let isForm: Bool
 
     /// Derives the schema from a wire type by decoding the example.
@@ -225,18 +225,18 @@ package struct RequestContent: Sendable {
 
     /// The codes with which the server can refuse the body.
     ///
-    /// They cover errors in reading (size, timeout, media type), errors in decoding, and values that break the rules of their members.
-    /// `VALIDATION_INVALID_INPUT` is included if the body has more than one member, because several different problems are reported under
-    /// this code.
+    /// They cover errors while the server reads the body (size, timeout, media type), decoding errors, and values that break the rules of
+    /// their members. `VALIDATION_INVALID_INPUT` is included if the body has more than one member, because the server reports several
+    /// different problems with this code.
     var codes: Set<ErrorCode> {
         let fields = schema.schema.fields
         var codes: Set<ErrorCode> = [
             .requestMalformed, .requestTimeout, .requestTooLarge, .requestUnsupportedMediaType, .validationMissingField,
             .validationInvalidFormat,
         ]
-        // A page describes the problem of a field in text.
+        // A page shows the problem of a field as text, without a code.
         if !isForm { codes.formUnion(fields.flatMap(\.schema.allRefusals)) }
-        // Several different problems are reported under this code.
+        // The server reports several different problems with this code.
         if fields.count > 1 { codes.insert(.validationInvalidInput) }
         return codes
     }
@@ -271,8 +271,8 @@ extension APIParameter {
     /// The parameters that every operation accepts. The document describes them once under `components`, and each operation refers to them.
     package static let common = [acceptLanguage, requestID]
 
-    /// The header `Idempotency-Key`, which makes a request repeatable. The pattern accepts a text with quotes (a String of RFC 9651) or
-    /// without quotes, with at most 255 characters.
+    /// The header `Idempotency-Key`, which makes it safe to repeat a request. The pattern accepts a text of at most 255 characters, with
+    /// quotes (a String of RFC 9651) or without.
     static let idempotencyKey = APIParameter(
         name: "Idempotency-Key",
         place: .header,

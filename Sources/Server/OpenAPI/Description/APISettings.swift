@@ -11,15 +11,15 @@ import Timekeeping
 /// let description = APIDescription(settings: settings)
 /// ```
 ///
-/// The defaults match the default configuration of a server, with one exception: no limit is active. The settings contain no secrets, so
-/// the description can be public.
+/// The defaults match the default configuration of a server, with one exception: no rate limit is active. The settings contain no secrets,
+/// so the description can be public.
 ///
 /// These settings only describe a server, and don't configure it. If the configuration of the server differs from these settings, the
 /// server can return responses that the description doesn't list.
 public struct APISettings: Sendable {
     /// An active rate limit. The document describes it in words, such as "At most 3 in 1 hour".
     public struct Limit: Hashable, Sendable {
-        /// The limit. It determines the operations whose requests the server counts.
+        /// The name of the limit. It determines the operations whose requests the server counts.
         public let limit: AccountLimit
         /// The number of requests that the server admits in a window, at least 1.
         public let quota: Int
@@ -28,7 +28,7 @@ public struct APISettings: Sendable {
 
         /// Creates a limit. The values are not validated.
         /// - Parameters:
-        ///   - limit: The limit. It determines the operations whose requests the server counts.
+        ///   - limit: The name of the limit. It determines the operations whose requests the server counts.
         ///   - quota: The number of requests that the server admits in a window, at least 1.
         ///   - window: The length of the window, greater than zero.
         public init(_ limit: AccountLimit, quota: Int, window: Duration) {
@@ -74,8 +74,8 @@ public struct APISettings: Sendable {
     public var servesAppleAssociation = false
     /// Whether the server serves `/.well-known/assetlinks.json`, the file for Android app links.
     public var servesAndroidLinks = false
-    /// Whether the server serves `/health/ready` at the address of the API. Set it to `false` if readiness is only served at another
-    /// address.
+    /// Whether the server serves `/health/ready` at the address of the API. Set it to `false` if the server serves readiness only at
+    /// another address.
     public var servesReadiness = true
     /// Whether the server serves `/metrics` in the text format of Prometheus.
     public var servesMetrics = false

@@ -59,7 +59,7 @@ package struct DescribedResponse: Sendable {
     package let contents: [Content]
     /// The headers of this response, without the headers that all responses have.
     let headers: [APIHeader]
-    /// The operations that can follow.
+    /// The operations that a client can call next.
     let links: [Link]
     /// Whether the body is in the user's language. If so, `Content-Language` contains this language. All pages and all messages to users
     /// are localized.
@@ -71,7 +71,7 @@ package struct DescribedResponse: Sendable {
     ///   - about: The description for callers.
     ///   - contents: The possible bodies. If the array is empty, the response has no body.
     ///   - headers: The headers of this response, without the headers that all responses have.
-    ///   - links: The operations that can follow.
+    ///   - links: The operations that a client can call next.
     ///   - isLocalized: Whether the body is in the user's language. If so, the response has the header `Content-Language`.
     init(
         _ status: Int,

@@ -15,20 +15,20 @@ public import StrictJSON
 /// with a stored file.
 public struct ErrorComponents: Sendable {
     private let catalogue: ErrorCatalogue
-    /// The default format of error bodies. The name of an example in this format is its code. In another format, the name also has the
-    /// format as a suffix.
+    /// The default format of error bodies. An example in this format is named after its error code. In another format, the name also has
+    /// the format as a suffix.
     private let form: ErrorForm
     /// The languages that `Content-Language` can have.
     private let languages: [Language]
-    /// The address before the paths of the codes' pages.
+    /// The base URL of the pages that describe the codes.
     private let base: String
 
     /// Creates the components. This is cheap, because ``document(version:)`` does the work.
     /// - Parameters:
     ///   - catalogue: The codes and their texts.
-    ///   - form: The default format of error bodies. Problem details (RFC 9457) are described in addition to it.
+    ///   - form: The default format of error bodies. The components also describe problem details (RFC 9457).
     ///   - languages: The languages of the texts, which are the values of `Content-Language`.
-    ///   - base: The address before the paths of the codes' pages, such as `https://accounts.example.com`, without a trailing slash. The
+    ///   - base: The base URL of the pages that describe the codes, such as `https://accounts.example.com`, without a trailing slash. The
     ///     `type` of problem details begins with it. If it is empty, the `type` is a path.
     public init(
         catalogue: ErrorCatalogue = .standard,
@@ -112,7 +112,7 @@ public struct ErrorComponents: Sendable {
     /// - Parameters:
     ///   - codes: The possible codes.
     ///   - isLocalized: Whether the body is in the user's language.
-    ///   - isRequired: Whether every response with the status is an error of these codes.
+    ///   - isRequired: Whether every response with the status is an error with one of these codes.
     ///   - isLimited: Whether rate limits count requests of the operation.
     func headers(_ codes: [ErrorCode], isLocalized: Bool, isRequired: Bool = true, isLimited: Bool = true) -> JSONValue {
         var headers: JSONObject = ["X-Request-Id": Self.reference(to: .requestID)]
@@ -139,7 +139,7 @@ public struct ErrorComponents: Sendable {
     /// Returns the name of a code's example in the format of problem details, such as `AUTH_EMAIL_EXISTS.problem`.
     private static func problemExample(_ code: ErrorCode) -> String { "\(code).problem" }
 
-    /// Returns the name of an example. Examples in the configured format have the name of the code.
+    /// Returns the name of an example. An example in the configured format is named after its code.
     private func exampleName(_ code: ErrorCode, _ form: ErrorForm) -> String {
         form == self.form ? code.rawValue : "\(code).\(form.rawValue)"
     }
@@ -163,7 +163,8 @@ extension [NamedSchema] {
     }
 }
 
-/// An example of a response with a code. The time and the request id are fixed, so that two documents with the same settings are equal.
+/// An example of a response with an error code. The time and the request id are fixed, so that two documents with the same settings are
+/// equal.
 package struct ErrorExample {
     private let definition: ErrorDefinition
 
@@ -176,7 +177,7 @@ package struct ErrorExample {
         payload(base: "")
     }
 
-    /// Returns the members of the response, with the address of the code's page.
+    /// Returns the members of the response, with the address of the code's page as `type`.
     private func payload(base: String) -> ErrorPayload {
         var payload = ErrorPayload(
             code: definition.code,
@@ -199,7 +200,7 @@ package struct ErrorExample {
     package func body(in form: ErrorForm) -> JSONValue { form.body(of: payload) }
 
     /// Returns the body as problem details (RFC 9457).
-    /// - Parameter base: The address before the path of the code's page.
+    /// - Parameter base: The base URL of the pages that describe the codes.
     package func problem(base: String) -> JSONValue { ErrorForm.problem.body(of: payload(base: base)) }
 
     /// The English text. If the text of a code has variable parts, the result is a typical text.

@@ -31,7 +31,7 @@ enum ErrorSchemas {
         )
     )
 
-    /// A problem with a field, in the form `standard`.
+    /// A problem with a field, in the format `standard`.
     static let violation = NamedSchema(
         "FieldViolation",
         .object(
@@ -48,7 +48,7 @@ enum ErrorSchemas {
         )
     )
 
-    /// The default form. Its members are in an object:
+    /// The default format. The member `error` contains all other members:
     /// `{"error":{"code":"…","message":"…","details":{…},"timestamp":"…","request_id":"…"}}`
     static let standard = NamedSchema(
         "Error",
@@ -58,7 +58,7 @@ enum ErrorSchemas {
         )
     )
 
-    /// The form with the members of `standard` at the top level. `details.field_errors` contains the texts of field problems by field,
+    /// The format with the members of `standard` at the top level. `details.field_errors` contains the texts of field problems by field,
     /// without their codes.
     static let flat = NamedSchema(
         "FlatError",
@@ -83,8 +83,8 @@ enum ErrorSchemas {
         )
     )
 
-    /// The form `success`: `{"success":false,"error_code":429,"errors":[{"field":"…","message":"…"}]}`. Apps that are already installed
-    /// decode this form. The code is only in the header `X-Error-Code`.
+    /// The format `success`: `{"success":false,"error_code":429,"errors":[{"field":"…","message":"…"}]}`. Apps that are already installed
+    /// decode this format. The code is only in the header `X-Error-Code`.
     static let success = NamedSchema(
         "SuccessError",
         .object(
@@ -105,7 +105,7 @@ enum ErrorSchemas {
         )
     )
 
-    /// The form with one text: `{"detail":"…"}`. The headers contain the code and the request id.
+    /// The format with one text: `{"detail":"…"}`. Only the headers contain the code and the request id.
     static let detail = NamedSchema(
         "DetailError",
         .object(Field("detail", message), meaning: "An error in the form `detail`.")
@@ -123,8 +123,8 @@ enum ErrorSchemas {
         )
     )
 
-    /// Problem details of RFC 9457, which each client can request with `Accept: application/problem+json`. The members `code`, `timestamp`,
-    /// `request_id`, `retry_after` and `errors` are extensions of the contract (RFC 9457 §3.2).
+    /// Problem details of RFC 9457, which each client can request with `Accept: application/problem+json`. All members after `instance` are
+    /// extensions of Holdfast (RFC 9457 §3.2).
     static let problem = NamedSchema(
         "Problem",
         .object(
@@ -151,9 +151,9 @@ enum ErrorSchemas {
     private static let status = Schema.integer(400...599, "The HTTP status.")
     /// The time of the error, in RFC 3339.
     private static let timestamp = Field("timestamp", .text(TextRules(format: "date-time")), .required, "The time of the error.")
-    /// The id under which the server's log has the request.
+    /// The id of the request in the server's log.
     private static let requestID = Field("request_id", .text(), .required, "The same as `X-Request-Id`.")
-    /// The delay of responses with 429 and 503. It has the same range as `Retry-After`.
+    /// The delay before a retry, in seconds. It has the same range as `Retry-After`.
     private static let retryAfter = Field(
         "retry_after",
         .integer(0...Int(Int32.max)),

@@ -51,7 +51,7 @@ public struct OpenAPIDocument: Sendable {
         ]
     }
 
-    /// The operations by path and method. Paths have the order of the reference.
+    /// The operations by path and method. Paths have the order of the reference page.
     private var paths: JSONValue {
         var paths: JSONObject = [:]
         for group in description.groups {
@@ -131,7 +131,7 @@ extension OpenAPIDocument {
         operation.limits(in: description.settings).reduce(operation.about) { $0.followed(by: $1.words) }
     }
 
-    /// Returns the JSON of a request body in both media types. The first one is the type that clients of the operation usually send.
+    /// Returns the JSON of a request body in both media types. The first media type is the one that clients of the operation usually send.
     private func json(of request: RequestContent) -> JSONValue {
         let example = JSONValue.object(request.example)
         let json = ("application/json", JSONValue.object(["schema": Schema.named(request.schema).json, "example": example]))
@@ -170,7 +170,7 @@ extension OpenAPIDocument {
         return errors.response(codes, in: form).adding(answer?.contents ?? [])
     }
 
-    /// Returns the response for a status with pages as errors. The description lists the response without an error first, then the codes.
+    /// Returns the response for a status whose errors are pages. The description lists the response without an error first, then the codes.
     private func page(_ answer: DescribedResponse?, _ codes: [ErrorCode], isLimited: Bool) -> JSONValue {
         let about = [answer?.about.markdown, errors.description(codes).markdown].compactMap { $0 }.joined(separator: "\n\n")
         return [

@@ -10,7 +10,7 @@ import ErrorContract
 /// Use this type for tests and code generation in Swift, because its limits and error codes are Swift types. Use ``OpenAPIDocument`` for
 /// tools that read OpenAPI.
 ///
-/// The initializer creates all operations. Later accesses compute nothing.
+/// The initializer creates all operations. Later accesses only read them.
 public struct APIDescription: Sendable {
     /// The settings of the server.
     public let settings: APISettings
@@ -20,7 +20,7 @@ public struct APIDescription: Sendable {
 
     /// Creates the description of a server.
     /// - Parameter settings: The settings of the server. Operations that the settings disable are not included.
-    /// - Complexity: O(number of operations). The schemas of requests are recorded once for each process.
+    /// - Complexity: O(number of operations). Most operations are created only once for each process.
     public init(settings: APISettings) {
         self.settings = settings
         let groups: [OperationGroup] = [
@@ -37,7 +37,7 @@ public struct APIDescription: Sendable {
 
     /// Returns the operation of a method and a requested path, with or without a trailing slash.
     ///
-    /// The comparison of names is exact and case-sensitive. Percent encoding is not removed.
+    /// The comparison is exact and case-sensitive. The method doesn't decode percent encoding.
     /// - Parameters:
     ///   - method: The method in capitals, such as `POST`. `HEAD` matches no operation.
     ///   - path: The path without a query. A parameter in braces matches any segment. For example, `/errors/AUTH_EMAIL_EXISTS` matches

@@ -14,7 +14,7 @@ package enum AccountPageOperation: String, AccountOperations {
     case openVerifyPage, sendVerifyForm, sendVerifyPasswordForm, openActivatePage, sendActivateForm, openConfirmPage,
         sendConfirmForm, openUndoPage, sendUndoForm, openKeepPage, sendKeepForm
 
-    /// The description of the operation. Errors are pages, so each status is a response with a description of the page.
+    /// The description of the operation. Its errors are pages, so it has a response for each status, with a description of the page.
     package var row: APIOperation {
         switch self {
         case .openVerifyPage:

@@ -7,9 +7,9 @@ package enum AccountSettingsOperation: String, AccountOperations {
     /// The operations, in the order of the reference:
     ///
     /// - `updateMe` changes the name and the language.
-    /// - `changeAccountPassword` sets a new password and ends all other sessions.
+    /// - `changeAccountPassword` sets a new password, ends all sessions and returns a new one.
     /// - `changeEmail` sends a link that confirms a new address.
-    /// - `sessions` lists the sessions, `endSession` ends one, and `endOtherSessions` ends all others.
+    /// - `sessions` lists the sessions. `endSession` ends one session. `endOtherSessions` ends all sessions except the caller's.
     /// - `deleteAccount` deletes the account.
     /// - `exportAccount` returns everything that is stored about the account.
     case updateMe, changeAccountPassword, changeEmail, sessions, endSession, endOtherSessions, deleteAccount, exportAccount

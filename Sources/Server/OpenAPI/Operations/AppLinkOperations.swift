@@ -77,7 +77,7 @@ extension OperationGroup {
         about: "The `ETag` of the keys that the client has."
     )
 
-    /// The time for which a service can use the keys without a new request: 300 seconds. The server publishes a new key 360 seconds before
+    /// The header that lets a service use the keys for 300 seconds without a new request. The server publishes a new key 360 seconds before
     /// it signs tokens with this key. Each service therefore has the key in time.
     private static let cacheControl = APIHeader(
         name: "Cache-Control",
@@ -129,7 +129,7 @@ extension OperationGroup {
 
     /// The schema of a list of texts.
     private static let texts = Schema.list(of: .text())
-    /// The apps of Apple's file, and the paths that they open.
+    /// The apps in Apple's file, and the paths that these apps open.
     private static let details = Schema.object(Field("appIDs", texts), Field("components", .list(of: .object())))
 
     /// The file of Apple's universal links and shared web credentials.
@@ -150,7 +150,7 @@ extension OperationGroup {
         ], "webcredentials": ["apps": ["TEAM123456.com.example.app"]],
     ]
 
-    /// The app that a statement of Android names.
+    /// The app that a statement in Android's file refers to.
     private static let target = Schema.object(
         Field("namespace", .constant("android_app")),
         Field("package_name", .text()),

@@ -147,11 +147,12 @@ package enum RecoveryOperation: String, AccountOperations {
         }
     }
 
-    /// The limits of each operation that requests a link: by email address, by client address, and for all requests together.
+    /// The rate limits of each operation that requests a link: one by email address, one by client address, and one for all requests
+    /// together.
     static let limits: [AccountLimit] = [.resetEmail, .resetIP, .resetGlobal]
     /// The body of a request for a link.
     private static let address = RequestContent(PasswordResetRequest.self, example: ["email": "ana@example.com"])
-    /// The description of the response to a request. The response is the same if the account doesn't exist.
+    /// The description of the response to a request for a link. The response is the same if the account doesn't exist.
     private static let requested: Prose = "The server has accepted the request. If the account exists, it sends the email."
     /// The message of the response in English, for the examples.
     private static let requestedText = JSONValue.string(ContractText.resetRequested.text(in: .english))

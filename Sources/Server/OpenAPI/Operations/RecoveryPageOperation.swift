@@ -2,20 +2,20 @@ import AccountContract
 import ErrorContract
 import StrictJSON
 
-/// The pages behind the emailed links, and the forms of these pages. The raw values are part of the API and can't change. The operations
-/// that lock an account therefore still have the older word `Freeze` in their names.
+/// The pages behind the emailed links that reset a password or lock an account, and the forms of these pages. The raw values are part of
+/// the API and can't change. The names of the operations that lock an account therefore still contain the older word `Freeze`.
 package enum RecoveryPageOperation: String, AccountOperations {
     /// The operations, in the order of the reference:
     ///
     /// - `openResetPage` shows the form for a new password.
     /// - `sendResetForm` sets the new password.
     /// - `sendRequestForm` requests a new link.
-    /// - `openFreezePage` shows the question whether to lock the account. It doesn't lock the account, because email scanners open links,
-    ///   too.
+    /// - `openFreezePage` shows the question whether to lock the account. The page itself doesn't lock the account, because email scanners
+    ///   open links, too.
     /// - `sendFreezeForm` locks the account.
     case openResetPage, sendResetForm, sendRequestForm, openFreezePage, sendFreezeForm
 
-    /// The description of the operation. Errors are pages, so each status is a response with a description of the page.
+    /// The description of the operation. Its errors are pages, so it has a response for each status, with a description of the page.
     package var row: APIOperation {
         switch self {
         case .openResetPage:

@@ -155,8 +155,8 @@ extension OperationGroup {
     }
 }
 
-/// The values of the reference's examples: the user Ana, her account and her tokens. The tokens have a valid form, but no server accepts
-/// them.
+/// The values in the examples of the reference page: the account and the tokens of the user Ana. The tokens have a valid form, but no
+/// server accepts them.
 package enum AccountExamples {
     /// A reset token.
     package static let token = "3f0vJ8mQ2cT9xL5rN7bW1yH6dK4sG0pZaEiUoXqVtRg"

@@ -139,16 +139,16 @@ extension DeviceToken: DescribedValue {
 }
 
 extension UserID: DescribedValue {
-    /// A UUID. The schema has no name, so it is written in place.
+    /// A UUID. The schema has no name, so the document contains it inline.
     static var schema: Schema { .text(TextRules(format: "uuid")) }
 }
 
 extension Language: DescribedValue {
-    /// Any text, because the server also accepts unknown languages. It uses another language instead.
+    /// Any text, because the server also accepts unknown languages. For an unknown language, it uses another one.
     static var schema: Schema { .text() }
 }
 
-/// Information about a member that its Swift type doesn't contain: its purpose, or a stricter schema.
+/// Information about a member that the Swift type doesn't contain: the purpose of the member, or a stricter schema.
 /// ``NamedSchema/init(recording:example:optional:)`` combines the notes with the recorded members.
 struct MemberNote: ExpressibleByStringLiteral {
     /// The schema that replaces the recorded schema; `nil` keeps the recorded schema.
@@ -167,7 +167,7 @@ struct MemberNote: ExpressibleByStringLiteral {
     /// The notes about the members and types of the account API. The schema recorder finds them by their keys.
     ///
     /// A key has one of three forms: `Type.member` for a member of one type, `member` for a member of all other types, or `Type` for the
-    /// meaning of a type. If both forms exist for a member, the note with `Type.member` applies.
+    /// meaning of a type. If `Type.member` and `member` both match, the note with `Type.member` applies.
     static let all: [String: MemberNote] = [
         "AccountUser": "The properties of an account that its owner sees.",
         "AccountUser.id": "The account's id.",
@@ -222,7 +222,7 @@ struct MemberNote: ExpressibleByStringLiteral {
     private static let alwaysTrue = MemberNote(.constant(true), "Always true, even if there is no account.")
     /// A new password. ``APIOperation/adapted(to:)`` replaces its schema by the schema of the configured policy.
     private static let newPassword = MemberNote(.named(.newPassword()))
-    /// The address of a token's account.
+    /// A note for the email address of the account that a token belongs to.
     private static let owner: MemberNote = "If given, the token must belong to this address."
     /// The first name of an account. Its schema allows longer names than the schema of new names, because earlier versions stored longer
     /// names.

@@ -5,7 +5,7 @@ extension Schema {
     /// The schema as JSON Schema. A named schema becomes a reference to `#/components/schemas`.
     var json: JSONValue { .object(described(members)) }
 
-    /// The keywords of the kind.
+    /// The JSON Schema keywords for the kind of value.
     private var members: JSONObject {
         switch kind {
         case .text(let rules): rules.members
@@ -26,7 +26,7 @@ extension Schema {
         }
     }
 
-    /// Returns the keywords of an object. Other members are allowed, because later versions may add members.
+    /// Returns the keywords of an object. Members that the schema doesn't list are allowed, because later versions may add members.
     private static func members(of fields: [Field]) -> JSONObject {
         var members: JSONObject = ["type": "object"]
         if !fields.isEmpty { members["properties"] = .object(JSONObject(fields.map { ($0.name, $0.json) })) }
@@ -35,8 +35,8 @@ extension Schema {
         return members
     }
 
-    /// Returns the keywords of a form. A form can't contain `null`, so a nullable member becomes an optional one. The server ignores other
-    /// members, so they are allowed if they are texts. A form has at most 100 members.
+    /// Returns the keywords of a form. A form can't contain `null`, so a nullable member becomes an optional one. The server ignores
+    /// members that the schema doesn't list, so the schema allows them if they are texts. A form has at most 100 members.
     private static func form(of fields: [Field]) -> JSONObject {
         let sent = fields.map {
             Field($0.name, $0.schema, $0.presence == .nullable ? .optional : $0.presence, $0.purpose)
@@ -47,7 +47,7 @@ extension Schema {
         return members
     }
 
-    /// Returns the keywords with the description, if the schema has a meaning.
+    /// Returns the keywords, and also `description` if the schema has a meaning.
     private func described(_ members: JSONObject) -> JSONObject {
         var members = members
         if !meaning.isEmpty { members["description"] = .string(meaning.markdown) }
@@ -79,7 +79,7 @@ extension Field {
 }
 
 extension TextRules {
-    /// The keywords of a text.
+    /// The JSON Schema keywords for the rules of a text.
     fileprivate var members: JSONObject {
         var members: JSONObject = ["type": "string"]
         if let format { members["format"] = .string(format) }
@@ -113,12 +113,13 @@ extension Schema {
         }
     }
 
-    /// The meaning of the value. For a named schema, it is the meaning of the schema that it refers to.
+    /// The meaning of the value. If this schema is a reference to a named schema, it is the meaning of the named schema.
     package var explained: Prose {
         if case .named(let named) = kind { named.schema.explained } else { meaning }
     }
 
-    /// The codes with which the server refuses a value of the schema. The codes of a named schema are included.
+    /// The codes with which the server refuses a value of the schema. If the schema is a reference to a named schema, they include the
+    /// codes of the named schema.
     var allRefusals: [ErrorCode] {
         if case .named(let named) = kind { refusals + named.schema.allRefusals } else { refusals }
     }

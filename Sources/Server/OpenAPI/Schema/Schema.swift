@@ -21,9 +21,9 @@ package struct Schema: Sendable {
         case constant(JSONValue)
         /// An array with elements of one schema: `items`, and `minItems` if it can't be empty.
         case list(of: Schema, atLeast: Int)
-        /// An object with known members: `properties` and `required`. Other members are allowed.
+        /// An object with known members: `properties` and `required`. Further members are allowed.
         case object([Field])
-        /// A form. All its members are texts. It has at most 100 members.
+        /// The body of an HTML form. All its members are texts. It has at most 100 members.
         case form([Field])
         /// An object with any names. All its members have the same schema: `additionalProperties`.
         case map(of: Schema)
@@ -92,12 +92,12 @@ package struct Schema: Sendable {
     /// Creates a reference to a named schema.
     static func named(_ schema: NamedSchema) -> Schema { Schema(kind: .named(schema)) }
 
-    /// The schema to which this reference points. If the kind is not ``Kind/named(_:)``, it is the schema itself.
+    /// The schema that this reference refers to. A schema of another kind than ``Kind/named(_:)`` returns itself.
     var resolved: Schema {
         if case .named(let named) = kind { named.schema.resolved } else { self }
     }
 
-    /// The members of an object schema; otherwise empty.
+    /// The members of an object or a form. For all other kinds, the array is empty.
     package var fields: [Field] {
         switch resolved.kind {
         case .object(let fields), .form(let fields): fields
@@ -113,13 +113,13 @@ struct TextRules: Sendable {
     /// A regular expression in the syntax of ECMA-262 with the flag `u`. It isn't anchored, so a pattern for the whole text needs `^` and
     /// `$`.
     var pattern: String?
-    /// A format of JSON Schema, such as `uuid`. Validators may ignore formats, so a rule that matters also needs a pattern.
+    /// A format of JSON Schema, such as `uuid`. A validator may ignore `format`. If it must enforce the rule, set `pattern`, too.
     var format: String?
     /// The only valid values. An empty array allows all values.
     var choices: [String] = []
 }
 
-/// A schema with a name. The document defines it once.
+/// A schema with a name. The OpenAPI document defines the schema once.
 package struct NamedSchema: Sendable {
     /// The name, such as `LoginRequest`. References of the document contain it.
     package let name: String
@@ -140,13 +140,13 @@ package struct NamedSchema: Sendable {
 
 /// A member of an object.
 package struct Field: Sendable {
-    /// Whether a member may be absent.
+    /// Whether a member may be absent or `null`.
     package enum Presence: Sendable {
         /// The member always exists. The schema lists it under `required`.
         case required
         /// The member may be absent.
         case optional
-        /// The member may be absent or `null`. Its schema becomes a choice between the schema and `null`.
+        /// The member may be absent or `null`. In the document, its schema becomes a choice between the schema and `null`.
         case nullable
     }
 
@@ -164,7 +164,8 @@ package struct Field: Sendable {
     ///   - name: The name in JSON.
     ///   - schema: The schema of its value.
     ///   - presence: Whether the member may be absent; it is required by default.
-    ///   - purpose: The purpose, in addition to the meaning of its schema. It must not repeat this meaning, because both are shown.
+    ///   - purpose: The purpose, in addition to the meaning of its schema. It must not repeat this meaning, because the document shows both
+    ///     texts.
     init(_ name: String, _ schema: Schema, _ presence: Presence = .required, _ purpose: Prose = "") {
         self.name = name
         self.presence = presence

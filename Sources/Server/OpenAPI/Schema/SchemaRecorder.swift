@@ -2,8 +2,8 @@ import ErrorContract
 import Foundation
 import StrictJSON
 
-/// A type that declares its own JSON schema. It is needed for types whose rules can't be derived from an example. For example, an email
-/// address is a text with a grammar.
+/// A type that declares its own JSON schema. Conform a type if its rules can't be derived from an example. For example, an email address is
+/// a text with a grammar.
 ///
 /// If such a type doesn't conform to this protocol, its schema is an object or a text without rules. A type that is a JSON object doesn't
 /// need the conformance, because its members are recorded while its example is decoded.
@@ -19,7 +19,7 @@ extension NamedSchema {
     /// The names, order and types of the members come from the type's `init(from:)`, so a schema can't differ from its type. ``MemberNote``
     /// adds the meanings of members.
     /// - Parameters:
-    ///   - type: The wire type. Its members are scalars, types with a ``DescribedValue``, or objects. Arrays are not supported.
+    ///   - type: The wire type. Its members are scalars, types that conform to ``DescribedValue``, or objects. Arrays are not supported.
     ///   - example: An example of the type, with at least the required members.
     ///   - optional: The presence of members that the type reads with `decodeIfPresent`. In a request such a member is nullable. In a
     ///     response it is required, because Holdfast sends every member of a response.
@@ -64,7 +64,7 @@ private final class RecordedMembers {
         Schema(kind: .object(fields), meaning: MemberNote.all[owner]?.purpose ?? "")
     }
 
-    /// The schema as a member of another type. A nested type has no name in the document, so its schema is written in place.
+    /// The schema for a member that has this type. A nested type has no name in the document, so the document contains its schema inline.
     var reference: Schema { isNested ? schema : .named(NamedSchema(owner, schema)) }
 
     /// Records a member. A member that is read twice is recorded once.
@@ -81,12 +81,12 @@ private final class RecordedMembers {
 
 /// A decoder that returns the values of an example, and records which keys a type reads, with their types and in their order.
 private struct RecordingDecoder: Decoder {
-    /// The example doesn't match the type that is decoded.
+    /// The error of an example that doesn't match the type.
     struct Mismatch: Error {}
 
     /// The part of the example that is decoded.
     let value: JSONValue
-    /// The list to which reads are added.
+    /// The list to which the decoder adds each member that the type reads.
     let members: RecordedMembers
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
@@ -106,8 +106,8 @@ private struct RecordingDecoder: Decoder {
 
     /// Decodes a member's value, and also returns its schema.
     ///
-    /// Types with a ``DescribedValue`` have a fixed schema. The members of other types are recorded while the type is decoded. Dates are
-    /// texts in ISO 8601.
+    /// A type that conforms to ``DescribedValue`` has a fixed schema. The members of any other type are recorded while the type is decoded.
+    /// Dates are texts in ISO 8601.
     /// - Parameters:
     ///   - type: The type of the member.
     ///   - json: The value in the example.
@@ -178,14 +178,14 @@ private struct RecordingObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
         try read(type, key, .required)
     }
 
-    /// Reads an optional member, and records it as optional.
+    /// Reads an optional member, and records it with the presence that the recording has for optional members.
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? { try readIfPresent(type, key) }
-    // The default implementations for scalars would skip a member that the example omits. These methods also record such a member.
+    // The default implementations for scalars wouldn't record a member that the example omits. These methods record it.
     func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try readIfPresent(type, key) }
     func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try readIfPresent(type, key) }
     func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try readIfPresent(type, key) }
 
-    /// Reads an optional member, and records it also if the example omits it.
+    /// Reads an optional member, and records it even if the example omits it.
     private func readIfPresent<Value: Decodable>(_ type: Value.Type, _ key: Key) throws -> Value? {
         if contains(key) { return try read(type, key, decoder.members.optional) }
         // The example may omit the member.
@@ -211,7 +211,7 @@ private struct RecordingObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     /// Arrays are not supported.
     /// - Throws: ``RecordingDecoder/Mismatch``.
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer { throw RecordingDecoder.Mismatch() }
-    /// Returns this container's decoder. Wire types have no superclass, so recording types don't call it.
+    /// Returns this container's decoder. Wire types have no superclass, so they don't call this method.
     func superDecoder() -> any Decoder { decoder }
     func superDecoder(forKey key: Key) -> any Decoder { decoder }
 }

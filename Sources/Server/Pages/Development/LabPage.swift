@@ -33,7 +33,7 @@ public struct LabPage: Sendable {
     /// Reads the templates and prepares the values of the page, which are the same for all requests.
     /// - Parameters:
     ///   - root: The path of the lab, without a trailing slash.
-    ///   - catalogue: The codes that can be chosen. Pass the catalogue of the lab's routes.
+    ///   - catalogue: The codes that developers can choose. Pass the catalogue that the routes of the lab use.
     /// - Throws: Mustache's error if a template can't be read.
     public init(root: String, catalogue: ErrorCatalogue) throws {
         self.root = root
@@ -69,8 +69,8 @@ public struct LabPage: Sendable {
         return library.render(content, withTemplate: "lab") ?? ""
     }
 
-    /// Returns the content security policy of a page with a nonce. It allows only the page's own style and script, and connections to its
-    /// own server.
+    /// Returns the content security policy of a page with a nonce. It allows only the page's own style and script, and connections to the
+    /// page's own server.
     /// - Parameter nonce: The nonce that was passed to ``html(nonce:)``: a new random one for each response.
     public static func policy(nonce: String) -> String { PagePolicy.text(nonce: nonce, runsScript: true, connects: true) }
 
@@ -82,7 +82,7 @@ public struct LabPage: Sendable {
 
 extension TemplateValues {
     /// Creates the values of a parameter: a list of choices, or a field with a placeholder.
-    /// - Parameter codes: The error codes that a parameter for an outcome offers in addition to success.
+    /// - Parameter codes: The error codes. A parameter that selects the outcome of a request offers them in addition to `ok` and `wrapped`.
     fileprivate init(_ parameter: LabParameter, codes: [String]) {
         let options: [String]? =
             switch parameter.values {

@@ -6,11 +6,11 @@ import Mustache
 /// All texts of emails are escaped. The page shows the HTML part of an email in a sandboxed frame, which loads this part from a separate
 /// address.
 ///
-/// Each frame loads its email when it becomes visible. A page with many emails is therefore small.
+/// Each frame loads its email when the frame becomes visible. A page with many emails is therefore small.
 ///
 /// Serve the page only for development. It shows the links of all emails, and such a link gives access to an account.
 public struct MailboxPage: Sendable {
-    /// An email on the page, with texts as they are shown.
+    /// An email on the page, with its texts as the page shows them.
     public struct Entry: Sendable {
         /// The id, which is part of the address of the HTML part.
         let id: String
@@ -47,7 +47,7 @@ public struct MailboxPage: Sendable {
     private let template: MustacheLibrary
 
     /// Reads the template.
-    /// - Throws: Mustache's error if it can't be read.
+    /// - Throws: Mustache's error if the template can't be read.
     public init() throws {
         template = try MustacheLibrary(markup: PackageResources.mailbox_html_mustache)
     }
@@ -116,7 +116,7 @@ enum MailboxTexts {
         fr: "À {address}",
         de: "An {address}"
     )
-    /// The label of the link to the first link of an email.
+    /// The label of the link that opens the first link of an email.
     static let openLink = LocalizedText(
         en: "Open the link",
         es: "Abrir el enlace",

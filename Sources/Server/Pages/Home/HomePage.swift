@@ -17,7 +17,7 @@ public struct HomePage: Sendable {
     private let appName: String
     /// The path of the configured address, which precedes the paths of the routes.
     private let basePath: String
-    /// Whether the page links to the other pages.
+    /// Whether the page links to the pages for developers.
     private let isDevelopment: Bool
     /// The template of the page.
     private let template: MustacheTemplate
@@ -28,7 +28,7 @@ public struct HomePage: Sendable {
     /// - Parameters:
     ///   - appName: The name of the app.
     ///   - basePath: The path of the configured address, which precedes the paths of the routes, such as `/app`.
-    ///   - isDevelopment: Whether the page links to the other pages.
+    ///   - isDevelopment: Whether the page links to the pages for developers.
     /// - Throws: Mustache's error if the template can't be read.
     public init(appName: String, basePath: String = "", isDevelopment: Bool) throws {
         self.appName = appName

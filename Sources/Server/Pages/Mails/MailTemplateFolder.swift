@@ -28,9 +28,10 @@ public struct MailTemplateFolder: Sendable {
         public var description: String { problems.joined(separator: "\n") }
     }
 
-    /// The largest template, in bytes: 64 KiB.
+    /// The maximum size of a template, in bytes: 64 KiB.
     public static let sizeLimit = 65_536
-    /// The largest part of an email, in bytes. Some webmail services cut off longer parts, and the link of the email can then be missing.
+    /// The maximum size of the HTML part and of the text part of an email, in bytes. Some webmail services cut off longer parts, and the
+    /// link of the email can then be missing.
     static let partLimit = 100_000
     /// The suffix of template files.
     private static let suffix = ".mustache"
@@ -45,8 +46,8 @@ public struct MailTemplateFolder: Sendable {
     /// The initializer renders each kind of email in all languages, which takes much longer than reading the files. Call it once, when the
     /// server starts.
     /// - Parameter folder: The folder. Its files are read completely.
-    /// - Throws: ``Refusal`` with all problems: unknown names, files that are too large or not UTF-8, syntax errors, unknown values, emails
-    ///   without the link, and emails that webmail would cut.
+    /// - Throws: ``Refusal`` with all problems: unknown file names, files that are too large or not UTF-8, syntax errors, unknown values,
+    ///   emails without the link, and emails that webmail would cut.
     public init(_ folder: URL) throws(Refusal) {
         let names: [String]
         do {
@@ -136,8 +137,8 @@ extension MustacheTemplate.ParserError {
     }
 }
 
-/// Renders each email with a folder's templates in every language, and checks the result: a link in each part, and a size that webmail
-/// shows completely.
+/// Renders each kind of email with a folder's templates in every language, and checks the result: a link in each part, and a size that
+/// webmail shows completely.
 ///
 /// The parser only finds syntax errors. A trial also finds a template that is valid but renders an email without its link.
 struct MailTemplateTrial {

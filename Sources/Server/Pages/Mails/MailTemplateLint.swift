@@ -6,7 +6,7 @@ struct MailTemplateLint {
     /// Whether the template is for the HTML part.
     let isHTML: Bool
 
-    /// Returns the problems, each after the number of its line.
+    /// Returns the problems. Each text begins with the line number.
     /// - Parameter source: A template that the parser accepts.
     /// - Complexity: O(length of the template).
     func problems(in source: String) -> [String] {
@@ -22,7 +22,7 @@ struct MailTemplateLint {
     private struct Tag {
         /// The number of the line on which the tag begins, from 1.
         let line: Int
-        /// The character after the brackets, such as `#`; a space for a value.
+        /// The character after the opening braces, such as `#`; a space for a tag that inserts a value.
         let sign: Character
         /// The name, without spaces. A dot separates a value from its member.
         let name: String
@@ -30,7 +30,7 @@ struct MailTemplateLint {
         var shown: String { sign == "{" ? "{{{\(name)}}}" : "{{\(sign == " " ? "" : String(sign))\(name)}}" }
     }
 
-    /// Checks a tag, and changes the visible values if it opens or closes a section.
+    /// Checks a tag. If the tag opens or closes a section, the visible values change.
     ///
     /// - Parameters:
     ///   - tag: The tag.
@@ -67,7 +67,7 @@ struct MailTemplateLint {
     }
 
     /// Returns the value of a name with dots, by Mustache's rule. The first part of the name refers to a value in the innermost section
-    /// that has such a value. Each further part refers to a member of the value before.
+    /// that has such a value. Each further part refers to a member of the previous value.
     private static func field(_ name: String, in scopes: [[String: MailTemplateField]]) -> MailTemplateField? {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard let first = parts.first, let found = scopes.reversed().lazy.compactMap({ $0[first] }).first else { return nil }
@@ -109,7 +109,7 @@ indirect enum MailTemplateField {
 
     /// A part of a text with one writing direction.
     private static let run = MailTemplateField.fields(["text": .text, "direction": .text])
-    /// A text as plain text and as parts.
+    /// A text in two forms: as plain text, and as parts that have one writing direction each.
     private static let line = MailTemplateField.fields(["plain": .text, "runs": run])
 
     /// The fields of an email.

@@ -14,7 +14,7 @@ import Mustache
 /// ```
 ///
 /// Emails can contain texts that another user has chosen, such as a name. Rendering protects recipients against such texts in three ways.
-/// It escapes HTML. It isolates values with another writing direction. It adds an invisible joiner after each dot in a name, so that no
+/// It escapes HTML. It isolates values with another writing direction. It adds an invisible joiner after each dot within a word, so that no
 /// mail program turns a name into a link. Rendering does no I/O, and several tasks can render at the same time.
 ///
 /// Each template in a ``MailTemplateFolder`` replaces one standard template. `MailTexts` contains the texts of the standard templates, and
@@ -71,7 +71,7 @@ public struct MailTemplates: MailRendering {
         }
     }
 
-    /// The configured address is not an absolute web address.
+    /// The error of a configured address that is not an absolute web address.
     public struct InvalidLinkBase: Error, Hashable, Sendable {}
 
     /// The texts and links of all emails.
@@ -142,7 +142,7 @@ public struct MailTemplates: MailRendering {
         return url.absoluteString
     }
 
-    /// Returns the lifetime of the link of an email, if the email states it as a delay.
+    /// Returns the lifetime of an email's link; `nil` if the email doesn't state it as a delay.
     private func lifetime(of kind: MailKind) -> Duration? {
         switch kind {
         case .passwordReset, .accountExists: settings.linkLifetime
@@ -151,12 +151,12 @@ public struct MailTemplates: MailRendering {
         }
     }
 
-    /// Renders both parts. For each part, the operator's template is used if the folder has one for this email.
+    /// Renders both parts of an email. For each part, the operator's template is used if the folder has one for this email.
     /// - Parameters:
     ///   - kind: The kind of the email, which selects the templates.
     ///   - recipient: The address of the account.
     ///   - content: The values of the templates.
-    ///   - language: The language in which the values are.
+    ///   - language: The language of the values.
     private func mail(_ kind: MailKind, to recipient: EmailAddress, content: TemplateValues, language: Language) -> Mail {
         Mail(
             sender: settings.sender,

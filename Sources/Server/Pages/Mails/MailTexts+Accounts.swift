@@ -217,7 +217,7 @@ extension MailTexts {
             "Wenn du diese Änderung nicht angefordert hast, kannst du diese E-Mail einfach ignorieren. Deine Adresse wird nicht verwendet."
     )
 
-    /// The subject of the notice to a former address.
+    /// The subject of the notice of a changed address, which the former address receives.
     static let emailChangedSubject = LocalizedText(
         en: "Email address changed - {app}",
         es: "Correo actualizado - {app}",
@@ -226,7 +226,7 @@ extension MailTexts {
         fr: "Adresse e-mail modifiée - {app}",
         de: "E-Mail-Adresse geändert - {app}"
     )
-    /// The first paragraph of the notice to a former address.
+    /// The first paragraph of the notice of a changed address.
     static let emailChangedBody = LocalizedText(
         en: "The email address of your {app} account has been changed. This address no longer belongs to the account.",
         es: "El correo electrónico de tu cuenta de {app} fue cambiado. Esta dirección ya no pertenece a la cuenta.",
@@ -308,7 +308,7 @@ extension MailTexts {
         fr: "Compte supprimé - {app}",
         de: "Konto gelöscht - {app}"
     )
-    /// The first paragraph of the notice to the address of the account.
+    /// The first paragraph of the notice of a deletion that the address of the account receives.
     static let deletedBody = LocalizedText(
         en: "Your {app} account has been deleted, and all its sessions have ended.",
         es: "Tu cuenta de {app} fue eliminada y todas sus sesiones se cerraron.",
@@ -317,7 +317,7 @@ extension MailTexts {
         fr: "Votre compte {app} a été supprimé et toutes ses sessions ont été fermées.",
         de: "Dein Konto bei {app} wurde gelöscht, und alle Sitzungen wurden beendet."
     )
-    /// The second paragraph of both notices. `{date}` is the date on which the account is removed.
+    /// The second paragraph of both notices of a deletion. `{date}` is the date on which the account is removed.
     static let deletedOn = LocalizedText(
         en: "The account and its data will be permanently removed on {date} (UTC).",
         es: "La cuenta y sus datos se borrarán definitivamente el {date} (UTC).",
@@ -355,7 +355,7 @@ extension MailTexts {
         fr: "Si vous n’avez pas supprimé le compte, restaurez-le et changez immédiatement votre mot de passe.",
         de: "Wenn du das Konto nicht gelöscht hast, stelle es wieder her und ändere sofort dein Passwort."
     )
-    /// The first paragraph of the notice to a former address.
+    /// The first paragraph of the notice of a deletion that a former address of the account receives.
     static let formerDeletedBody = LocalizedText(
         en: "The {app} account to which this email address recently belonged has been deleted.",
         es: "La cuenta de {app} a la que hace poco pertenecía este correo electrónico fue eliminada.",
@@ -397,7 +397,7 @@ extension MailTexts {
         fr: "Nouvelle connexion - {app}",
         de: "Neue Anmeldung - {app}"
     )
-    /// The first paragraph of the notice of a new device. `{device}` is the family of the device.
+    /// The first paragraph of the notice of a new device. `{device}` is the family of the device, such as `Firefox on Linux`.
     static let newDeviceBody = LocalizedText(
         en: "Your {app} account was signed in to on a new device: {device}.",
         es: "Se inició sesión en tu cuenta de {app} desde un nuevo dispositivo: {device}.",

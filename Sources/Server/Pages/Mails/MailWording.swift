@@ -22,7 +22,7 @@ struct MailWording {
     struct Footnote {
         /// The text of the footnote.
         let text: LocalizedText
-        /// Whether the address of the link follows.
+        /// Whether the address of the link follows the text.
         var hasLink = false
     }
 

@@ -1,7 +1,7 @@
 import AccountContract
 import ErrorContract
 
-/// Fills the texts of an email in one language, including the app's name.
+/// Fills the placeholders in the texts of an email, in one language.
 struct MailWriter {
     /// The language of the email.
     let language: Language
@@ -10,7 +10,7 @@ struct MailWriter {
 
     /// Creates a writer.
     /// - Parameters:
-    ///   - language: The recipient's language. If there are no texts in it, English is used.
+    ///   - language: The recipient's language. If there are no texts in this language, English is used.
     ///   - appName: The app's name.
     init(language: Language, appName: String) {
         self.language = LanguagePreference(acceptLanguage: language.rawValue)
@@ -28,8 +28,8 @@ struct MailWriter {
     func label(_ text: LocalizedText) -> String { text.text(in: language) }
 
     /// Returns a text for both parts of an email.
-    /// - Returns: Two forms of the text. `plain`, for the text part, has invisible marks that isolate the values. `runs`, for the HTML
-    ///   part, has markup instead.
+    /// - Returns: Two forms of the text. `plain`, for the text part, has invisible marks that isolate the writing direction of the values.
+    ///   `runs`, for the HTML part, has markup instead.
     func line(_ text: LocalizedText) -> TemplateValues {
         let runs = filled(text).runs(in: language)
         return ["plain": runs.isolated, "runs": runs.map(\.values)]

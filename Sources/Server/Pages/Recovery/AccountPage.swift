@@ -34,7 +34,7 @@ public enum AccountPage: Hashable, Sendable {
         }
     }
 
-    /// A form that was submitted with wrong input.
+    /// The problem of a form that the user submitted with wrong input.
     public struct Problem: Hashable, Sendable {
         /// The text for the user.
         public let text: LocalizedText

@@ -83,7 +83,7 @@ public struct PageTemplates: Sendable {
         public var appName: String
         /// The path of the configured address, which precedes the paths of the routes, such as `/app`. Empty if the address has no path.
         public var basePath: String
-        /// The custom scheme that opens the app, if it has one, such as `notes`.
+        /// The custom URL scheme that opens the app, such as `notes`; `nil` if the app has none.
         public var appScheme: String?
         /// The minimum length of a password, in characters. The page only shows this number. The server checks the length.
         public var minimumPasswordLength: Int
@@ -126,7 +126,7 @@ public struct PageTemplates: Sendable {
 
     /// Returns the HTML of the page.
     /// - Parameters:
-    ///   - page: The state of the page.
+    ///   - page: The content and the language of the page.
     ///   - nonce: The nonce of the response's content security policy: a new random one for each response.
     /// - Returns: The page as UTF-8 text. Send it with ``RecoveryPage/status`` and the policy of ``policy(of:nonce:)``.
     public func html(_ page: RecoveryPage, nonce: String) -> String {

@@ -38,7 +38,7 @@ enum PageTexts {
         fr: PluralForms(one: "Au moins {count} caractère", other: "Au moins {count} caractères"),
         de: "Mindestens {count} Zeichen"
     )
-    /// The label of the link that opens the app with the same token.
+    /// The label of the link that opens the app with the token of the page.
     static let openApp = LocalizedText(
         en: "Open in the app",
         es: "Abrir en la aplicación",

@@ -28,7 +28,8 @@ extension PageWriter {
             }
         case .deadLink(let change):
             content["notice"] = notice("bad", ContractText.linkExpiredTitle, PageTexts.linkUsed, change.texts.expired)
-            // If an address can't be restored, it can still be the present address of an account. The page therefore offers a reset link.
+            // The address of a link that is no longer valid can be the current address of an account. The page therefore offers a reset
+            // link.
             if change == .undoEmail { content["request"] = requestForm(heading: ContractText.resetTitle) }
         case .invalidLink:
             content["notice"] = notice("bad", ContractText.linkInvalidTitle, PageTexts.linkIncomplete)

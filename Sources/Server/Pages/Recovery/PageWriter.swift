@@ -81,7 +81,8 @@ struct PageWriter {
     ///   - texts: The paragraphs.
     ///   - alert: Whether screen readers announce the notice immediately.
     ///   - hidden: Whether the notice is hidden until the script shows it.
-    ///   - isUndecided: Whether the page may have been opened by a link with the token after `#`, which needs JavaScript.
+    ///   - isUndecided: Whether the link that opened the page may have a token after `#`. Only JavaScript can read this token, so a hint is
+    ///     shown without JavaScript.
     func notice(
         _ kind: String,
         _ heading: LocalizedText,
@@ -155,11 +156,11 @@ struct PageWriter {
         return form
     }
 
-    /// Returns the values of the link that opens the app. The link is hidden if the app has no scheme. It is also hidden until the script
-    /// has found a token after `#`.
+    /// Returns the values of the link that opens the app. The link is hidden if the app has no scheme. If the request has no token, the
+    /// link is also hidden until the script has found a token after `#`.
     /// - Parameters:
     ///   - purpose: The purpose of the emailed link.
-    ///   - link: Returns the link with a scheme; `nil` if its token may be after `#`.
+    ///   - link: A function that returns the link with a scheme; `nil` if the token of the link may be after `#`.
     func opener(_ purpose: AccountLink.Purpose, _ link: ((_ scheme: String) -> URL?)?) -> TemplateValues {
         [
             "openApp": say(PageTexts.openApp),
@@ -172,9 +173,10 @@ struct PageWriter {
     /// Returns the values of the form that requests a link.
     /// - Parameters:
     ///   - lead: The introduction. A form with an introduction is the main content of the page.
-    ///   - email: The address that the field has.
+    ///   - email: The address with which the field is filled.
     ///   - problem: The problem of the previous attempt.
-    ///   - isUndecided: Whether the page may have been opened by a link with the token after `#`, which needs JavaScript.
+    ///   - isUndecided: Whether the link that opened the page may have a token after `#`. Only JavaScript can read this token, so a hint is
+    ///     shown without JavaScript.
     func requestForm(
         heading: LocalizedText,
         lead: LocalizedText? = nil,

@@ -22,7 +22,7 @@ public struct ErrorPages: Sendable {
     private let reference: ErrorReference
     /// The name of the app, which each page shows.
     private let appName: String
-    /// The path of the page of all codes, with the base path.
+    /// The path of the page that lists all codes, including the base path.
     private let address: String
     /// The template of all pages.
     private let template: MustacheTemplate
@@ -43,7 +43,7 @@ public struct ErrorPages: Sendable {
         css = [PackageResources.page_css, PackageResources.errors_css].map { String(decoding: $0, as: UTF8.self) }.joined()
     }
 
-    /// Returns the page of all codes, by family.
+    /// Returns the page that lists all codes by family.
     /// - Parameter nonce: The nonce of the response's content security policy.
     /// - Returns: The page as UTF-8 text. Send it with the policy of ``policy(nonce:)``.
     /// - Complexity: O(number of codes).

@@ -19,7 +19,7 @@ public struct ErrorReference: Sendable {
         self.catalogue = catalogue
     }
 
-    /// The families, in the order of their first codes, with their codes in the order of the catalogue.
+    /// The families of codes, in the order of their first codes. In each family, the codes have the order of the catalogue.
     var families: [(family: ErrorFamily, definitions: [ErrorDefinition])] {
         var families: [(family: ErrorFamily, definitions: [ErrorDefinition])] = []
         for definition in catalogue.definitions {
@@ -77,7 +77,7 @@ extension ErrorReference {
 }
 
 extension ErrorReference {
-    /// The whole reference as one Markdown page, computed each time.
+    /// The whole reference as one Markdown page. Each access computes it again.
     /// - Complexity: O(number of codes).
     public var markdown: String {
         let families = families

@@ -24,7 +24,7 @@ public struct ReferencePage: Sendable {
 
     /// Reads the template.
     /// - Parameter description: The API of the server.
-    /// - Throws: Mustache's error if it can't be read.
+    /// - Throws: Mustache's error if the template can't be read.
     public init(_ description: APIDescription) throws {
         self.description = description
         template = try MustacheTemplate(string: String(decoding: PackageResources.reference_html_mustache, as: UTF8.self))

@@ -2,7 +2,8 @@ import ErrorContract
 import OpenAPI
 import StrictJSON
 
-/// Fills the page's template from a description. Values with the name `html` are markup.
+/// Creates the values of the reference page's template from a description. Paragraphs, limits and values with the name `html` are markup,
+/// which the template doesn't escape.
 struct ReferenceWriter {
     /// The API of the server.
     let description: APIDescription
@@ -29,7 +30,7 @@ struct ReferenceWriter {
         ]
     }
 
-    /// An example of an error in each format. The configured format is open.
+    /// An example of an error in each format. The page initially shows only the example in the configured format.
     private var forms: [TemplateValues] {
         guard let definition = ErrorCatalogue.standard[.validationInvalidEmail] else { return [] }
         let example = ErrorExample(definition: definition)
@@ -52,7 +53,8 @@ struct ReferenceWriter {
         ]
     }
 
-    /// Returns the values of an operation: parameters and members of its body in one list, and its errors by status.
+    /// Returns the values of an operation. One list contains the parameters and the members of the body. The errors have the order of their
+    /// statuses.
     private func operation(_ operation: APIOperation) -> TemplateValues {
         let fields = operation.allParameters.map(field) + (operation.request?.schema.schema.fields ?? []).map(field)
         return [
@@ -119,11 +121,12 @@ struct ReferenceWriter {
     }
 }
 
-/// A curl command that calls an operation, which can be pasted into a POSIX shell.
+/// A curl command that calls an operation. A reader can paste it into a POSIX shell.
 ///
 /// Values come from the operation's examples. The access token is the shell variable `token`.
 ///
-/// A command of up to 76 characters is one line. A longer command has one argument per line.
+/// A command with one argument after the address is one line if it has at most 76 characters. Otherwise, each argument after the address
+/// has its own line.
 struct CurlCommand: CustomStringConvertible {
     /// The operation that the command calls.
     let operation: APIOperation
@@ -141,14 +144,15 @@ struct CurlCommand: CustomStringConvertible {
         return parts.joined(separator: " \\\n  ")
     }
 
-    /// The path with values for its parameters.
+    /// The path with an example value for `{id}`. If the operation has the query parameter `token`, the path also contains an example of
+    /// it.
     private var path: String {
         let filled = operation.path.replacing("{id}", with: "000001795257000000-6f1e")
         let token = operation.parameters.first { $0.place == .query && $0.name == "token" }
         return token == nil ? filled : filled + "?token=\(AccountExamples.token)"
     }
 
-    /// Returns the arguments of a body as a form.
+    /// Returns the arguments that send an example body as a form.
     private func form(_ example: JSONObject) -> [String] {
         example.members.map { "--data-urlencode " + quoted("\($0)=\($1.stringValue ?? text($1))") }
     }

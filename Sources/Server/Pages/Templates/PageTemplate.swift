@@ -2,12 +2,12 @@ import ErrorContract
 import Mustache
 
 extension MustacheLibrary {
-    /// The name of the template in its library.
+    /// The name of the main template in the library.
     private static let main = "main"
 
     /// Parses an HTML template. The template can use the partial `run`, which renders a part of a text. If the part is a value with another
     /// writing direction, `run` adds markup around it.
-    /// - Throws: Mustache's error if it can't be read.
+    /// - Throws: Mustache's error if the template can't be read.
     init(markup template: [UInt8]) throws {
         self.init(templates: [
             Self.main: try MustacheTemplate(string: String(decoding: template, as: UTF8.self)),
@@ -15,9 +15,10 @@ extension MustacheLibrary {
         ])
     }
 
-    /// Renders the template with a content.
+    /// Renders the main template.
     /// - Parameter content: The values, usually ``TemplateValues``.
-    /// - Returns: The text. It would be empty for a library without the main template, but every parsed template has one.
+    /// - Returns: The text. Only a library without the main template would give an empty text, and ``init(markup:)`` always adds this
+    ///   template.
     func markup(_ content: Any) -> String { render(content, withTemplate: Self.main) ?? "" }
 }
 
@@ -40,8 +41,8 @@ enum PagePolicy {
     }
 }
 
-/// The values of a template by their names. For other types, Mustache finds members by reflection, which is so slow that it took most of
-/// the time of rendering an email.
+/// The values of a template by name. Mustache finds the members of other types by reflection. Reflection took most of the time for
+/// rendering an email, so templates use this type.
 ///
 /// A list of values is a section that is rendered once per element. An empty list is rendered like a missing value.
 struct TemplateValues: MustacheParent, ExpressibleByDictionaryLiteral, Sendable {

@@ -3,7 +3,7 @@ private import CArgon2
 /// A hasher that computes and verifies Argon2id hashes (RFC 9106) with libargon2, the reference implementation. A hash is a text of the
 /// form `$argon2id$…` (a PHC string) with one lane.
 ///
-/// Hashes with the standard parameters reuse memory: at most one block of 19 MiB per core. See
+/// Hashes with the standard parameters reuse blocks of 19 MiB. The process keeps at most one unused block per core. See
 /// docs/decisions/0093-argon2-with-reused-memory.md.
 ///
 /// ```swift
@@ -18,7 +18,7 @@ public struct Argon2id: Sendable {
     public struct Parameters: Hashable, Sendable {
         /// The memory in bytes, rounded down to whole KiB.
         public let memory: Int
-        /// The number of passes over the memory. The time of a hash grows in proportion.
+        /// The number of passes over the memory. The time of a hash is proportional to this number.
         public let passes: Int
 
         /// 19 MiB and 2 passes, the minimum of OWASP's Password Storage Cheat Sheet.
@@ -26,8 +26,8 @@ public struct Argon2id: Sendable {
 
         /// Creates parameters.
         /// - Parameters:
-        ///   - memory: The memory in bytes, at least 8,192, the minimum of Argon2. ``Argon2id/verify(_:against:)`` accepts hashes below
-        ///     10,000,000 KiB.
+        ///   - memory: The memory in bytes, at least 8,192, which is the minimum of Argon2. ``Argon2id/verify(_:against:)`` accepts only
+        ///     hashes with less than 10,000,000 KiB.
         ///   - passes: The number of passes, from 1 to 99.
         /// - Precondition: `memory` is at least 8,192 and `passes` at least 1.
         public init(memory: Int, passes: Int) {
@@ -38,7 +38,7 @@ public struct Argon2id: Sendable {
         }
     }
 
-    /// The error of a hash for which there was not enough memory.
+    /// The error of ``Argon2id/hash(_:)`` if there is not enough memory.
     public struct Failure: Error, Hashable, Sendable {}
 
     private let parameters: Parameters
@@ -60,8 +60,8 @@ public struct Argon2id: Sendable {
         return hash.description
     }
 
-    /// Returns whether a password has a hash. The comparison of the digests takes constant time. The call blocks the thread for the time of
-    /// one hash computation. Before you store a hash from another system, check it with ``isAffordable(_:)``.
+    /// Returns whether a password matches a hash. The comparison of the digests takes constant time. The call blocks the thread for the
+    /// time of one hash computation. Before you store a hash from another system, check it with ``isAffordable(_:)``.
     /// - Returns: `false` also if the text is not a hash in canonical form, or if there is not enough memory.
     public func verify(_ password: String, against hash: String) -> Bool {
         guard var hash = PHCString(hash) else { return false }
@@ -69,8 +69,8 @@ public struct Argon2id: Sendable {
         return hash.withContext(for: password) { argon2id_verify_ctx(&$0, expected) } == ARGON2_OK.rawValue
     }
 
-    /// Returns whether the server should replace a hash at the next sign-in, because its parameters differ from those of new hashes. The
-    /// result is also `true` if the text is not a hash in canonical form.
+    /// Returns whether a hash has other parameters than new hashes. If so, replace the hash at the next sign-in. The result is also `true`
+    /// if the text is not an Argon2id hash in canonical form.
     public func needsRehash(_ hash: String) -> Bool {
         guard let hash = PHCString(hash) else { return true }
         return hash.kibibytes != parameters.memory / 1_024 || hash.passes != parameters.passes
@@ -83,9 +83,9 @@ public struct Argon2id: Sendable {
         return hash.kibibytes <= 262_144 && hash.passes <= 10
     }
 
-    /// Returns a decoy: a hash that no password has, and whose verification takes as long as that of the given hash. Verify the decoy for
-    /// unknown accounts, so that the time of a response doesn't show which accounts exist.
-    /// - Returns: `nil` if the text is not a hash, or if the given hash has the cost of new hashes.
+    /// Returns a decoy: a hash that no password matches, and whose verification takes as long as the verification of the given hash. Verify
+    /// the decoy for unknown accounts, so that the time of a response doesn't show which accounts exist.
+    /// - Returns: `nil` if the text is not an Argon2id hash, or if the given hash has the parameters of new hashes.
     public func decoy(like hash: String) -> String? {
         guard let other = PHCString(hash), needsRehash(hash) else { return nil }
         let zeros = { [UInt8](repeating: 0, count: $0) }
@@ -94,7 +94,7 @@ public struct Argon2id: Sendable {
 }
 
 extension PHCString {
-    /// Calls libargon2 with a password, these parameters and this salt, and replaces the digest with the result.
+    /// Calls libargon2 with a password and with the parameters and the salt of this hash. Replaces the digest of this hash with the result.
     /// - Returns: The status of libargon2.
     fileprivate mutating func withContext(for password: String, _ body: (inout argon2_context) -> Int32) -> Int32 {
         var password = Array(password.utf8)

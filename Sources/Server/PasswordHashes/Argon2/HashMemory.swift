@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A pool of memory blocks for the computation of hashes. A block that a hash has used is used again for a later hash.
+/// A pool of memory blocks for the computation of hashes. Later hashes use the blocks of earlier hashes again.
 ///
 /// New memory for each hash would cause 4,864 page faults, one for each page of 4 KiB. The kernel handles page faults under a lock of the
 /// whole process, so other threads that use new memory would wait. Blocks that are used again cause no page faults. If the system supports
@@ -22,8 +22,8 @@ final class HashMemory: Sendable {
     private static let keptSize = Argon2id.Parameters.standard.memory
     private static let pageSize = 2 << 20
 
-    /// Returns memory with undefined content; `nil` if there is no free memory. The caller owns the memory until the call of
-    /// ``give(_:_:)``. The pool has only blocks of the size that the standard parameters need.
+    /// Returns memory with undefined content; `nil` if there is no free memory. The caller owns the memory until it calls ``give(_:_:)``.
+    /// The pool contains only blocks of the size that the standard parameters need. Other sizes are newly allocated.
     func take(_ size: Int) -> UnsafeMutableRawPointer? {
         guard size == Self.keptSize else { return malloc(size) }
         if let block = unused.withLock({ $0.popLast() }) { return block.start }
@@ -37,7 +37,8 @@ final class HashMemory: Sendable {
         return memory
     }
 
-    /// Returns memory to the pool, or frees it if the pool has one block per core. The size must be the same as in ``take(_:)``.
+    /// Returns memory to the pool. If the block has another size than the pool's blocks, or if the pool already has one block per core, the
+    /// method frees the memory. The size must be the same as in ``take(_:)``.
     func give(_ memory: UnsafeMutableRawPointer, _ size: Int) {
         let isKept =
             size == Self.keptSize

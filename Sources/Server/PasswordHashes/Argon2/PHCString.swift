@@ -2,7 +2,7 @@ import Foundation
 
 /// An Argon2id hash as text: `$argon2id$v=19$m=19456,t=2,p=1$` with the salt and the digest in Base64 without padding.
 ///
-/// The initializer accepts only canonical texts: with one lane, without leading zeros, and with unused bits that are zero.
+/// The initializer accepts only canonical texts: with one lane, without leading zeros, and with zeros as the unused bits of Base64.
 struct PHCString: CustomStringConvertible {
     var kibibytes: Int
     var passes: Int

@@ -7,12 +7,13 @@ import Foundation
 
 /// A bcrypt hash. The system's libcrypt verifies the hash. On systems without libcrypt, verification always fails.
 public struct Bcrypt: Hashable, Sendable {
-    /// The largest accepted cost. A cost of 15 means 2^15 rounds. The smallest cost is 4.
+    /// The largest accepted cost. A cost of 15 means 2^15 rounds. The smallest accepted cost is 4.
     public static let maximumCost = 15
 
     /// The whole hash, from which bcrypt reads the kind, the cost and the salt.
     private let setting: String
-    /// Whether the hash was computed from the SHA-256 of the password. Django does this because bcrypt reads only 72 bytes.
+    /// Whether the hash was computed from the SHA-256 of the password. Django uses the SHA-256 because bcrypt reads only 72 bytes of a
+    /// password.
     private let isDigested: Bool
 
     init(_ text: String, isDigested: Bool) throws(ImportedHash.Refusal) {
@@ -25,10 +26,10 @@ public struct Bcrypt: Hashable, Sendable {
         self.isDigested = isDigested
     }
 
-    /// A hash with the same kind and cost, and with zeros as salt and hash.
+    /// A decoy: a hash with the same kind and cost, and with zeros as salt and digest. No password matches it.
     var decoy: String { (isDigested ? "bcrypt_sha256$" : "") + setting.prefix(7) + String(repeating: ".", count: 53) }
 
-    /// Returns whether a password has this hash. Only the first 72 bytes of the password count, as in bcrypt.
+    /// Returns whether a password matches this hash. Only the first 72 bytes of the password count, as in bcrypt.
     func verify(_ password: String) -> Bool {
         var phrase = Array(password.utf8)
         if isDigested { phrase = Self.hex(SHA256.hash(data: phrase)) }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A password hash that another system created. The server verifies it in its own format, and replaces it with an Argon2id hash at the next
-/// sign-in.
+/// A password hash that another system created. The server verifies the hash in the format of that system, and replaces it with an Argon2id
+/// hash at the next sign-in.
 ///
 /// The type supports Django's `pbkdf2_sha256$ROUNDS$SALT$HASH`, `bcrypt$…` and `bcrypt_sha256$…`, and plain bcrypt of the kinds `$2a$`,
 /// `$2b$` and `$2y$`.
@@ -37,8 +37,8 @@ public enum ImportedHash: Hashable, Sendable {
 
     /// Parses a hash.
     /// - Parameter text: At most 1,024 printable ASCII characters without spaces.
-    /// - Throws: ``Refusal``: `unknownFormat` for another scheme, `malformed` for a text that does not follow its format, and `tooCostly`
-    ///   for more than ``PBKDF2/maximumRounds`` or ``Bcrypt/maximumCost``.
+    /// - Throws: ``Refusal``: `unknownFormat` for an unsupported scheme, `malformed` for a text that does not follow the format of its
+    ///   scheme, and `tooCostly` for a cost above ``PBKDF2/maximumRounds`` or ``Bcrypt/maximumCost``.
     public init(_ text: String) throws(Refusal) {
         guard text.utf8.count <= 1_024, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { throw .malformed }
         let scheme = text.prefix { $0 != "$" }
@@ -52,8 +52,8 @@ public enum ImportedHash: Hashable, Sendable {
         }
     }
 
-    /// Returns whether a password has this hash. The comparison takes constant time. The call blocks the thread for the time of one hash
-    /// computation.
+    /// Returns whether a password matches this hash. The comparison takes constant time. The call blocks the thread for the time of one
+    /// hash computation.
     ///
     /// A password with a zero byte never matches, because bcrypt and HMAC can't distinguish such a password from a shorter one.
     public func verify(_ password: String) -> Bool {
@@ -63,8 +63,8 @@ public enum ImportedHash: Hashable, Sendable {
         }
     }
 
-    /// A hash of the same cost that no password has. Verify the decoy when a user signs in to an unknown account, so that the response
-    /// takes the same time.
+    /// A decoy: a hash of the same cost that no password matches. Verify the decoy when a user signs in to an unknown account, so that the
+    /// response takes the same time as for a known account.
     public var decoy: String {
         switch self {
         case .pbkdf2(let hash): "pbkdf2_sha256$\(hash.rounds)$decoy$\(Data(count: 32).base64EncodedString())"

@@ -25,7 +25,7 @@ public struct PBKDF2: Hashable, Sendable {
         (self.rounds, self.salt, self.digest) = (rounds, Array(parts[2].utf8), digest)
     }
 
-    /// Returns whether a password has this hash. The comparison takes constant time.
+    /// Returns whether a password matches this hash. The comparison takes constant time.
     func verify(_ password: String) -> Bool {
         // HMAC pads a short key with zeros, so HMAC would ignore a zero byte at the end of a password.
         guard !password.utf8.contains(0) else { return false }

@@ -15,7 +15,7 @@ final class BlockingWork: Sendable {
     ///   - name: The label of the queue, for debuggers.
     ///   - limit: The largest number of pending calls. The running call is included.
     init(_ name: String, limit: Int) {
-        // A queue with a width of one. Its thread is not one of the threads on which tasks run.
+        // A serial queue. Its thread is not one of the threads on which tasks run.
         queue = DispatchQueue(label: name)
         self.limit = limit
     }

@@ -1,7 +1,7 @@
 /// A connection of the pool, in the state of the driver's thread.
 ///
-/// The stages are `resolving` → `opening` → `open`. If a step fails, the connection tries the next address of the host. After the last
-/// address, it tries the next host. After the last host, it ends. Only the driver's thread uses the connection.
+/// The stages are `resolving` → `opening` → `open`. If resolving or opening fails, the connection tries the next address of the host. After
+/// the last address, it tries the next host. After the last host, the connection ends. Only the driver's thread uses the connection.
 final class DriverConnection {
     /// The progress of a connection.
     enum Stage {
@@ -22,7 +22,7 @@ final class DriverConnection {
     var hosts: [Int]
     /// The addresses of the host that were not tried yet; `nil` is a Unix socket.
     var addresses: [String?] = []
-    /// The time by which the current step must end.
+    /// The time by which the current attempt to connect, segment or rollback must end.
     var deadline: Duration?
     /// The job that is executed.
     var job: DriverJob?

@@ -6,14 +6,15 @@ import Timekeeping
 ///
 /// Each iteration waits for a message, a ready socket or a deadline. It then handles messages, sockets, expired deadlines and the pool's
 /// timers, in this order. The pool (``ConnectionPool``) decides which connections to open, close and lease, and the loop executes these
-/// actions. When a job gets a connection, the loop removes the job from `waiting`. It resumes the continuation of each job exactly once: by
-/// a response, a lost connection, a deadline, a cancellation, or the refusal of the pool.
+/// actions. When a job gets a connection, the loop removes the job from `waiting`. The loop resumes the continuation of each job exactly
+/// once: after a response, a lost connection, a deadline, a cancellation, or a refusal by the pool.
 final class DriverLoop {
     /// The text of the error with which the loop refuses jobs after the client was closed.
     static let closed = "the client is closed"
     /// The longest time for the rollback of an abandoned transaction. After this time, the loop closes the connection.
     private static let rollbackTimeout = Duration.seconds(2)
-    /// The time within which a host must respond if it did not respond to the last attempt. It applies only if there are other hosts.
+    /// The time within which a host must respond if it did not respond to the last attempt. This limit applies only if there are other
+    /// hosts.
     private static let silentHostTimeout = Duration.seconds(1)
 
     private let settings: PostgresSettings
@@ -22,7 +23,7 @@ final class DriverLoop {
     private let shared: DriverStatus
     private let logger: Logger
     private let metrics: PostgresMetrics
-    /// The thread that resolves names. It is not the thread for cancellations, because a cancellation can hang as long as its server hangs.
+    /// The thread that resolves names. Cancellations have another thread, because a cancellation can hang as long as its server hangs.
     private let resolver = BlockingWork("holdfast.postgres.names", limit: 64)
     /// The thread that sends cancellations.
     private let canceler = BlockingWork("holdfast.postgres.cancel", limit: 64)
@@ -46,7 +47,7 @@ final class DriverLoop {
     private var failure: String?
     /// The tasks that wait until the client is closed.
     private var closings: [CheckedContinuation<Void, Never>] = []
-    /// The time at which connections in use are closed, too; `nil` if the client has not been closed.
+    /// The time at which the loop also closes connections in use; `nil` if the client has not been closed.
     private var end: Duration?
 
     init(
@@ -349,13 +350,13 @@ extension DriverLoop {
         case .resolving: break
         case .opening(let pg, _): open(connection, pg)
         case .open(let pg):
-            // This reads before it writes, because a server that can't send its results accepts no more statements.
+            // The loop reads before it writes, because a server that can't send its results accepts no more statements.
             if let outcome = pg.receive() { return finish(connection, outcome) }
             if pg.wantsToWrite, !pg.flush() { finish(connection, .lost(sqlState: nil)) }
         }
     }
 
-    /// Handles the outcome of a connection's segment: resumes the job, and returns the connection to the pool unless the job keeps it.
+    /// Handles the outcome of a connection's segment: returns the connection to the pool unless the job keeps it, and resumes the job.
     private func finish(_ connection: DriverConnection, _ outcome: PGConnection.Outcome) {
         let job = connection.job
         connection.job = nil
@@ -406,7 +407,8 @@ extension DriverLoop {
     /// can't commit changes, the method also cancels it on the server.
     private func abandon(_ connection: DriverConnection, _ failure: DriverFailure) {
         guard let job = connection.job else { return }
-        // The driver never cancels a commit, because PostgreSQL would report the commit as done although the standby does not have it.
+        // The driver never cancels a commit, because PostgreSQL would then report the commit as successful although the standby does not
+        // have it.
         if !job.segment.commits, let cancellation = connection.pg?.cancellation() {
             _ = canceler.submit { cancellation.send() }
         }

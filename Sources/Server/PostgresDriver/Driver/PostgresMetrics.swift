@@ -1,13 +1,13 @@
 import CoreMetrics
 import Timekeeping
 
-/// The metrics of a client. In this list, "with" names the label of a metric.
+/// The metrics of a client. If a metric has a label, the list contains the label and its values.
 ///
-/// - `postgres_connections` with `state`: `idle`, `used`, `opening`.
+/// - `postgres_connections`, label `state`: `idle`, `used`, `opening`.
 /// - `postgres_waiting`: tasks that wait for a connection.
 /// - `postgres_wait`: the time for which tasks waited for a connection.
-/// - `postgres_transactions` with `outcome`: `committed`, `rolled_back`, `failed`, `unknown`. A single statement counts as a transaction.
-/// - `postgres_retries` with `reason`: `conflict`, `connection`, `unknown_outcome`, `changed_plan`.
+/// - `postgres_transactions`, label `outcome`: `committed`, `rolled_back`, `failed`, `unknown`. A single statement counts as a transaction.
+/// - `postgres_retries`, label `reason`: `conflict`, `connection`, `unknown_outcome`, `changed_plan`.
 struct PostgresMetrics: Sendable {
     private let idle, used, opening, waiting: Gauge
     private let wait: Timer

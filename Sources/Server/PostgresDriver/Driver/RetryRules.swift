@@ -24,7 +24,7 @@ extension DriverFailure {
     /// A transaction with an unknown outcome is repeated, too. This is safe because callers must write transactions so that a repetition
     /// finds the changes of a committed attempt. If there was no connection, the transaction is not repeated, because the job has already
     /// waited for a connection until its deadline.
-    /// - Parameter mayHaveCommitted: Whether the failed segment commits. If it does, a lost connection leaves the outcome unknown.
+    /// - Parameter mayHaveCommitted: Whether the failed segment commits changes. If so, a lost connection leaves the outcome unknown.
     func verdict(mayHaveCommitted: Bool) -> RetryVerdict {
         switch self {
         case .noConnection(let reason): .stop(.unavailable(reason))

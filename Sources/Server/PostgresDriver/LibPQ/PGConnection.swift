@@ -59,8 +59,8 @@ final class PGConnection {
 
     /// Notices that the server sent in addition to results.
     private final class Notices {
-        /// Whether the server sent a warning (01000) or a shutdown (57P01) with the response to a commit. It does so when it stops waiting
-        /// for the synchronous standby.
+        /// Whether the server sent a warning (01000) or a shutdown (57P01) with the response to a commit. The server does so when it stops
+        /// waiting for the synchronous standby.
         var isDoubtful = false
         /// The reason why the server ends the connection.
         var fatal: String?
@@ -107,7 +107,7 @@ final class PGConnection {
         PQfinish(handle)
     }
 
-    /// The socket. While the connection opens, the socket can change and still have the same number.
+    /// The number of the socket. While the connection opens, libpq can replace the socket by another socket with the same number.
     var socket: Int32 { PQsocket(handle) }
 
     /// Whether the server waits for a new transaction. If so, the connection can be reused.
@@ -141,8 +141,8 @@ final class PGConnection {
         return "connecting failed"
     }
 
-    /// Discards the prepared statements. Call it after a schema change has invalidated their plans. The statements stay on the server, but
-    /// the connection doesn't use their names again.
+    /// Discards the prepared statements. Call the method after a schema change has invalidated their plans. The statements stay on the
+    /// server, but the connection doesn't use their names again.
     func removePrepared() {
         prepared.removeAll()
     }
@@ -174,8 +174,8 @@ final class PGConnection {
     /// changes.
     private static let message: PostgresStatement = "SELECT pg_logical_emit_message(true, 'holdfast', '')"
 
-    /// Whether the server supports ``message``. CockroachDB doesn't support this statement. It doesn't need the statement, because it never
-    /// reports a commit that only one server has.
+    /// Whether the server supports ``message``. CockroachDB doesn't support this statement. It also doesn't need the statement, because
+    /// CockroachDB never reports a commit that only one server has.
     private var writesMessages: Bool { PQparameterStatus(handle, "crdb_version") == nil }
 
     /// Adds a statement to the pipeline, prepared if possible. If the connection has not prepared the statement yet, the method adds its
@@ -211,7 +211,7 @@ final class PGConnection {
     /// - Returns: The outcome; `nil` if results are missing, or if the connection is idle and still open.
     func receive() -> Outcome? {
         let isOpen = PQconsumeInput(handle) == 1
-        // This also reads notices, such as the notice of a server that ends an idle connection.
+        // `PQisBusy` also processes notices, such as the notice of a server that ends an idle connection.
         while PQisBusy(handle) == 0, nextExpected < expected.count {
             guard let result = PQgetResult(handle) else {
                 if case .synchronization = expected[nextExpected] { break }

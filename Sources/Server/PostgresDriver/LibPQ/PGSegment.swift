@@ -13,8 +13,9 @@ struct PGSegment: Sendable {
     let kind: Kind
     /// Whether the segment's commit also waits until earlier commits are on the standby.
     ///
-    /// Set it to repeat an attempt whose outcome is unknown, because only the primary may have the changes of this attempt. The repetition
-    /// finds these changes and writes nothing. So without this flag, the commit of the repetition would not wait for the standby.
+    /// Set the flag for the repetition of an attempt whose outcome is unknown, because it is possible that only the primary has the changes
+    /// of this attempt. The repetition finds these changes and writes nothing. So without this flag, the commit of the repetition would not
+    /// wait for the standby.
     var confirmsEarlierCommits = false
 
     /// Creates a segment.

@@ -1,7 +1,7 @@
 /// The names of the statements that a connection has prepared.
 ///
-/// Statements consist of literals, so their number is usually small. But a caller can join literals to many different statements. For this
-/// case, a limit protects the server's memory.
+/// Statements consist of literals, so their number is usually small. But a caller can join literals to many different statements.
+/// Therefore, a limit protects the server's memory.
 struct PreparedStatements {
     /// A statement with the types of its arguments. The server prepares a plan for each combination.
     struct Key: Hashable {
@@ -14,8 +14,8 @@ struct PreparedStatements {
 
     private var names: [PostgresStatement: [(types: [UInt32], name: String)]] = [:]
     private var count = 0
-    /// The number of the next name. Each name is used only once. A statement that this type has removed stays on the server, so its name
-    /// would conflict.
+    /// The number of the next name. Each name is used only once. A statement that this type has removed stays on the server, so a new
+    /// statement with its name would fail.
     private var lastName = 0
 
     /// Returns the name under which a statement with arguments of the given types is or will be prepared.

@@ -3,12 +3,14 @@
 ///
 /// - At most `maximum` connections exist. The pool leases idle connections first. It opens one connection for each remaining waiter.
 /// - Waiters are served in the order of their arrival.
-/// - After a connection attempt has failed, there is only one attempt at a time (a probe). The delay before each attempt is longer than the
-///   last delay, up to a maximum, and jittered.
-/// - A connection that is returned in a usable state is reused until its lifetime ends. The lifetime is jittered.
+/// - After a connection attempt has failed, there is only one attempt at a time (a probe). The delay between attempts doubles with each
+///   failure, up to a maximum. Up to half of the delay is subtracted at random.
+/// - A connection that is returned in a usable state is reused until its lifetime ends. Up to a tenth of the lifetime is subtracted at
+///   random.
 ///
 /// The pool leases the idle connection that was returned last. So the other idle connections reach their idle limit and are closed, and the
-/// number of connections decreases when the load decreases. Each event takes at most O(n) for n connections, of which there are at most 64.
+/// number of connections decreases when the load decreases. With n connections (at most 64) and w waiters, an event takes at most O(n² + w)
+/// time.
 struct ConnectionPool {
     /// The number of a connection. Numbers are not reused.
     typealias ConnectionID = Int
@@ -25,7 +27,7 @@ struct ConnectionPool {
         var idle = Duration.seconds(300)
         /// The time after which a connection is replaced. Up to a tenth of the time is subtracted at random.
         var lifetime = Duration.seconds(1_800)
-        /// The delay after the first failure. It doubles with each failure. Half of the delay is jittered.
+        /// The delay after the first failure. The delay doubles with each failure. Up to half of it is subtracted at random.
         var firstDelay = Duration.milliseconds(50)
         /// The longest delay between attempts.
         var longestDelay = Duration.seconds(1)
@@ -43,7 +45,7 @@ struct ConnectionPool {
         case failed(ConnectionID)
         /// A waiter has returned its connection. The driver reports whether the connection can be reused.
         case returned(ConnectionID, isReusable: Bool)
-        /// A connection has ended. It may have been in use or not.
+        /// A connection has ended, in use or not.
         case lost(ConnectionID)
         /// The pool must not lease these connections again.
         case retire([ConnectionID])
@@ -59,9 +61,9 @@ struct ConnectionPool {
         case open(ConnectionID)
         /// Closes a connection.
         case close(ConnectionID)
-        /// Gives a connection to a waiter. The waiter reports `returned` or `lost` at the end.
+        /// Gives a connection to a waiter. The driver reports `returned` or `lost` at the end.
         case lease(ConnectionID, WaiterID)
-        /// Gives a waiter no connection.
+        /// Ends the wait of a waiter without a connection.
         case refuse(WaiterID, Refusal)
     }
 
@@ -101,7 +103,7 @@ struct ConnectionPool {
     /// Creates a pool without connections.
     /// - Parameters:
     ///   - limits: The limits.
-    ///   - generator: The source of jitter. It is a parameter, so that tests are deterministic.
+    ///   - generator: The source of random numbers. It is a parameter, so that tests are deterministic.
     init(limits: Limits, generator: any RandomNumberGenerator) {
         (self.limits, self.generator) = (limits, generator)
     }
@@ -227,7 +229,7 @@ struct ConnectionPool {
         idle.removeAll { $0 == id }
     }
 
-    /// Returns the delay before the next attempt. It doubles with each failure. Up to half of it is subtracted at random.
+    /// Returns the delay before the next attempt. The delay doubles with each failure. Up to half of it is subtracted at random.
     private mutating func delay() -> Duration {
         let doubled = limits.firstDelay * (1 << min(failures - 1, 20))
         return min(doubled, limits.longestDelay) * Double.random(in: 0.5...1, using: &generator)

@@ -1,10 +1,11 @@
-/// Waiters in the order of their arrival, each with a deadline. All operations are amortized O(1), except ``expire(at:)``.
+/// Waiters in the order of their arrival, each with a deadline. All operations are amortized O(1), except ``expire(at:)`` and
+/// `removeAll()`.
 ///
-/// A removed waiter stays in the order for some time. It is dropped when it is the first, or when the order is compacted. The order is
-/// compacted when more than half of its waiters are removed waiters.
+/// A removed waiter stays in the array `line` until it is the first, or until the array is compacted. The array is compacted when more than
+/// half of its elements are no longer in the queue.
 struct WaitQueue {
     private var deadlines: [ConnectionPool.WaiterID: Duration] = [:]
-    /// The order. It may contain waiters that were removed.
+    /// The waiters in their order, from the index `first`. The array may also contain waiters that were removed.
     private var line: [ConnectionPool.WaiterID] = []
     private var first = 0
     /// A lower bound of the earliest deadline. The deadline may belong to a waiter that was removed.
@@ -58,7 +59,7 @@ struct WaitQueue {
         return all
     }
 
-    /// Drops removed waiters from the order, if more than half of the order consists of them.
+    /// Drops removed waiters from the array, if they are more than half of its elements.
     private mutating func compact() {
         guard line.count > 2 * deadlines.count + 16 else { return }
         line = line[first...].filter { deadlines[$0] != nil }

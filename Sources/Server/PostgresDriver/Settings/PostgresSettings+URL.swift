@@ -1,7 +1,7 @@
 import Foundation
 public import Observability
 
-/// The error for an invalid PostgreSQL URL. Of the URL itself, the error contains at most the name of a parameter, so it can be logged.
+/// The error for an invalid PostgreSQL URL. The error contains no part of the URL except the name of a parameter, so it can be logged.
 public struct PostgresURLError: LogSafeError, Hashable, Sendable {
     public let description: String
 
@@ -13,13 +13,13 @@ public struct PostgresURLError: LogSafeError, Hashable, Sendable {
 extension PostgresSettings {
     /// Reads a URL: `postgres://user:password@host1:5432,host2:5433/database?parameter=value`.
     ///
-    /// | parameter | |
+    /// | parameter | value |
     /// |---|---|
-    /// | `sslmode`, `sslrootcert`, `application_name` | as libpq has them |
+    /// | `sslmode`, `sslrootcert`, `application_name` | as in libpq |
     /// | `target_session_attrs` | `any` or `read-write` |
     /// | `host` | the folder of a Unix socket, or a host |
     /// | `connect_timeout` | seconds per address |
-    /// | `pool_min`, `pool_max` | the numbers of connections; at most 64 |
+    /// | `pool_min`, `pool_max` | the smallest and the largest number of connections; at most 64 |
     /// | `prepared_statements` | `true`, or `false` for PgBouncer in transaction mode |
     ///
     /// Reserved characters must be percent-encoded. For example, a Unix socket in `/tmp/x` is the host `%2Ftmp%2Fx`.
@@ -63,7 +63,7 @@ extension PostgresSettings {
         }
     }
 
-    /// The certificate authorities of the system on Debian, Red Hat and macOS. libpq before version 16 has no default that uses them.
+    /// The system's file of certificate authorities on Debian, Red Hat or macOS. By default, libpq before version 16 doesn't use this file.
     private static var authorities: String? {
         ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"]
             .first { FileManager.default.fileExists(atPath: $0) }

@@ -10,7 +10,8 @@ import Timekeeping
 /// The password is neither in `description` nor in a dump.
 ///
 /// By default, the server ends a statement after 8 s (`statementTimeout`), before the client stops waiting after 10 s (`queryTimeout`). So
-/// the server's error usually arrives, and the client knows the outcome. Keep this order when you change the timeouts.
+/// the server's error usually arrives, and the client knows the outcome. If you change these timeouts, keep `statementTimeout` shorter than
+/// `queryTimeout`.
 public struct PostgresSettings: Sendable {
     /// A server: its name or address, or the folder of its Unix socket.
     public struct Host: Hashable, Sendable {
@@ -41,8 +42,8 @@ public struct PostgresSettings: Sendable {
         case verifyFull = "verify-full"
     }
 
-    /// The servers, in the order in which they are tried. If a server did not respond within `connectTimeout`, the client tries it last,
-    /// and only for a second, until the server responds again.
+    /// The servers, in the order in which the client tries them. If a server did not respond within `connectTimeout`, the client tries it
+    /// last, and only for a second, until the server responds again.
     public var hosts: [Host]
     /// The user; `nil` uses the user of the process.
     public var user: String?
@@ -61,25 +62,26 @@ public struct PostgresSettings: Sendable {
     public var applicationName = "holdfast"
     /// The smallest number of open connections, at most ``maximum``. The client opens them before a statement needs them.
     public var minimum = 0
-    /// The largest number of connections, 1 to 64. The sum over all clients of the database must stay below its `max_connections`.
+    /// The largest number of connections, 1 to 64. The sum of this number over all clients must stay below the server's `max_connections`.
     public var maximum = 16
     /// The longest time for a connection to one address, including TLS and authentication; 5 seconds by default.
     public var connectTimeout = Duration.seconds(5)
-    /// The longest time for one round trip; 10 seconds by default. After this time, the client also stops repeating a failed transaction.
+    /// The longest time for one round trip; 10 seconds by default. The client also begins a repetition of a transaction only within this
+    /// time after the start of the call.
     public var queryTimeout = Duration.seconds(10)
     /// The longest time to wait for a free connection; 5 seconds by default.
     public var acquireTimeout = Duration.seconds(5)
-    /// The time after which the server ends a statement. The error is 57014.
+    /// The time after which the server ends a statement, with the SQLSTATE 57014.
     public var statementTimeout = Duration.seconds(8)
-    /// The time after which the server ends a connection whose transaction is idle. The error is 25P03.
+    /// The time after which the server ends a connection whose transaction is idle, with the SQLSTATE 25P03.
     public var idleInTransactionTimeout = Duration.seconds(10)
-    /// The time after which the server ends a wait for a lock. The error is 55P03.
+    /// The time after which the server ends a wait for a lock, with the SQLSTATE 55P03.
     public var lockTimeout = Duration.seconds(5)
     /// The time after which an idle connection is closed.
     public var idleLimit = Duration.seconds(300)
     /// The time after which a connection is replaced. Up to a tenth of the time is subtracted at random.
     public var lifetime = Duration.seconds(1_800)
-    /// Whether statements are prepared once per connection. Set it to `false` for PgBouncer in transaction mode, because it shares
+    /// Whether statements are prepared once per connection. Set it to `false` for PgBouncer in transaction mode, because PgBouncer shares
     /// connections to the server between clients.
     public var preparesStatements = true
 

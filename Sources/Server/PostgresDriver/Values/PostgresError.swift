@@ -1,6 +1,6 @@
 public import Observability
 
-/// An error of a statement or a transaction. It contains no values and no address, so it can be logged.
+/// An error of a statement or a transaction. The error contains no values and no address, so it can be logged.
 ///
 /// If the error is ``outcomeUnknown``, the changes may have been made. For all other errors, nothing was changed.
 public enum PostgresError: LogSafeError, Hashable, Sendable {
@@ -10,7 +10,8 @@ public enum PostgresError: LogSafeError, Hashable, Sendable {
     case unavailable(String)
     /// The deadline passed.
     case deadlineExceeded
-    /// After the changes were sent, the connection was lost or the deadline passed. The changes may have been made.
+    /// After the client sent the changes, the connection was lost, the deadline passed, or the task was canceled. The changes may have been
+    /// made.
     case outcomeUnknown
 
     /// The SQLSTATE of a refusal.

@@ -3,8 +3,8 @@ public import Foundation
 /// A type that can be decoded from a column in PostgreSQL's binary format.
 ///
 /// `Bool`, `Int`, `Double`, `String`, `[UInt8]`, `UUID` and `Date` conform. For columns that may be `NULL`, use the optional of such a
-/// type. Decoding converts no types. For example, reading a `text` column as `Int` fails. Cast in the statement instead, as in
-/// `count(*)::bigint`.
+/// type. Decoding neither checks nor converts the type of the column. For example, reading a `text` column as `Int` fails or returns a
+/// wrong number. Cast in the statement instead, as in `count(*)::bigint`.
 public protocol PostgresReadable {
     /// Decodes a value.
     /// - Parameter bytes: The bytes of the column; `nil` is `NULL`.
@@ -30,7 +30,7 @@ extension Bool: PostgresReadable {
     }
 }
 
-/// `smallint`, `integer` or `bigint`.
+/// Decodes `smallint`, `integer` or `bigint`.
 extension Int: PostgresReadable {
     public init?(postgres bytes: [UInt8]?) {
         guard let bytes else { return nil }
@@ -58,7 +58,7 @@ extension String: PostgresReadable {
     }
 }
 
-/// `bytea`
+/// Decodes `bytea`.
 extension [UInt8]: PostgresReadable {
     public init?(postgres bytes: [UInt8]?) {
         guard let bytes else { return nil }
@@ -73,7 +73,7 @@ extension UUID: PostgresReadable {
     }
 }
 
-/// `double precision`, in seconds since 1970.
+/// Decodes `double precision`, in seconds since 1970.
 extension Date: PostgresReadable {
     public init?(postgres bytes: [UInt8]?) {
         guard let seconds = Double(postgres: bytes) else { return nil }

@@ -29,8 +29,8 @@ public struct PostgresRow: Sendable {
     /// Decodes a column.
     /// - Parameter column: The index of the column in the statement's list, from 0.
     /// - Returns: The value. Its type determines how the bytes are decoded.
-    /// - Throws: ``UnreadableColumn`` if there is no such column, or if the column contains no value of the type. For example, it contains
-    ///   `NULL` and the type isn't optional.
+    /// - Throws: ``UnreadableColumn`` if there is no such column, or if its bytes can't be decoded as the type. For example, the column
+    ///   contains `NULL` and the type isn't optional.
     public func value<Value: PostgresReadable>(_ column: Int) throws -> Value {
         guard columns.indices.contains(column), let value = Value(postgres: columns[column]) else {
             throw UnreadableColumn(column: column)
@@ -39,7 +39,7 @@ public struct PostgresRow: Sendable {
     }
 }
 
-/// The error if a column doesn't contain a value of the requested type. Either the code requests a wrong type, or other software has
+/// The error if the bytes of a column can't be decoded as the requested type. Either the code requests a wrong type, or other software has
 /// changed the table.
 public struct UnreadableColumn: Error, Hashable, Sendable {
     /// The index of the column.

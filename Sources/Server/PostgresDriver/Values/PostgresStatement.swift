@@ -4,8 +4,8 @@
 /// try await client.execute("UPDATE account SET state = $1 WHERE id = $2", [.text("active"), .uuid(id)])
 /// ```
 ///
-/// A statement consists only of literals. So no text of a request can become a part of the statement. Code that would allow SQL injection
-/// doesn't compile.
+/// A statement consists only of literals. So no text of a request can become a part of the statement, and code that would allow SQL
+/// injection doesn't compile.
 public struct PostgresStatement: ExpressibleByStringLiteral, Hashable, Sendable {
     /// The text.
     public let text: String

@@ -5,8 +5,9 @@ import Foundation
 /// Computes the keys under which PostgreSQL stores the addresses of accounts. A key is the HMAC-SHA-256 of the normalized address under a
 /// secret, which has 32 bytes.
 ///
-/// So the table of keys discloses no address to a reader without the secret. Two spellings of one address have the same key. All servers of
-/// a database must use the same secret. A server with another secret finds no account, and would register the same address a second time.
+/// So the table of keys discloses no address to a reader without the secret. Spellings of an address that differ only in case have the same
+/// key. All servers of a database must use the same secret. A server with another secret finds no account, and would register the same
+/// address a second time.
 ///
 /// To replace the secret, restart all servers with both secrets. Then call ``PostgresAccountStores/addKeysOfPresentSecret()``, and restart
 /// the servers without the previous secret. While both secrets are in use, each address that is registered or changed gets a key under each
@@ -18,14 +19,14 @@ public struct EmailKeys: Sendable {
     /// Creates the keys.
     /// - Parameters:
     ///   - secret: The present secret, 32 bytes.
-    ///   - previous: The secret that `secret` replaces. Pass it as long as servers or rows still use it; otherwise `nil`.
+    ///   - previous: The secret that `secret` replaces. Pass it as long as servers or rows still use the previous secret; otherwise `nil`.
     public init(_ secret: SymmetricKey, previous: SymmetricKey? = nil) {
         secrets = [secret] + (previous.map { [$0] } ?? [])
     }
 
     /// Whether a secret is being replaced, so that addresses have two keys.
     ///
-    /// If so, a registration writes two rows, and a lookup of an unknown address takes two statements instead of one.
+    /// If so, a registration writes two keys, and a lookup of an unknown address takes two statements instead of one.
     public var isRotating: Bool { secrets.count > 1 }
 
     /// Returns the keys of an address, beginning with the key of the present secret.

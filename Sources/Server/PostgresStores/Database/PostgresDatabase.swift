@@ -3,20 +3,20 @@ public import PostgresDriver
 
 /// The database of all stores. Executes statements and reports failures as `StoreFailure`.
 ///
-/// It is a thin layer over `PostgresClient`: copies share the connections of the client, and several tasks can use them at the same time.
-/// Create one database per process, and pass it to ``PostgresSchema``, ``PostgresPresence``, ``PostgresTime`` and
-/// ``PostgresAccountStores``. For your own tables, use `PostgresClient` directly.
+/// The structure is a thin layer over `PostgresClient`. Copies of the structure share the connections of the client, and several tasks can
+/// use the copies at the same time. Create one database per process, and pass it to ``PostgresSchema``, ``PostgresPresence``,
+/// ``PostgresTime`` and ``PostgresAccountStores``. For your own tables, use `PostgresClient` directly.
 public struct PostgresDatabase: Sendable {
     /// The connections.
     public let client: PostgresClient
 
-    /// Creates a database over connections. Does no I/O. ``PostgresSchema`` creates its tables.
+    /// Creates a database that uses the connections of a client. Does no I/O. ``PostgresSchema`` creates the tables.
     /// - Parameter client: The connections. The caller owns the client and closes it.
     public init(_ client: PostgresClient) {
         self.client = client
     }
 
-    /// Executes a statement. When the method returns, its changes are durable.
+    /// Executes a statement. When the method returns, the changes of the statement are durable.
     /// - Parameters:
     ///   - statement: The statement, which the connection prepares once.
     ///   - values: The values of its parameters, in the order of their numbers.
@@ -62,12 +62,13 @@ public struct PostgresDatabase: Sendable {
     /// - Parameters:
     ///   - statement: The statement, whose last parameter is the limit.
     ///   - values: The values of the other parameters.
-    /// - Returns: Whether it removed ``sweepLimit`` rows.
+    /// - Returns: Whether the statement removed ``sweepLimit`` rows, so that there may be more.
     func sweep(_ statement: PostgresStatement, _ values: [PostgresValue]) async throws -> Bool {
         try await execute(statement, values + [.integer(Self.sweepLimit)]).count == Self.sweepLimit
     }
 
-    /// The largest number of rows that a sweep removes. It bounds the time for which a sweep holds locks, and the size of its transaction.
+    /// The largest number of rows that a sweep removes. The number limits the size of a sweep's transaction and the time for which the
+    /// sweep holds locks.
     static let sweepLimit = 500
 
     /// Checks that the database responds.
@@ -98,9 +99,9 @@ extension StoreFailure {
     /// Creates a failure. If a retry may succeed, `isBusy` is `true`. This is the case if there was no connection, if a deadline passed, if
     /// the outcome is unknown, if the server had too few resources, or after a conflict with another transaction.
     ///
-    /// Of the errors that the server reports, these are the SQLSTATE classes 08 (connection), 40 (rollback after a conflict), 53
-    /// (resources), 55 (lock not available), 57 (shutdown, timeout) and 58 (system error). The error 25006 (read-only transaction) also
-    /// counts as busy, because a standby returns it during a failover.
+    /// Of the errors that the server reports, the following SQLSTATE classes count as busy: 08 (connection), 40 (rollback after a
+    /// conflict), 53 (resources), 55 (lock not available), 57 (shutdown, timeout) and 58 (system error). The error 25006 (read-only
+    /// transaction) also counts as busy, because a standby returns it during a failover.
     public init(_ error: PostgresError) {
         let isBusy =
             switch error {

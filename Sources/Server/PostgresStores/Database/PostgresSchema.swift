@@ -4,8 +4,8 @@ import PostgresDriver
 
 /// The definition of the tables, as a list of migration steps. Existing steps are never changed.
 ///
-/// The statements only use features that PostgreSQL, CockroachDB, YugabyteDB and Citus share: no sequences, no triggers, no advisory locks,
-/// no foreign keys across tables that are keyed by digests. All tables are keyed by random ids or digests.
+/// The statements only use features that PostgreSQL, CockroachDB, YugabyteDB and Citus share: no sequences, no triggers, no advisory locks
+/// and no foreign keys. The primary keys of all large tables begin with a random id or a digest.
 ///
 /// Each server calls ``migrate(_:)`` before it uses the tables. If no step is pending, the call takes a few round trips. A step is one
 /// transaction, which also records the name of the step. So if a server stops during a step, the step is rolled back. After every step,
@@ -22,8 +22,8 @@ public enum PostgresSchema {
     /// Migrates the tables. Only one server at a time migrates. Other servers that call this method meanwhile wait for up to two minutes.
     /// - Parameter database: The database. Its user must be allowed to create tables.
     /// - Returns: The names of the executed steps, in order; empty if the tables are current.
-    /// - Throws: `StoreFailure`. Its `isBusy` is `true` if another server has been migrating for two minutes, or if a table is locked for
-    ///   more than two seconds. It is `false` if a newer version has migrated the tables.
+    /// - Throws: `StoreFailure`. Its `isBusy` is `true` if another server has been migrating for two minutes, or if a step waits for the
+    ///   lock of a table for more than two seconds. It is `false` if a newer version has migrated the tables.
     @discardableResult
     public static func migrate(_ database: PostgresDatabase) async throws -> [String] {
         try await migrate(database, steps: steps)
@@ -78,7 +78,7 @@ public enum PostgresSchema {
     /// Migrates the tables with the given steps. Tests pass additional steps.
     ///
     /// The lock is a row with an expiry, because some of the supported databases have no advisory locks. Each step renews the lock in its
-    /// own transaction. So if a server has lost the lock, its step is rolled back.
+    /// own transaction. If a server has lost the lock, this renewal fails and the step is rolled back.
     static func migrate(_ database: PostgresDatabase, steps: [Step]) async throws -> [String] {
         for statement in locks { try await repeated { try await database.execute(statement) } }
         let holder = UUID()
@@ -96,7 +96,7 @@ public enum PostgresSchema {
         }
     }
 
-    /// The error of a database that a newer version has migrated. An older version could damage rows that it doesn't know.
+    /// The error of a database that a newer version has migrated. An older version could damage the data of the newer version.
     private static let newerVersion = StoreFailure(
         isBusy: false,
         message: "the database belongs to a newer version of holdfast; run that version, or restore the backup of before"
@@ -110,7 +110,8 @@ public enum PostgresSchema {
     /// Executes a step and records its name, in one transaction. The transaction fails if this server has lost the lock.
     private static func make(_ step: Step, _ database: PostgresDatabase, _ holder: UUID) async throws {
         try await database.transaction { transaction in
-            // While this statement waits for the lock of a table, it blocks all later statements on this table. So the wait is limited.
+            // While a statement of the step waits for the lock of a table, it blocks all later statements on this table. So the wait is
+            // limited.
             try await transaction.execute("SET LOCAL lock_timeout = '2s'")
             try await transaction.execute("SET LOCAL statement_timeout = 0")
             for statement in step.statements { try await transaction.execute(statement) }
@@ -158,7 +159,7 @@ public enum PostgresSchema {
     }
 
     /// Executes a statement up to six times, with pauses of 50 ms. If two servers create a table at the same time, both find that the table
-    /// is missing, and one of them fails. This server must then try again.
+    /// is missing, and one of them fails. The server that failed must then try again.
     private static func repeated(_ body: () async throws -> Void) async throws {
         for _ in 0..<5 {
             do { return try await body() } catch is StoreFailure { try await Task.sleep(for: .milliseconds(50)) }
@@ -203,10 +204,11 @@ extension PostgresSchema {
     /// Existing accounts count as verified. Accounts that servers of the earlier version add during the upgrade count as verified, too. The
     /// new columns have constant defaults, so the step doesn't rewrite the tables.
     ///
-    /// `change_id` is the id of the last change by a link. If the response of a commit was lost, the repeated transaction recognizes its
-    /// change by this id.
+    /// `change_id` is the id of the last change by ``PostgresAccountRecordStore/change(_:at:_:)``. If the response of a commit was lost,
+    /// the repeated transaction recognizes its own change by this id.
     ///
-    /// Former addresses are stored as normalized addresses and not as HMACs, so they stay reserved while a secret is replaced.
+    /// Former addresses are stored as normalized addresses and not as HMACs, so they stay reserved while an operator replaces the secret of
+    /// these HMACs.
     private static let accountChanges: [PostgresStatement] = [
         "ALTER TABLE account ADD COLUMN IF NOT EXISTS is_verified boolean NOT NULL DEFAULT true",
         "ALTER TABLE account ADD COLUMN IF NOT EXISTS purge_at double precision",
@@ -232,7 +234,7 @@ extension PostgresSchema {
         "CREATE INDEX IF NOT EXISTS account_link_account ON account_link (account_id)",
         "CREATE INDEX IF NOT EXISTS account_link_email ON account_link (email_key)",
         "CREATE INDEX IF NOT EXISTS account_link_expires_at ON account_link (expires_at)",
-        // The column `place` orders the former addresses of an account, even if several have the same time.
+        // The column `place` orders the former addresses of an account, even if several were replaced at the same time.
         """
         CREATE TABLE IF NOT EXISTS former_address (
             account_id uuid NOT NULL,
@@ -272,11 +274,11 @@ extension PostgresSchema {
     ]
 
     /// The statements that allow further kinds of emails in the queue. The stores, and not the table, check which columns a kind needs. So
-    /// a new kind requires a migration step only if clients without an account can request it, because the column `is_fresh` lists these
-    /// kinds.
+    /// most new kinds require no migration step. The exception is a kind that clients without an account can request, because the column
+    /// `is_fresh` lists these kinds.
     ///
-    /// `is_fresh` is true for an email that a client without an account requested and that no worker has tried yet. Workers claim one of
-    /// these emails from each network in turn. They claim all other emails in the order of their due times.
+    /// `is_fresh` is true for an email that a client without an account requested and that no worker has tried to send yet. Workers claim
+    /// one of these emails from each network in turn. They claim all other emails in the order of their due times.
     private static let mailKinds: [PostgresStatement] = [
         "ALTER TABLE mail_intent DROP CONSTRAINT IF EXISTS mail_intent_kind_check",
         "ALTER TABLE mail_intent DROP CONSTRAINT IF EXISTS mail_intent_check",
@@ -398,8 +400,9 @@ extension PostgresSchema {
         "CREATE INDEX IF NOT EXISTS audit_event_time ON audit_event (time)",
     ]
 
-    /// The queue of emails, and the reset emails that were sent recently. Autovacuum begins after a fixed number of changed rows and not
-    /// after a share of the table, because the queue is usually almost empty although its rows change all the time.
+    /// The queue of emails, and the reset emails that were sent recently. Autovacuum of the queue begins after a fixed number of changed
+    /// rows, and not after a fraction of the table. The reason is that the queue is usually almost empty, although its rows change all the
+    /// time.
     private static let emails: [PostgresStatement] = [
         """
         CREATE TABLE IF NOT EXISTS mail_intent (
@@ -423,7 +426,8 @@ extension PostgresSchema {
             CHECK ((kind = 'password_changed') = (account_id IS NOT NULL))
         ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000)
         """,
-        // Workers claim one untried reset email from each network in turn. They claim all other emails in the order of their due times.
+        // Of the reset emails that no worker has tried to send yet, workers claim one from each network in turn. They claim all other
+        // emails in the order of their due times.
         """
         CREATE INDEX IF NOT EXISTS mail_intent_new ON mail_intent (network, created_at, id)
         WHERE kind = 'password_reset' AND state = 'waiting' AND failures = 0
@@ -482,7 +486,7 @@ extension PostgresSchema {
             renewed_at double precision NOT NULL
         )
         """,
-        // Values that all servers share. A change locks the row.
+        // Values that all servers share. A server locks the row of a value before it changes the value.
         "CREATE TABLE IF NOT EXISTS shared_value (name text PRIMARY KEY, value text)",
         """
         INSERT INTO shared_value (name, value) VALUES
@@ -496,7 +500,7 @@ extension PostgresSchema {
     /// half of the capacity. Half 0 is for the keys of accounts, and half 1 is for the keys of network addresses.
     ///
     /// Keys that were stored before this step are not counted. Keys that servers of the earlier version store are not counted either. All
-    /// these keys expire within days. Servers of the earlier version still use `idempotency_client` and `idempotency_total` while the
+    /// uncounted keys expire within days. Servers of the earlier version still use `idempotency_client` and `idempotency_total` while the
     /// servers are upgraded one after the other.
     ///
     /// The new columns have defaults, so the step doesn't rewrite the table.

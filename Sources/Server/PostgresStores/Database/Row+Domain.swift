@@ -15,7 +15,7 @@ extension Account {
     static let columnCount = 10
 
     /// Decodes a row that begins with ``columns``.
-    /// - Throws: `StoreFailure` if a value violates the rules of the domain, such as an unknown state; `UnreadableColumn` if a column has
+    /// - Throws: `StoreFailure` if a value is not valid for an account, such as an unknown state; `UnreadableColumn` if a column has
     ///   another type.
     init(row: PostgresRow) throws {
         guard let state = State(rawValue: try row.value(4)), let email = try? EmailAddress(row.value(1)),
@@ -79,7 +79,7 @@ extension MailIntent {
         VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9, $10, $11, 'waiting') ON CONFLICT (id) DO NOTHING
         """
 
-    /// The values of ``insertion``, in the order of its parameters. If the email has no client, its network is the empty text.
+    /// The parameters of ``insertion``, in order. If the email has no client, its network is the empty text.
     var values: [PostgresValue] {
         let columns = subject.columns
         return [

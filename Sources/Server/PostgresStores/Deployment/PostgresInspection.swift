@@ -2,24 +2,25 @@ import PostgresDriver
 
 /// The state and the settings of a PostgreSQL server that matter to an operator. Reading them changes nothing.
 ///
-/// `holdfast doctor` reports these values. The initializer reads them with several statements, in about ten round trips. So values of
-/// different statements can be from different moments.
+/// `holdfast doctor` reports these values. The initializer reads them with several statements, in about ten round trips. So the values
+/// don't form a snapshot of one moment.
 public struct PostgresInspection: Sendable {
     /// The version, as in `15.4`.
     public let version: String
     /// The version as a number, such as 150004 for 15.4.
     public let versionNumber: Int
-    /// Whether the server is a standby, which accepts no writes. Servers need the primary.
+    /// Whether the PostgreSQL server is a standby, which accepts no writes. Holdfast servers need the primary.
     public let isStandby: Bool
     /// Whether the connection that read the values is encrypted with TLS.
     public let isEncrypted: Bool
-    /// `synchronous_commit`, `fsync` and `full_page_writes`, as the server spells them, such as `on`. If one of them is `off`, a crash of
-    /// the database can lose changes that the stores reported as durable.
+    /// The settings `synchronous_commit`, `fsync` and `full_page_writes`, as the server spells them, such as `on`. If one of them is `off`,
+    /// a crash of the database can lose changes that the stores reported as durable.
     public let synchronousCommit, fsync, fullPageWrites: String
-    /// `synchronous_standby_names`. Empty means that a commit doesn't wait for a standby, so a failover can lose the latest commits.
+    /// The setting `synchronous_standby_names`. If it is empty, a commit doesn't wait for a standby, so a failover can lose the latest
+    /// commits.
     public let synchronousStandbys: String
     /// The number of connections that the server accepts from ordinary users: `max_connections` without the connections that are reserved
-    /// for superusers. All servers that use the database share these connections.
+    /// for superusers. All Holdfast servers that use the database share these connections.
     public let connections: Int
     /// The connected standbys, sorted by name, with their replication state, such as `sync`, and their lag in seconds. The lag is 0 if the
     /// standby has nothing to replay.
@@ -27,8 +28,8 @@ public struct PostgresInspection: Sendable {
     /// The age of the oldest open transaction of the database, in seconds; 0 if there is none. A transaction that stays open for hours
     /// prevents the removal of old row versions, so that the tables grow.
     public let oldestTransaction: Double
-    /// The names of invalid indexes, which remain after a failed creation of an index. Queries don't use them, but each write maintains
-    /// them.
+    /// The names of invalid indexes. PostgreSQL leaves an invalid index if the creation of the index fails. Queries don't use such an
+    /// index, but each write maintains it.
     public let invalidIndexes: [String]
     /// The size of the database in bytes.
     public let size: Int
@@ -36,12 +37,12 @@ public struct PostgresInspection: Sendable {
     public let pendingSteps: [String]?
     /// Whether a copy from SQLite has begun and is not complete. The value is always `false` while steps are pending.
     public let isIncompleteCopy: Bool
-    /// The registered servers; none if the tables don't exist yet.
+    /// The registered Holdfast servers; none if the tables don't exist yet.
     public let servers: [PostgresPresence.Server]
 
     /// Reads the state and the settings of the server.
-    /// - Parameter database: The database. Its user needs no special rights; without the role `pg_monitor`, it sees only transactions and
-    ///   standbys of this user.
+    /// - Parameter database: The database. Its user needs no special rights. But without the role `pg_monitor`, the inspection sees only
+    ///   transactions and standbys of this user.
     /// - Throws: `StoreFailure`.
     public init(_ database: PostgresDatabase) async throws {
         let facts = try await database.execute(

@@ -4,8 +4,8 @@ import PostgresDriver
 
 /// The registration of the servers that use one database.
 ///
-/// Each server adds a row when it starts, and renews it at least every two seconds. A row is valid for ten seconds by the database's clock,
-/// so a few failed renewals do no harm. Servers use the rows of the other servers for two decisions:
+/// Each server adds a row when it starts, and renews it at least every two seconds. After a renewal, the row is valid for ten seconds of
+/// the database's clock, so a few failed renewals do no harm. Servers use the rows of the other servers for two decisions:
 /// - If the row of a server has expired, this server has stopped. Another server can then send the emails that the stopped server had
 ///   claimed.
 /// - A server that does not share its rate limits may start only if no other server is registered.
@@ -49,14 +49,14 @@ public struct PostgresPresence: Sendable {
         (self.database, self.name, self.version, self.isAlone) = (database, name, version, isAlone)
     }
 
-    /// The longest interval at which a server should renew its row, a fifth of the time for which the row is valid.
+    /// The longest time that a server should let pass between two renewals of its row: a fifth of the time for which the row is valid.
     public static let interval: Duration = .seconds(2)
 
-    /// Registers the server. A server that must be alone is registered only if no other server is registered. While such a server is
+    /// Registers the server. A server whose `isAlone` is `true` is registered only if no other server is registered. While this server is
     /// registered, the method refuses all other servers.
     ///
-    /// A lock serializes the decisions of all servers, so two servers that must be alone can't both register. The method also removes rows
-    /// that were not renewed for a day.
+    /// A lock serializes the decisions of all servers, so of two servers that must be alone, only one can register. The method also removes
+    /// rows that were not renewed for a day.
     /// - Returns: Whether the server is registered now. If not, try again after ten seconds. By then, the row of a crashed server has
     ///   expired.
     /// - Throws: `StoreFailure`.
@@ -86,8 +86,8 @@ public struct PostgresPresence: Sendable {
         try await database.transaction { try await renew($0) }
     }
 
-    /// Adds or renews the row in a transaction. The database's clock determines how long the row is valid, so the clocks of the machines
-    /// don't matter.
+    /// Adds or renews the row in a transaction. The database's clock determines how long the row is valid, so the clocks of the servers'
+    /// machines don't matter.
     private func renew(_ transaction: PostgresTransaction) async throws {
         try await transaction.execute(
             """
@@ -100,8 +100,8 @@ public struct PostgresPresence: Sendable {
         )
     }
 
-    /// Removes the row, so that other servers take over the emails in flight immediately instead of after ten seconds. Call it when the
-    /// server stops.
+    /// Removes the row, so that other servers can send the emails that this server has claimed, immediately instead of after ten seconds.
+    /// Call it when the server stops.
     /// - Throws: `StoreFailure`. The other servers then wait until the row expires, at most ten seconds.
     public func leave() async throws {
         try await database.execute("DELETE FROM server WHERE id = $1", [.uuid(id)])

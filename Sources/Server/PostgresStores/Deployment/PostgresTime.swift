@@ -4,7 +4,7 @@ import Synchronization
 import Timekeeping
 
 /// A clock that follows the clock of the database, so that all servers of the database have the same time. Use it for expiry, due times,
-/// leases and grace windows.
+/// leases and grace windows, such as the window in which a client can repeat a refresh.
 ///
 /// If several servers share a database, use this clock instead of the machine's clock. Otherwise, a server whose clock is ahead would end
 /// the leases and sessions of other servers too early.
@@ -14,13 +14,13 @@ import Timekeeping
 /// machine's clock.
 ///
 /// The time never runs backwards within one process, even if the database moves to a machine whose clock is behind. In this case, the time
-/// doesn't advance until the new clock has caught up.
+/// stops until the new clock has caught up.
 public final class PostgresTime: Sendable {
     /// The offset of the database's clock, and the latest returned time.
     private struct State {
         /// The time of the database at which the monotonic time was zero, in seconds since 1970.
         var origin: Double
-        /// The latest time that was returned, in seconds since 1970. No later result is earlier.
+        /// The latest time that was returned, in seconds since 1970. Later results are never earlier than this time.
         var latest: Double
     }
 
@@ -38,7 +38,7 @@ public final class PostgresTime: Sendable {
         try await synchronize()
     }
 
-    /// The current time, as a function that can be passed to components which need a clock.
+    /// A function that returns the current time. Pass it to components that need a clock.
     public var now: @Sendable () -> Date {
         { [self] in
             let elapsed = elapsed
@@ -49,7 +49,7 @@ public final class PostgresTime: Sendable {
         }
     }
 
-    /// Reads the database's clock. Call it periodically, so that the two clocks don't drift apart.
+    /// Reads the database's clock. Call it periodically, so that this clock and the database's clock don't drift apart.
     ///
     /// The result differs from the database's clock by at most half of the round trip, because the database reads its clock at an unknown
     /// moment between the request and the response.

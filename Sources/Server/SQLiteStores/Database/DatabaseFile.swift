@@ -5,7 +5,8 @@ import Foundation
 /// If two connections switch a new file to WAL at the same time, SQLite refuses one of them regardless of its busy timeout. Also, if two
 /// processes migrated a new file at the same time, both would find it empty and create its tables.
 enum OpeningLock {
-    /// Runs a closure under the lock of a file beside the database. The operating system releases the lock if the process dies.
+    /// Runs a closure while this process holds the lock of a file beside the database. The operating system releases the lock if the
+    /// process dies.
     /// - Parameter path: The path of the database. The lock file has the same path with the suffix `-lock`, and stays on the disk.
     /// - Throws: The errors of the closure.
     /// - Note: The method blocks the thread until other processes have released the lock.

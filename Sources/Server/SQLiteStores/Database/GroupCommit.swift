@@ -12,9 +12,9 @@ import Synchronization
 /// A commit to disk takes milliseconds, but a write of a few rows takes only some microseconds. With shared transactions, the throughput
 /// grows with the number of concurrent writers, while a single writer still commits as fast as possible.
 ///
-/// If a write enters the ``WriteLine`` and no service is running, the write starts the service. The service runs on the queue of the
-/// writer's connection. It commits one batch after another until the line is empty, and then ends. Writes that enter while the service runs
-/// only wait.
+/// The service is a loop on the queue of the writer's connection. A write that enters the ``WriteLine`` (the queue of pending writes)
+/// starts the service unless it is running already. The service commits one batch after another until the ``WriteLine`` is empty, and then
+/// ends.
 final class GroupCommit: Sendable {
     /// The connections, of which this type uses only the writer's connection.
     private let pool: DatabasePool
@@ -25,9 +25,9 @@ final class GroupCommit: Sendable {
     /// Returns whether the path of the database still leads to the open file.
     private let isPresent: @Sendable () -> Bool
 
-    /// Creates a service that commits writes through a connection pool.
+    /// Creates a group commit that uses the writer's connection of a pool.
     /// - Parameters:
-    ///   - pool: The connections. The service uses only the writer's connection.
+    ///   - pool: The connections, of which this type uses only the writer's connection.
     ///   - isPresent: Returns whether the path of the database still leads to the open file. If not, no write is committed.
     init(_ pool: DatabasePool, isPresent: @escaping @Sendable () -> Bool) {
         self.pool = pool
@@ -40,13 +40,14 @@ final class GroupCommit: Sendable {
     /// The number of pending writes.
     var waiting: Int { line.withLock(\.count) }
 
-    /// Whether a transaction is in progress.
+    /// Whether a transaction is in progress and no further write is pending.
     var isBusy: Bool { line.withLock(\.isBusy) }
 
     /// Performs a write. When the method returns, the transaction is on disk.
     /// - Parameters:
     ///   - body: The write, which runs at most once, on the writer's thread.
-    ///   - consumedQuota: Returns the rate-limit usage that the same transaction stores. The service calls this closure after the write.
+    ///   - consumedQuota: Returns the rate-limit usage that the same transaction stores. The service calls this closure after all writes of
+    ///     the batch.
     /// - Throws: The error of the closure; an error of the commit; `StoreFailure` if 10,000 writes are pending or the database is closed;
     ///   `CancellationError` if the caller is canceled before the write has begun.
     func write<Value: Sendable>(
@@ -83,8 +84,8 @@ final class GroupCommit: Sendable {
         }
     }
 
-    /// Commits one batch and then enqueues itself again on the queue of the writer's connection. So other uses of this connection can run
-    /// between two batches.
+    /// Commits one batch. If a write was pending, the method then enqueues itself again on the queue of the writer's connection. So other
+    /// users of this connection can run between two batches.
     private func serve() {
         pool.asyncWriteWithoutTransaction { [self] database in
             if commitBatch(in: database) { serve() }

@@ -9,7 +9,7 @@ struct LimitRow: Sendable {
     struct ID: Hashable {
         /// The name of the policy.
         let policy: String
-        /// The digest of the key under the server's secret.
+        /// The digest of the key, computed with the server's secret.
         let key: KeyDigest
     }
 

@@ -5,8 +5,8 @@ import Synchronization
 /// A pool of connections that look up a few rows on the calling thread. Such a lookup takes some microseconds. A switch to another thread
 /// would take longer.
 ///
-/// If all connections are in use, the pool creates another one, so no caller waits. The number of connections is at most the number of
-/// threads that have read at the same time.
+/// If all connections are in use, the pool creates another one, so no caller waits. So the pool has at most as many connections as threads
+/// have ever read at the same time.
 final class LookupConnections: Sendable {
     /// The path of the database.
     private let path: String
@@ -27,7 +27,7 @@ final class LookupConnections: Sendable {
 
     /// Runs a closure that reads with one statement. The statement sees all changes that were committed before the call.
     ///
-    /// Blocks the calling thread, so it is only for lookups through an index. Longer reads use `SQLiteDatabase.read`.
+    /// The read blocks the calling thread, so use it only for lookups through an index. For longer reads, use `SQLiteDatabase.read`.
     /// - Parameter body: The read. It must execute one statement, because there is no transaction around it.
     /// - Throws: GRDB's `DatabaseError`; errors of the closure are rethrown.
     /// - Complexity: One lookup in an index. If all connections are in use, the method opens another one, which takes about a millisecond.

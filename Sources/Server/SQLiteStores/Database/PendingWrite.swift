@@ -10,7 +10,7 @@ protocol PendingWrite: Sendable {
     /// Begins the write. Returns `false` if the caller was canceled; in this case, the write must not be performed.
     func begin() -> Bool
     /// Performs the write, and stores its result until the transaction is committed.
-    /// - Throws: The error of the write. The caller gets it in ``end(_:)``.
+    /// - Throws: The error of the write. ``end(_:)`` passes this error to the caller.
     func perform(in database: Database) throws
     /// Resumes the caller with the result, or with the error of the failed commit.
     func end(_ failure: (any Error)?)
@@ -43,7 +43,8 @@ final class CallerWrite<Value: Sendable>: PendingWrite {
     let consumedQuota: (@Sendable () -> ConsumedQuota?)?
     /// The closure that performs the write.
     private let body: @Sendable (Database) throws -> Value
-    /// The current phase, protected by a lock. If the caller is canceled while the write begins, only one of the two takes effect.
+    /// The current phase, protected by a lock. The lock ensures that either the cancellation or the start of the write takes effect, but
+    /// not both.
     private let phase = Mutex(Phase.new)
 
     /// Creates a write.
@@ -124,10 +125,10 @@ final class CallerWrite<Value: Sendable>: PendingWrite {
 struct WriteLine {
     /// The result of adding a write to the queue.
     enum Admission {
-        /// The write is the first one in the queue, and no service runs. The caller must start the service, which commits batches until the
-        /// queue is empty.
+        /// The write is the first one in the queue, and the service is not running. The caller must start the service, a loop that commits
+        /// batches until the queue is empty.
         case first
-        /// A service is running and will commit the write.
+        /// The service is running and will commit the write.
         case waits
         /// The queue is full.
         case full
@@ -137,7 +138,7 @@ struct WriteLine {
 
     /// The largest number of pending writes.
     static let capacity = 10_000
-    /// The largest number of writes in one transaction. It limits the time for which the callers of a batch wait for each other's writes.
+    /// The largest number of writes in one transaction. It limits the time for which a caller waits for the other writes of its batch.
     static let batchLimit = 256
 
     /// The writes in the order of their arrival.

@@ -23,7 +23,7 @@ extension Account {
     static let columnCount = 10
 
     /// Decodes a row that begins with ``columns``.
-    /// - Throws: ``CorruptRow`` if a value violates the rules of the domain, such as an unknown state.
+    /// - Throws: ``CorruptRow`` if a value is not valid for an account, such as an unknown state.
     init(row: Row) throws {
         guard let id = UUID(text: row[0]), let state = State(rawValue: row[4]),
             let email = try? EmailAddress(row[1]), let firstName = try? FirstName(stored: row[2])

@@ -28,8 +28,8 @@ public final class SQLiteDatabase: Sendable {
     private let lookups: LookupConnections
     /// The path of the file.
     private let path: String
-    /// The identity of the opened file. If the file was removed or replaced, writes must fail: SQLite would continue to write to the old
-    /// file, and these writes would be lost.
+    /// The identity of the opened file. If the file was removed or replaced, writes must fail. Otherwise, SQLite would continue to write to
+    /// the old file, and these writes would be lost.
     private let identity: FileIdentity?
     /// Records whether the last write failed because of the file. If so, ``ping()`` tests a write.
     private let writing = WriteHealth()
@@ -101,8 +101,8 @@ public final class SQLiteDatabase: Sendable {
         }
     }
 
-    /// Runs a closure that reads, on another thread with a separate connection. Use it for reads that can take long. All statements of the
-    /// closure see the same state, which is the state of the last commit.
+    /// Runs a closure that reads the database, on another thread and with a separate connection. Use this method for reads that can take
+    /// long. All statements of the closure see the same state, which is the state of the last commit.
     /// - Parameter body: Executes the statements. They don't delay writers. While they run, the write-ahead log can't be truncated.
     /// - Returns: The value of the closure.
     /// - Throws: `StoreFailure` for errors of SQLite; errors of the closure are rethrown.
@@ -164,11 +164,11 @@ public final class SQLiteDatabase: Sendable {
         }
     }
 
-    /// Removes the bytes of removed rows from the write-ahead log. For this, the method copies the log into the file and truncates the log.
+    /// Removes the bytes of removed rows from the write-ahead log. To do so, the method copies the log into the file and truncates the log.
     /// The file itself has no bytes of removed rows, because `secure_delete` is on.
     ///
-    /// A read of an earlier state prevents the truncation. The method then tries again every 0.5 s, at most 20 times. Writers wait for at
-    /// most 0.25 s at a time.
+    /// A read of an earlier state prevents the truncation. In this case, the method tries again every 0.5 s, with at most 20 attempts in
+    /// total. Writers wait for at most 0.25 s at a time.
     /// - Throws: `StoreFailure`, with `isBusy` `true` if reads prevented the truncation.
     func truncateLog() async throws {
         do {
@@ -187,11 +187,11 @@ public final class SQLiteDatabase: Sendable {
         throw StoreFailure(isBusy: true, message: "reads prevent the truncation of the write-ahead log")
     }
 
-    /// Closes the file after the pending writes. It first copies the write-ahead log into the file (a checkpoint), so the file alone is a
-    /// complete copy.
+    /// Performs the pending writes and closes the file. Before the file is closed, the method copies the write-ahead log into it (a
+    /// checkpoint), so the file alone contains all data.
     ///
-    /// A process that still reads an earlier state can prevent the checkpoint. Nothing is lost in this case, because the write-ahead log
-    /// stays.
+    /// Another process that still reads an earlier state can prevent the checkpoint. In this case, no data is lost, because the write-ahead
+    /// log stays.
     ///
     /// Blocks the thread. Later calls of other methods throw.
     /// - Throws: GRDB's `DatabaseError` if a connection is still in use.

@@ -12,9 +12,9 @@ public struct SQLiteInspection: Sendable {
     public let journalMode: String
     /// The names of the pending migrations, in order.
     public let pendingMigrations: [String]
-    /// Whether a newer version has migrated the tables.
+    /// Whether a newer version of Holdfast has migrated the tables.
     public let isFromNewerVersion: Bool
-    /// Whether the data was moved to PostgreSQL, so that all changes are refused.
+    /// Whether the data was moved to PostgreSQL, so that the file refuses changes of this data; see ``SQLiteSeal``.
     public let isSealed: Bool
 
     /// Reads the state of a file.

@@ -207,8 +207,8 @@ enum SQLiteSchema {
             )
         }
         migrator.registerMigration("mails in turn by network, holders of leases, sent reset mails, steady time") { database in
-            // `is_fresh` is 1 for a reset email that no worker has tried yet. Workers claim one of these emails from each network in turn.
-            // They claim all other emails in the order of their due times.
+            // `is_fresh` is 1 for a reset email that no worker has tried to send yet. Workers claim one of these emails from each network
+            // in turn. They claim all other emails in the order of their due times.
             try database.execute(
                 sql: """
                     ALTER TABLE mail_intent ADD COLUMN holder TEXT;
@@ -267,7 +267,7 @@ enum SQLiteSchema {
         return migrator
     }
 
-    /// Removes the change log of an unfinished copy to PostgreSQL that an earlier version began. The triggers that fill this log don't
+    /// Removes the change log of an unfinished copy to PostgreSQL that an earlier version began. The triggers that write to this log don't
     /// cover the new tables, so the copy must begin again.
     private static func removeCopyLog(_ database: Database) throws {
         guard try database.tableExists("copy_change"), try !SQLiteSeal.isClosed(database) else { return }
@@ -284,7 +284,7 @@ extension SQLiteSchema {
     /// The statements that add the tables and columns for emailed links, former addresses, devices and removed accounts.
     ///
     /// Accounts of earlier versions count as verified. The link of a registration has no account, because the account is added only when
-    /// the link is used. The column `place` orders the former addresses of an account, even if several have the same time.
+    /// the link is used. The column `place` orders the former addresses of an account, even if several were replaced at the same time.
     private static let accountChanges = """
         ALTER TABLE account ADD COLUMN is_verified INTEGER NOT NULL DEFAULT 1 CHECK (is_verified IN (0, 1));
         ALTER TABLE account ADD COLUMN purge_at REAL;
@@ -344,7 +344,8 @@ extension SQLiteSchema {
         """
 
     /// The statements that allow further kinds of emails in the queue. The stores, and not the table, check which columns a kind needs. So
-    /// a new kind requires a migration only if clients without an account can request it, because the column `is_fresh` lists these kinds.
+    /// most new kinds require no migration. The exception is a kind that clients without an account can request, because the column
+    /// `is_fresh` lists these kinds.
     private static let mailKinds = """
         CREATE TABLE open_mail_intent (
             id TEXT NOT NULL,
@@ -378,8 +379,8 @@ extension SQLiteSchema {
         CREATE INDEX mail_intent_holder ON mail_intent(holder) WHERE state = 'taken';
         """
 
-    /// The statements that allow `sent_reset` to contain all emails that clients without an account requested. Only reset emails have an
-    /// account, so `account_id` can be `NULL`.
+    /// The statements that allow `sent_reset` to contain all emails that clients without an account requested. Only the rows of reset
+    /// emails have an account, so `account_id` can be `NULL`.
     private static let sentMails = """
         CREATE TABLE open_sent_reset (
             intent_id TEXT NOT NULL PRIMARY KEY,
@@ -396,8 +397,8 @@ extension SQLiteSchema {
         CREATE INDEX sent_reset_ends_at ON sent_reset(ends_at);
         """
 
-    /// The statements that create the table of idempotency keys, and two tables with the number of keys of each client and of all clients.
-    /// ``idempotencySizes`` later replaces these two tables.
+    /// The statements that create the table of idempotency keys, a table with the number of keys of each client, and a table with the
+    /// number of all keys. ``idempotencySizes`` later replaces the two tables of numbers.
     static let idempotencyKeys = """
         CREATE TABLE idempotency_key (
             digest BLOB NOT NULL PRIMARY KEY,

@@ -19,7 +19,7 @@ import Synchronization
 final class AdmissionJournal: Sendable {
     /// A recorded admission.
     struct Note: Hashable {
-        /// The digest of the key under the server's secret.
+        /// The digest of the key, computed with the server's secret.
         var key: UInt64
         /// The hash of the policy's name.
         var policy: UInt64
@@ -29,7 +29,7 @@ final class AdmissionJournal: Sendable {
         var units: UInt32
     }
 
-    /// The state that the previous process left.
+    /// The state of the journal when the previous process ended.
     struct Remains {
         /// The notes, ordered by their times. The array is empty if the machine was rebooted since they were written.
         var notes: [Note]
@@ -60,7 +60,7 @@ final class AdmissionJournal: Sendable {
     private let file: JournalFile
     /// The position of the next note. The lock also protects the file.
     private let state = Mutex(State())
-    /// The state that the previous process left.
+    /// The state of the journal when the previous process ended.
     let remains: Remains
 
     /// Opens a file, creates it if it is missing, and reads its notes. The caller must store the notes elsewhere and then call
@@ -68,7 +68,8 @@ final class AdmissionJournal: Sendable {
     ///
     /// - Parameters:
     ///   - path: The path of the file, about 2 MB.
-    ///   - now: The present. It replaces a time that the file doesn't contain; see ``Remains``.
+    ///   - now: The present time. If the file contains no time at which the previous process was alive, `aliveAt` of ``Remains`` is this
+    ///     time.
     /// - Throws: ``InUse``, or a `POSIXError` if the file can't be created or mapped.
     init(path: String, at now: SnapshotTime) throws {
         file = try JournalFile(path: path)
@@ -78,7 +79,7 @@ final class AdmissionJournal: Sendable {
     /// Discards the notes of the previous process and begins a new journal. Call this method after you have stored these notes elsewhere.
     ///
     /// Until then, a crash leaves the old notes, and the next start reads them again.
-    /// - Parameter now: The present, which is recorded as a time at which this process was alive.
+    /// - Parameter now: The present time, which the file stores as a time at which this process was alive.
     func begin(at now: SnapshotTime) {
         state.withLock { state in
             state = State()
@@ -90,7 +91,7 @@ final class AdmissionJournal: Sendable {
         }
     }
 
-    /// Records an admission. O(1), without a system call. If the half is full, it records that a note is missing.
+    /// Records an admission. O(1), without a system call. If the half is full, the method only records that a note was lost.
     func note(_ note: Note) {
         state.withLock { state in
             guard state.count < JournalFile.capacity else { return file.hasLost[state.half] = true }
@@ -99,7 +100,7 @@ final class AdmissionJournal: Sendable {
         }
     }
 
-    /// Records the time, and seals the current half, unless the other half is still sealed.
+    /// Records the time at which the process is alive. Unless the other half is still sealed, the method also seals the current half.
     ///
     /// - Parameter now: The present. A save that begins after this time includes all notes of the sealed half.
     func seal(at now: SnapshotTime) {

@@ -112,12 +112,13 @@ extension JournalFile {
         place.storeBytes(of: check(note, half), toByteOffset: 28, as: UInt32.self)
     }
 
-    /// Returns the state that the previous process left.
+    /// Returns the state of the journal when the previous process ended.
     ///
-    /// The uncertainty is 2 s after a kill, and 60 s after a crash of the machine, because the kernel may not have written the last pages.
+    /// The uncertainty is 2 s after a kill. After a crash of the machine, it is 60 s, because the kernel may have failed to write the last
+    /// pages.
     /// - Parameter now: The present.
     func remains(at now: SnapshotTime) -> AdmissionJournal.Remains {
-        // The file doesn't contain the time until which the previous process ran, so the method assumes the present.
+        // The file doesn't contain the time until which the previous process ran, so the method uses the present time.
         guard isOurs else { return .init(notes: [], isComplete: false, aliveAt: now, uncertainty: .zero) }
         // On systems without boot ids, the notes may be from any boot.
         let isThisBoot = !now.bootID.isEmpty && boot == Self.hash(now.bootID)

@@ -10,8 +10,8 @@ extension SQLiteRateLimitStore {
     /// - After a kill of the process, the journal contains admissions that the rows don't include. The method also counts these admissions,
     ///   in the order of their times.
     /// - After a crash of the machine, admissions may be missing from the journal. In this case, the method counts the quota of all keys as
-    ///   consumed for the time in which the missing admissions may have happened. It doesn't do this for policies whose usage is committed
-    ///   in the same transaction as the work of the request, because this usage is complete.
+    ///   consumed for the time in which the missing admissions may have happened. The method excludes policies whose usage is committed in
+    ///   the transaction in which a request writes its data, because this usage is complete.
     ///
     /// - Throws: `StoreFailure`. In this case, nothing was discarded, so the next start can restore the state.
     func restore() async throws {
@@ -26,8 +26,8 @@ extension SQLiteRateLimitStore {
             recount(notes, since: past.noted, at: now)
             chargeLost(journal.remains, at: now)
         }
-        // The method saves the restored state before it discards old rows and the journal's notes. The saved rows contain times of this
-        // boot.
+        // The method saves the restored state before it discards old rows and the journal's notes. Unlike the old rows, the saved rows
+        // contain times of this boot.
         try await saveAll()
         try await remove(past.expired)
         journal.begin(at: now)
@@ -39,7 +39,7 @@ extension SQLiteRateLimitStore {
         var wasClean: Bool
         /// The rows of keys for which the journal has later admissions. It is empty unless the process was killed.
         var noted: [LimitRow.ID: LimitRow] = [:]
-        /// The rows without any usage, which can be removed.
+        /// The rows whose usage has expired, which can be removed.
         var expired: [LimitRow] = []
         /// The number of rows that can't be decoded. They are skipped.
         var corrupt = 0
@@ -103,7 +103,7 @@ extension SQLiteRateLimitStore {
     }
 
     /// Counts the quota of all keys as consumed for the time in which admissions may be missing from the journal. The method omits the
-    /// policies in `committed`, whose usage is stored in the same transaction as the work of the request and is therefore complete.
+    /// policies in `committed`. Their usage is complete, because it is stored in the transaction in which a request writes its data.
     private func chargeLost(_ remains: AdmissionJournal.Remains, at now: SnapshotTime) {
         guard !remains.isComplete else { return }
         let names = Set(limiter.policyNames).subtracting(committed)

@@ -10,8 +10,8 @@ import Synchronization
 extension SQLiteRateLimitStore: Service {
     /// Saves twice a second until the service group shuts down, then saves all remaining changes.
     ///
-    /// A failed save is logged, and the next save includes its changes. Until then, the journal contains the admissions. If another process
-    /// uses the journal, this method saves nothing and only waits for the shutdown.
+    /// The method logs a failed save, and the next save includes its changes. Until then, the journal contains the admissions. If the store
+    /// has no journal, for example because another process uses it, this method saves nothing and only waits for the shutdown.
     public func run() async throws {
         guard journal != nil else {
             try? await gracefulShutdown()
@@ -46,8 +46,8 @@ extension SQLiteRateLimitStore: Service {
     ///
     /// Each transaction has at most 250 rows, so that other writes wait only briefly.
     ///
-    /// The method first seals a half of the journal, and discards this half after a successful save. If nothing has changed, the method
-    /// writes nothing.
+    /// The method first seals the current half of the journal, and discards this half after a successful save. If nothing has changed, the
+    /// method writes nothing.
     /// - Throws: `StoreFailure`. In this case, the next call saves the changes.
     public func save() async throws {
         guard let journal else { return }
@@ -82,8 +82,8 @@ extension SQLiteRateLimitStore {
     /// transaction, so it must be short.
     private static var batch: Int { 250 }
 
-    /// The largest number of transactions per save that only remove rows. It limits the duration of a save, so that the next save begins in
-    /// time. With two saves per second, up to 20,000 rows per second are removed.
+    /// The largest number of additional transactions of a save, which remove more expired rows. It limits the duration of a save, so that
+    /// the next save begins in time. With two saves per second, up to 20,000 rows per second are removed.
     private static var mostRounds: Int { 40 }
 
     /// Saves changes in several transactions, and removes some rows that have expired.

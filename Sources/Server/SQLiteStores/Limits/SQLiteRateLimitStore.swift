@@ -13,10 +13,10 @@ import Synchronization
 /// last save, in a memory-mapped file that survives a kill of the process. After a graceful shutdown and after a kill, the next process
 /// continues with exactly the same usage, except for usage that expires within 20 ms. If the machine itself crashes, admissions that had
 /// not reached the disk are missing. For the time in which admissions may be missing, the store counts the quota of all keys as consumed.
-/// It doesn't do this for policies whose usage is committed in the same transaction as the work of the request, such as the email that the
-/// request queues. The usage of these policies is complete.
+/// The exceptions are policies whose usage is committed in the transaction in which a request writes its data, such as a queued email. The
+/// usage of these policies is complete.
 ///
-/// Keys are stored as digests under the server's secret.
+/// The store contains no keys, but only their digests, which it computes with the server's secret.
 ///
 /// Run it as a service, so that changes are saved:
 ///
@@ -38,7 +38,8 @@ public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == 
     let limiter: JointRateLimiter<C>
     /// The database in which the counts are saved.
     let database: SQLiteDatabase
-    /// The journal; `nil` if another process uses it. Without a journal, this store saves nothing.
+    /// The journal; `nil` if it couldn't be opened, for example because another process uses it. Without a journal, this store saves
+    /// nothing.
     let journal: AdmissionJournal?
     /// Whether there are changes that no save has included.
     let hasChanged = Atomic(true)
@@ -48,8 +49,8 @@ public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == 
     let time: @Sendable () -> SnapshotTime
     /// Reports failures of the journal and of saves.
     let logger: Logger
-    /// The names of the policies whose usage is committed in the same transaction as the work of the request. If the rule of such a policy
-    /// also limits networks, the set includes the policies for these networks.
+    /// The names of the policies whose usage is committed in the transaction in which a request writes its data. If the rule of such a
+    /// policy also limits networks, the set includes the policies for these networks.
     let committed: Set<String>
     /// The hashes of the policies' names for the journal, by the index of the policy; `nil` for the policies in ``committed``.
     private let policyHashes: [UInt64?]
@@ -60,9 +61,9 @@ public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == 
     /// - Parameters:
     ///   - rules: The rules.
     ///   - database: The database of the limits.
-    ///   - journal: The file of unsaved admissions. Only one process at a time can use it. Another process that opens it starts with empty
-    ///     limits, saves nothing, and logs an error.
-    ///   - committed: The names of policies whose usage is committed in the same transaction as the work of the request, with
+    ///   - journal: The file of unsaved admissions. Only one process at a time can use it. A process that can't open the file starts with
+    ///     empty limits, saves nothing, and logs an error.
+    ///   - committed: The names of policies whose usage is committed in the transaction in which a request writes its data; see
     ///     ``consumedQuota(of:)``.
     ///   - memory: The most memory that the keys may use, in bytes.
     ///   - secret: The secret for the digests of keys.
@@ -107,7 +108,8 @@ extension SQLiteRateLimitStore: RateLimitStore {
     /// Decides whether a request is admitted, and records an admission in the journal. The method does no I/O; its only system call reads
     /// the clock.
     ///
-    /// - Parameter claims: The claims of the request. If one policy refuses the request, no policy counts it.
+    /// - Parameter claims: The claims of the request: for each policy, the key and the number of units. If one policy refuses the request,
+    ///   no policy counts it.
     /// - Returns: The decision, with the remaining units of each policy.
     public func admit(_ claims: [RateLimitClaim]) -> RateLimitResult {
         guard let journal else { return limiter.admit(claims) }
@@ -118,8 +120,8 @@ extension SQLiteRateLimitStore: RateLimitStore {
                 hasChanged.store(true, ordering: .sequentiallyConsistent)
             }
             guard let policyHash = policyHashes[policy] else { return }
-            // The method reads the time after it has counted the request. So every save that includes all requests up to a later time
-            // includes this request.
+            // The method reads the time only after the limiter has counted the request. So each save that covers a later time includes this
+            // request.
             let now = covers ?? time().bootNanoseconds
             covers = now
             let units = UInt32(clamping: units)
@@ -136,12 +138,12 @@ extension SQLiteRateLimitStore: RateLimitStore {
     /// - Returns: The decision that ``admit(_:)`` would make now.
     public func check(_ claims: [RateLimitClaim]) -> RateLimitResult { limiter.check(claims) }
 
-    /// Returns the units of a charge in memory, and saves this change with the next changes. If the process is killed before this save, the
-    /// units stay counted.
+    /// Gives the units of a charge back in memory. The next save includes this change. If the process is killed before this save, the units
+    /// stay counted.
     ///
     /// - Parameters:
-    ///   - charge: The charge of an admission. Its units are returned at most once.
-    ///   - policies: The names of the policies whose units are returned; `nil` for all policies that allow refunds.
+    ///   - charge: The charge of an admission. Its units are given back at most once.
+    ///   - policies: The names of the policies whose units are given back; `nil` for all policies that allow refunds.
     public func refund(_ charge: RateLimitCharge, under policies: Set<String>?) {
         limiter.refund(charge, under: policies)
         hasChanged.store(true, ordering: .sequentiallyConsistent)
@@ -155,18 +157,19 @@ extension SQLiteRateLimitStore: RateLimitStore {
         hasChanged.store(true, ordering: .sequentiallyConsistent)
     }
 
-    /// Returns the unsaved changes of the given keys, so that they can be stored in the transaction that does the work of the request.
+    /// Returns the unsaved changes of the given keys, so that the caller can store them in the transaction in which the request writes its
+    /// data.
     ///
     /// The store then treats these changes as saved. If the transaction fails, the caller must return the changes to the store, so that the
     /// next save includes them.
     ///
-    /// - Parameter claims: The claims of the request that does the work.
-    /// - Returns: `nil` if nothing is saved, because another process uses the journal.
+    /// - Parameter claims: The claims of the request.
+    /// - Returns: The changes; `nil` if this store has no journal and therefore saves nothing.
     public func consumedQuota(of claims: [RateLimitClaim]) -> ConsumedQuota? {
         guard journal != nil else { return nil }
         let now = time()
-        // Short usage is not saved, so an older row stays in the database. This is harmless: usage only ever ends later than before, so the
-        // usage in the older row has ended, or it belongs to older rules.
+        // The filter omits short usage, so an older row of the same key can stay in the database. This row is harmless. Its usage ends no
+        // later than the omitted usage, unless the row belongs to older rules.
         let rows = limiter.takeChanges(of: claims, time: time).filter { $0.lifetime >= Self.shortestUsage }
         return ConsumedQuota(rows: rows, covers: now) { [self] in
             limiter.returnChanges(rows)

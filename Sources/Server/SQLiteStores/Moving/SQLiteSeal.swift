@@ -8,17 +8,18 @@ package import GRDB
 /// clients retry them. A new server doesn't start on a sealed database. Rate limits and the steady time (``SteadyTime``) can still be
 /// saved.
 ///
-/// The triggers are part of the file, so the seal holds for all processes and survives a restart. `holdfast` seals the database at the end
+/// The triggers are part of the file, so the seal applies to all processes and survives a restart. `holdfast` seals the database at the end
 /// of a copy to PostgreSQL, in the transaction that reads the last changes.
 public enum SQLiteSeal {
-    /// The tables that the seal protects. These are all tables that are copied.
+    /// The tables that the seal protects: all tables that are copied to PostgreSQL.
     package static let tables = [
         "account", "session", "refresh_token", "reset_token", "freeze_token", "mail_intent", "audit_event", "idempotency_key",
         "sent_reset", "decoy_span", "mail_retry", "signing_key", "account_link", "former_address", "account_device",
         "purged_account", "purge_event",
     ]
 
-    /// Seals the database. Call this method within the transaction of the copy, so that no write can happen between the copy and the seal.
+    /// Seals the database. Call this method within the transaction that reads the last changes, so that no write can happen between the
+    /// copy and the seal.
     ///
     /// - Parameter database: The writer's connection, within the transaction of the last copy.
     /// - Throws: GRDB's `DatabaseError`, also if the database is sealed already.

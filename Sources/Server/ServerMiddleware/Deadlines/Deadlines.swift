@@ -5,8 +5,8 @@ import Timekeeping
 /// Runs actions and cancels operations at deadlines. A single task sleeps until the next deadline, even if thousands of deadlines are
 /// pending.
 ///
-/// A separate sleep for each request would be simpler. But after a sleep is canceled, the runtime keeps its timer (about 700 bytes) until
-/// the planned end. With thousands of requests per second and deadlines of 30 s, these timers take 100 MB.
+/// A separate sleep for each request would be simpler. But after a sleep is canceled, the runtime keeps the timer of this sleep (about 700
+/// bytes) until its planned end. With thousands of requests per second and deadlines of 30 s, these timers take 100 MB.
 ///
 /// The class wraps its clock in a `MonotonicClock`, so it is not generic over the clock. It stores no `any Clock`, because each request
 /// adds a deadline, and calls through `any` are slower.
@@ -93,7 +93,7 @@ final class Deadlines: Sendable {
     ///   - operation: The operation. If the caller runs on the event loop of a connection, the operation also runs on this event loop.
     /// - Returns: The result of the operation.
     /// - Throws: `expired` if the time is over; errors of the operation are rethrown. If the caller is canceled, the method cancels the
-    ///   operation and throws the error of the operation.
+    ///   operation, and still waits for its result or error.
     func run<Value: Sendable>(
         within time: Duration,
         throwing expired: @autoclosure @escaping @Sendable () -> any Error,
@@ -107,8 +107,8 @@ final class Deadlines: Sendable {
         }
         running.started(task)
         let id = add(after: time) {
-            // Cancels the operation before the caller resumes. After that, the engine (Hummingbird) continues with the connection, so the
-            // operation must no longer read the request's body.
+            // Cancels the operation before the caller resumes. When the caller has resumed, Hummingbird continues with the connection, so
+            // the operation must no longer read the request's body.
             guard outcome.claim() else { return }
             task.cancel()
             outcome.complete(.failure(expired()))

@@ -5,7 +5,7 @@ import StrictJSON
 
 /// The longest time that a route can take. If a route returns no response within this time, the client gets 504 `SERVER_TIMEOUT`.
 ///
-/// The middleware cancels the task of the route, but does not wait until the route has ended. A route that ignores its cancellation can
+/// The server then cancels the task of the route, but does not wait until the route has ended. A route that ignores its cancellation can
 /// therefore still change data after the response. If the route returns a streamed body, the time for sending the body is not limited.
 ///
 /// A client can send the header `X-Request-Timeout-Ms` with the number of milliseconds for which it still waits for the response. If this

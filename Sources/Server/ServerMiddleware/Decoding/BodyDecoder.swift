@@ -5,9 +5,9 @@ import StrictJSON
 /// Decodes any `Decodable` type from JSON and collects all problems. Foundation's decoder stops at the first problem.
 ///
 /// If a value doesn't fit its type, the decoder records the problem, replaces the value with a placeholder, and continues. To get a
-/// placeholder, the decoder tries to decode the type from several sample values. If the type accepts none of them, decoding stops at that
-/// level. The list of problems is then incomplete, but each problem in it is real. If there is any problem, the decoder discards the
-/// decoded value.
+/// placeholder, the decoder tries to decode the type from several sample values. If the type accepts none of them, the decoder gives up the
+/// value that contains this value, and replaces the containing value in the same way. The list of problems is then incomplete, but each
+/// problem in it is real. If there is any problem, the decoder discards the decoded value.
 /// - Complexity: O(size of the body).
 enum BodyDecoder {
     /// Decodes a value.
@@ -43,7 +43,7 @@ final class ProblemLog {
     }
 }
 
-/// A value of the body together with its path: its place.
+/// A value of the body, with its path in the body.
 struct BodyPlace {
     let value: JSONValue
     let path: FieldPath
@@ -70,8 +70,8 @@ struct BodyPlace {
         } catch is Abandoned {
             // The problem was recorded at a deeper level.
         } catch {
-            // If decoding recorded a problem at a deeper level, it used a placeholder there. This placeholder can be the only cause of this
-            // error, so the error is not recorded.
+            // If decoding recorded a problem at a deeper level, it used a placeholder there. The placeholder alone can have caused `error`,
+            // so the decoder doesn't record `error`.
             let code = (error as? any ContractRefusal)?.code ?? .validationInvalidFormat
             if log.problems.count == noted { log.note(code, at: path) }
         }

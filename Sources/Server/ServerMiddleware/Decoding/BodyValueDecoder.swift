@@ -112,13 +112,13 @@ private struct BodyArrayContainer: UnkeyedDecodingContainer {
 }
 
 extension BodyPlace {
-    /// Returns whether the value is not `null`, or the type can represent `null`.
+    /// Returns `false` if the value is `null` and the type can't represent `null`.
     fileprivate func fits<Value>(_ type: Value.Type) -> Bool {
         value != .null || type == JSONValue.self || type is any ExpressibleByNilLiteral.Type
     }
 
-    /// Returns this place if its value is an object or an array, as `empty` is. Otherwise, the method records the problem and returns a
-    /// place with the value `empty`. Further problems in the returned place are not recorded.
+    /// Returns this place if its value is of the same kind as `empty`: an object or an array. Otherwise, the method records the problem and
+    /// returns a place with the value `empty`. Further problems in the returned place are not recorded.
     fileprivate func expecting(_ empty: JSONValue) -> BodyPlace {
         switch (value, empty) {
         case (.object, .object), (.array, .array): return self
@@ -135,7 +135,8 @@ extension JSONObject {
 
 /// Decodes the types that correspond to a single JSON value, such as numbers, texts and dates.
 enum BodyScalars {
-    /// Decodes a value of one of these types. For any other type, returns `nil`, and the caller calls the type's `init(from:)`.
+    /// Decodes a value of a type that corresponds to a single JSON value. For any other type, returns `nil`, and the caller calls the
+    /// type's `init(from:)`.
     /// - Throws: ``BodyScalars/Mismatch`` or a `ContractRefusal` if the value doesn't fit.
     static func decode<Value>(_ type: Value.Type, from place: BodyPlace) throws -> Value? {
         switch type {

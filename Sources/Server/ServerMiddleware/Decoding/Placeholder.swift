@@ -29,7 +29,7 @@ private struct Sample {
     ]
 }
 
-/// A `Decoder` that returns the sample for each scalar. Each object has every member, and each list is empty.
+/// A `Decoder` that returns the sample for each scalar. Each object has every required member and no optional member. Each list is empty.
 private struct SampleDecoder: Decoder, SingleValueDecodingContainer {
     let sample: Sample
     var depth = 0
@@ -71,7 +71,7 @@ private struct SampleDecoder: Decoder, SingleValueDecodingContainer {
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try sample(type) }
 }
 
-/// An object that has every member.
+/// An object that has every required member and no optional member.
 private struct SampleObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let decoder: SampleDecoder
     var codingPath: [any CodingKey] { [] }

@@ -21,8 +21,8 @@ public struct RequestReader: RequestDecoder, Sendable {
     public var maximumBodySize: Int
     /// The largest nesting depth of JSON; 32 by default.
     public var maximumDepth: Int
-    /// The time within which a body must have arrived completely; 15 seconds by default. The time begins when the route starts to read the
-    /// body. If the body is late, the client gets 408 `REQUEST_TIMEOUT`, and the connection closes.
+    /// The time within which a body must have arrived completely; 15 seconds by default. The time begins when the route or a middleware
+    /// starts to read the body. If the body is late, the client gets 408 `REQUEST_TIMEOUT`, and the connection closes.
     public var bodyDeadline: Duration
 
     private let deadlines: Deadlines
@@ -131,7 +131,7 @@ public struct RequestReader: RequestDecoder, Sendable {
         return try await Self.$isGathered.withValue(true) { try await next(whole) }
     }
 
-    /// Whether the body of the current request is already in memory. The reader then needs no task and no deadline to read the body.
+    /// Whether the body of the current request is already in memory. If so, the reader needs no task and no deadline to read the body.
     /// Creating a task and a deadline would take longer than many routes.
     @TaskLocal private static var isGathered = false
 

@@ -8,10 +8,10 @@ import NIOCore
     import Darwin
 #endif
 
-/// Closes a connection if its client is too slow. The guard limits three times: the time in which the client sends the head of a request,
-/// the time between two parts of a body, and the time between two requests. It also limits the time in which the client reads responses.
+/// Closes a connection if its client is too slow. The guard limits the time in which the client sends the head of a request, the pauses
+/// between two parts of a body, the pauses between two requests, and the time in which the client reads responses.
 ///
-/// The guard is the first handler of the pipeline after TLS, so it sees all bytes and can close the connection immediately.
+/// The guard is the first handler of the pipeline, before TLS, so it sees all bytes and can close the connection immediately.
 /// ``RequestGuard`` reports requests and responses to the guard.
 ///
 /// Each connection has one timer that checks all deadlines every few seconds. A request doesn't reschedule the timer, because rescheduling
@@ -35,7 +35,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         case response
     }
 
-    /// After the server has closed its half of a connection, the client must close the other half within this time.
+    /// The time within which the client must close its half of a connection, after the server has closed the other half.
     private static let lingerTime = TimeAmount.seconds(1)
 
     private let connections: Connections

@@ -4,7 +4,7 @@ import Synchronization
 /// The current phase of a connection and the time since which it is in this phase. The event loop of the connection writes both values. The
 /// connection table reads them when a new connection needs a place.
 ///
-/// One atomic number contains both values. A reader therefore never gets the phase of one moment with the start of another.
+/// One atomic number contains both values. A reader therefore never gets a phase together with the start time of another phase.
 final class ConnectionActivity: Sendable {
     /// The phases of a connection. A phase takes two bits of the atomic number.
     enum Phase: UInt64 {
@@ -78,7 +78,7 @@ enum ConnectionRefusal: String, CaseIterable, Sendable {
 /// 2. idle connections, which have had a request and wait for the next one;
 /// 3. connections that have been open for less than a second without a complete request;
 /// 4. connections on which the server waits for the client, which must send the rest of a body or read a response. The table closes such a
-///    connection only if its network has more connections than the network of the new connection, including the new connection.
+///    connection only if the connection's network has more connections than the new connection's network, counting the new connection.
 ///
 /// Within each of these four groups, the table first closes the connection that has been in this state longest. The table never closes a
 /// connection while the server is processing its request.
@@ -141,8 +141,8 @@ struct ConnectionTable<Handle> {
     /// ``ConnectionLimits/crowdedIdleTime``.
     var isCrowded: Bool { entries.count * 4 >= capacity * 3 }
 
-    /// Admits a new connection if there is a place, or if the table can close other connections for it. The table has already removed the
-    /// connections that the caller must close.
+    /// Admits a new connection if there is a place, or if the table can close other connections for it. When the method returns, the table
+    /// has already removed the connections that the caller must close.
     ///
     /// - Parameters:
     ///   - origin: The client and its network.

@@ -109,11 +109,12 @@ public final class Connections: Sendable {
 ///
 /// All durations must be positive. The defaults suit a public server. Tests use shorter durations.
 public struct ConnectionLimits: Hashable, Sendable {
-    /// The largest number of open connections; 4,096 by default. If a new connection arrives at this number, the server closes another
-    /// connection that waits for its client. The process must be allowed to open more file descriptors than this number.
+    /// The largest number of open connections; 4,096 by default. If a new connection arrives when this number is reached, the server closes
+    /// another connection, one that waits for its client. The process must be allowed to open more file descriptors than this number.
     public var capacity: Int
     /// The largest number of open connections of one client; `nil` sets no limit. Peers in ``ClientIdentity/trustedProxies`` are exempt.
-    /// When a client at the limit opens a new connection, the server closes an idle connection of the same client.
+    /// When a client at the limit opens a new connection, the server closes another connection of this client that is idle, or that has
+    /// been open for a second without a request. If there is none, the server refuses the new connection.
     public var perClient: Int?
     /// The time within which the head of a request must arrive; 10 seconds by default. For the first request, the time begins when the
     /// connection opens, before the TLS handshake. For a later request, the time begins with the first byte of the request.

@@ -35,8 +35,8 @@ struct EventLoopHTTP1Channel: ServerChildChannel, HTTPChannelHandler {
             let buffers = AdaptiveRecvByteBufferAllocator(minimum: 64, initial: InboundSlices.size, maximum: 16_384)
             try channel.syncOptions?.setOption(.recvAllocator, value: buffers)
             try channel.syncOptions?.setOption(.maxMessagesPerRead, value: 1)
-            // Limit the number of unsent bytes in the kernel, so that the guard can estimate how much the client has read. Some systems and
-            // sockets don't support the option.
+            // Limit the number of unsent bytes in the kernel, so that `ConnectionGuard` can estimate how much the client has read. Some
+            // systems and sockets don't support the option.
             try? channel.syncOptions?.setOption(.tcpOption(.unsentLimit), value: 32_768)
             try addHandlers(to: channel.pipeline.syncOperations)
             return try NIOAsyncChannel(

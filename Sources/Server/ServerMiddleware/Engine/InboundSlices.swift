@@ -20,7 +20,7 @@ final class InboundSlices: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// The bytes that have not been passed to the decoder.
     private var rest = ByteBuffer()
-    /// Whether the handler is passing slices. If `true`, a nested read only requests the next slice.
+    /// Whether the handler is passing slices. If `true`, a nested call of `read` only requests the next slice.
     private var isFeeding = false
     private var isReadWanted = false
     private var hasInputClosed = false

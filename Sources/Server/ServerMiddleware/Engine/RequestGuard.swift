@@ -2,8 +2,8 @@ import NIOCore
 import NIOHTTP1
 
 /// Refuses requests that don't have exactly one valid `Host`, and closes a connection after its last response. The response to a request
-/// with `Connection: close` is the last one. With HTTP/1.0, every response is the last one, unless the request has `keep-alive` and the
-/// response has a length.
+/// with `Connection: close` is the last one. With HTTP/1.0, a response is also the last one if the request has no `keep-alive`, or if the
+/// response has no length.
 ///
 /// The guard is the handler directly after the decoder, because the decoder provides the HTTP version and all headers of a request. The
 /// guard reports the progress of requests and responses to ``ConnectionGuard``.

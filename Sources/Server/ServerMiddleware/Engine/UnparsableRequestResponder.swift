@@ -33,8 +33,8 @@ final class UnparsableRequestResponder: ChannelDuplexHandler, RemovableChannelHa
             hasFailed = true
             context.fireErrorCaught(error)
         case is HTTP1TypeConversionError:
-            // The parser has accepted the request, but the codec has refused it. The engine responds only to errors of the parser, so
-            // report such an error instead.
+            // The parser has accepted the request, but the codec has refused it. The engine responds only to errors of the parser, so pass
+            // on a parser error instead.
             hasFailed = true
             context.fireErrorCaught(HTTPParserError.unknown)
         default: context.fireErrorCaught(error)

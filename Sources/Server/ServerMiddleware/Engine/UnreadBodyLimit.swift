@@ -7,7 +7,6 @@ import NIOHTTPTypes
 /// If more than 64 KiB of the body arrive after the response, the connection closes 1 s later, so that the client can read the response. If
 /// the body has not arrived completely 15 s after the response, the connection also closes. If the body ends within these limits, the
 /// connection stays open for the next request.
-/// request.
 final class UnreadBodyLimit: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -56,7 +55,7 @@ final class UnreadBodyLimit: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireChannelInactive()
     }
 
-    /// Schedules the end of the connection after a time.
+    /// Closes the connection after a delay, and cancels an earlier schedule.
     private func close(_ context: ChannelHandlerContext, in time: TimeAmount) {
         rest = nil
         end?.cancel()

@@ -57,7 +57,7 @@ public struct ContractError: Error, Sendable {
 
     /// Creates an error.
     /// - Parameters:
-    ///   - code: The code. It is from the standard catalogue, or you have added it to the catalogue of the renderer.
+    ///   - code: A code of the standard catalogue, or a code that you have added to the renderer's catalogue.
     ///   - message: A text that is more specific than the text of the catalogue; `nil` uses the catalogue's text.
     ///   - details: Further facts for programs.
     ///   - problems: The problems with the input.
@@ -139,8 +139,7 @@ extension ContractError: HTTPResponseError {
         .init(code: ErrorCatalogue.standard.closestDefinition(to: code)?.status ?? 500)
     }
 
-    /// Returns the response if no ``ContractErrorMiddleware`` handles the error. This response has the standard format and the standard
-    /// texts.
+    /// Returns the response that the client gets if no ``ContractErrorMiddleware`` handles the error. It has the standard format and texts.
     public func response(from request: Request, context: some RequestContext) -> Response {
         ContractErrorRenderer().response(for: self, to: request, requestID: context.requestID)
     }
@@ -149,8 +148,9 @@ extension ContractError: HTTPResponseError {
 extension ContractError {
     /// Converts any thrown error to a ``ContractError``.
     ///
-    /// A ``ContractError`` or ``ContractErrorConvertible`` keeps its code. An error of the framework keeps its status and headers, but not
-    /// its text. Any other error becomes an internal error without details. ``underlying`` contains the original error, for the log.
+    /// A ``ContractError`` or ``ContractErrorConvertible`` keeps its code. An error of the framework gets the code that corresponds to its
+    /// status, and keeps its headers, but not its text. Any other error becomes an internal error without details. ``underlying`` contains
+    /// the original error, for the log.
     /// - Parameters:
     ///   - error: The thrown error.
     ///   - request: The request, from which errors of the framework create their headers.
@@ -186,7 +186,8 @@ extension ContractError {
 }
 
 extension ErrorCode {
-    /// Returns the general code of a status. An unknown 4xx status is `REQUEST_MALFORMED`, and a 5xx status is an internal error.
+    /// Returns the general code of a status. A 4xx status without its own code is `REQUEST_MALFORMED`, and any other status without its own
+    /// code is an internal error.
     init(forStatus status: HTTPResponse.Status) {
         self =
             switch status.code {

@@ -19,8 +19,8 @@ public struct ContractErrorRenderer: Sendable {
     /// The rule that chooses the language of texts.
     public var localization: Localization
     /// The address of the documentation of error codes, such as `https://api.example.com/errors`, or `/errors` for a path of this server.
-    /// The `type` of problem details is then the address of the code's page, such as `/errors/CODE`. If `pages` is `nil`, the `type` is a
-    /// URN.
+    /// The `type` of problem details is then the address of the code's page, such as `/errors/CODE`. If `pages` is `nil`, or if the
+    /// catalogue has no definition of the code, the `type` is a URN.
     public var pages: String?
     private let now: @Sendable () -> Date
 
@@ -118,7 +118,8 @@ public struct ContractErrorRenderer: Sendable {
         return "urn:error:\(code)"
     }
 
-    /// Returns the text of the error if it has one. Otherwise returns a text with the exact delay of a limit, or the text of the catalogue.
+    /// Returns the error's own text if it has one. Otherwise, if the status is 429 and the error has a delay, returns a text with the exact
+    /// delay. In all other cases, returns the text of the catalogue.
     private func message(of error: ContractError, definition: ErrorDefinition?) -> LocalizedText {
         if let message = error.message { return message }
         if definition?.status == 429, let wait = error.retryAfter { return ContractText.limited(wait: wait) }

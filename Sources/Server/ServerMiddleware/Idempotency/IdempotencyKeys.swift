@@ -23,9 +23,9 @@ import Synchronization
 /// The service removes expired keys every `sweepInterval`. Each second, the service also retries writes to the store that have failed, at
 /// most 10,000 of them. These writes finish a key (store its response) or release it.
 ///
-/// Before a process executes a request, it claims the key for a limited time, the lease. Without the service, the store removes expired
-/// keys only when a client has used its share of the store. Failed writes are then not retried, so their keys stay claimed until their
-/// leases end.
+/// Before a process executes a request, it claims the key for a limited time, the lease. Without the service, no failed write is retried,
+/// so its key stays claimed until the lease ends. Without the service, the store also removes expired keys only when a client has used its
+/// share of the store's capacity.
 ///
 /// If the store fails to claim a key, the server doesn't execute the request, and the client gets 503. If the store fails to finish a key,
 /// the server still sends the response. A repetition then gets 409 until a retry of the write succeeds. If no retry succeeds before the
@@ -48,10 +48,11 @@ public final class IdempotencyKeys: Sendable {
     /// The process refuses repetitions of these requests, even after their leases have ended. The end of a lease only means that another
     /// process can claim the key. One process therefore never runs a slow route twice at the same time for one key.
     private let running = Mutex<[RequestDigest: RequestDigest]>([:])
-    /// The claims that the store failed to finish or to release. `settleRest()` retries these writes until the leases of the claims end.
+    /// The claims that the store failed to finish or to release. `settleRest()` retries the failed writes until the leases of the claims
+    /// end.
     private let unsettled = Mutex<[Unsettled]>([])
-    /// The largest number of claims in `unsettled`, which limits the memory. The writes of further claims are not retried, so their keys
-    /// stay claimed until their leases end.
+    /// The largest number of claims in `unsettled`, which limits the memory. The writes of further claims are not retried, so the keys of
+    /// these claims stay claimed until the leases end.
     private static let mostUnsettled = 10_000
     private let pause: @Sendable () async -> Void
 
@@ -103,9 +104,9 @@ public final class IdempotencyKeys: Sendable {
     /// - Returns: The stored response to repeat; `nil` if the caller must execute the request. After the execution, the caller must call
     ///   ``settle(_:with:_:)`` or ``leave(_:)``.
     /// - Throws: ``ContractError`` with
-    ///   - `REQUEST_CONFLICT` with a retry delay if the first request is still running, or without a delay if its response is not stored;
+    ///   - `REQUEST_CONFLICT`, with a retry delay if the first request is still running, or without a delay if its response was not stored;
     ///   - `REQUEST_KEY_REUSED` if the key was used for a request with another fingerprint;
-    ///   - `RATE_LIMIT_EXCEEDED` if the client has used its share, with a retry delay of 1 s to 1 h;
+    ///   - `RATE_LIMIT_EXCEEDED`, with a retry delay of 1 s to 1 h, if the client has used its share of the store;
     ///   - `SERVER_SERVICE_UNAVAILABLE` if the store fails, with a retry delay of 1 s.
     func begin(_ claim: IdempotencyClaim, _ logger: Logger) async throws -> IdempotentResponse? {
         let other = running.withLock { running -> RequestDigest? in
@@ -118,8 +119,8 @@ public final class IdempotencyKeys: Sendable {
         }
         do {
             let outcome = try await store.claim(claim, lease: lease, at: now())
-            // If the server can't decrypt a body, the response counts as not stored. For example, an earlier version stored responses
-            // without encryption.
+            // If the server can't decrypt a body, the response counts as not stored. For example, an earlier version of the server has
+            // stored the response without encryption.
             if case .finished(let stored?) = outcome, let response = try? stored.opened(for: claim) {
                 leave(claim)
                 metrics.count(.replayed)
@@ -133,7 +134,7 @@ public final class IdempotencyKeys: Sendable {
             throw error
         } catch {
             leave(claim)
-            // It is possible that the store claimed the key before it failed. The key is therefore released later.
+            // It is possible that the store claimed the key before it failed. `settleRest()` therefore releases the key later.
             settleLater(claim, .released)
             metrics.count(.failed)
             logger.error("Idempotency key claim failed", metadata: .failure(error))
@@ -188,7 +189,7 @@ public final class IdempotencyKeys: Sendable {
         logger.error("Idempotency key settlement failed", metadata: .failure(error))
     }
 
-    /// Returns the request with which a handler can finish the key of the claim in its transaction.
+    /// Returns an object with which a handler can finish the claim's key in its own transaction.
     func request(of claim: IdempotencyClaim) -> IdempotentRequest {
         IdempotentRequest(claim, lifetime: lifetime, database: store.database, now: now)
     }

@@ -192,13 +192,13 @@ extension IdempotencyOwner {
 }
 
 extension Response {
-    /// Creates a stored response with the field `Idempotency-Replayed: true`.
+    /// Creates the response that repeats a stored response. It has the field `Idempotency-Replayed: true`.
     fileprivate init(replaying stored: IdempotentResponse) {
         self.init(stored)
         headers[.idempotencyReplayed] = "true"
     }
 
-    /// Creates a response to send from a response for the store.
+    /// Converts a response of the store to a response that the server can send.
     init(_ stored: IdempotentResponse) {
         self.init(
             status: .init(code: stored.status),

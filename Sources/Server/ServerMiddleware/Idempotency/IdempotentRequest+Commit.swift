@@ -2,8 +2,8 @@ public import Hummingbird
 public import Idempotency
 
 extension IdempotentRequest {
-    /// Does the work of a request and finishes its key in one transaction. The server then does the work exactly once, even if its process
-    /// is killed.
+    /// Does the work of a request and finishes its key (stores its response) in one transaction. The server then does the work exactly
+    /// once, even if its process is killed.
     ///
     /// ```swift
     /// try await IdempotentRequest.commit { request in
@@ -18,7 +18,7 @@ extension IdempotentRequest {
     /// The keys and the data of the work must be in the same database. `SQLiteStores` and `PostgresStores` contain `finish(with:in:)` for
     /// their transactions. For another `IdempotencyStore`, write such a method. In the transaction, the method must
     /// 1. store the response that ``stored(_:)`` returns, with the expiry `expiry`, if the `claim` still has the key;
-    /// 2. throw `LostIdempotencyKey` if the claim has lost the key, so that the transaction is rolled back;
+    /// 2. throw `LostIdempotencyKey` if the claim no longer has the key, so that the transaction is rolled back;
     /// 3. call ``noteFinished()``.
     ///
     /// | a process is killed | a repetition of the request |

@@ -8,8 +8,8 @@ public import HTTPTypes
 /// let client = identity.client(peer: IPAddress("10.0.0.7"), headers: request.headers)
 /// ```
 ///
-/// If the peer is not a trusted proxy, the server ignores its forwarding fields (`Forwarded`, `X-Forwarded-For`). For a trusted proxy,
-/// these rules apply:
+/// If the peer is not a trusted proxy, the server ignores its forwarding fields (`Forwarded`, `X-Forwarded-For`). If the peer is a trusted
+/// proxy, these rules apply:
 ///
 /// - The client is the right-most hop that is not a trusted proxy. A hop is an address in a forwarding field.
 /// - If a hop is unreadable, hidden or unknown, the client is the proxy that reported it.
@@ -17,10 +17,10 @@ public import HTTPTypes
 /// - If `Forwarded` and `X-Forwarded-For` disagree, the client is the peer. A client has then sent one of the two fields, and the server
 ///   can't know which one. All such clients share the identity of the peer, so a client can't get several identities in this way.
 ///
-/// Each trusted proxy must append the address from which it received the request, as proxies do by default. A proxy must not send the field
-/// unchanged.
+/// Each trusted proxy must append the address from which it received the request, as proxies do by default. A proxy must not pass on the
+/// client's field unchanged.
 public struct ClientIdentity: Hashable, Sendable {
-    /// The proxies whose forwarding fields the server trusts. A client with one of these addresses can pretend to have any address.
+    /// The proxies whose forwarding fields the server trusts. A client whose address is in this list can pretend to have any address.
     /// Therefore, list only the addresses of proxies, and no networks that also contain clients.
     public var trustedProxies: [IPRange]
     /// The number of leading bits of an IPv6 address that identify a client.
@@ -46,8 +46,8 @@ public struct ClientIdentity: Hashable, Sendable {
     ///   - peer: The other end of the connection; `nil` if the peer has no address, as on a local socket.
     ///   - headers: The request's header fields.
     /// - Returns: The client; ``ClientAddress/unknown`` if there is no peer address.
-    /// - Complexity: O(length of the two fields · number of proxies). The method reads at most 32 hops. If the peer isn't trusted, O(number
-    ///   of proxies).
+    /// - Complexity: O(length of the two fields · number of proxies). The method reads at most 32 hops per field. If the peer isn't
+    ///   trusted, O(number of proxies).
     public func client(peer: IPAddress?, headers: HTTPFields) -> ClientAddress {
         guard let peer else { return .unknown }
         guard trusts(peer) else { return folded(peer) }
@@ -78,16 +78,16 @@ public struct ClientIdentity: Hashable, Sendable {
 
 /// The identity of a client, derived from its address. All addresses that one client can use have the same identity.
 ///
-/// An IPv6 address counts by its prefix, because a client has a whole network of addresses. Three kinds of IPv6 addresses count as the IPv4
-/// address that they contain:
+/// The identity of an IPv6 address is its prefix, because a client has a whole network of addresses. For three kinds of IPv6 addresses, the
+/// identity is the IPv4 address that they contain:
 ///
 /// - Mapped addresses (`::ffff:0:0/96`).
 /// - 6to4 (`2002::/16`, RFC 3056). One IPv4 host has 65,536 networks of this kind.
 /// - NAT64 with the well-known prefix (`64:ff9b::/96`, RFC 6052). All IPv4 clients of a NAT64 translator have the same IPv6 prefix, so the
 ///   prefix can't distinguish them.
 ///
-/// Teredo addresses (`2001::/32`) count by their prefix. All clients of one Teredo server have the same prefix, so they count as one
-/// client.
+/// The identity of a Teredo address (`2001::/32`) is also its prefix. All clients of one Teredo server have the same prefix, so they count
+/// as one client.
 public struct ClientAddress: Hashable, Sendable {
     /// The address with the host's bits cleared; `nil` for a client without an address, such as the peer of a local socket.
     let address: IPAddress?
@@ -117,8 +117,8 @@ public struct ClientAddress: Hashable, Sendable {
         return nil
     }
 
-    /// The network of the client, such as `198.51.100.0/24` or `2001:db8:7::/48`; `nil` for a client without an address. Account owners can
-    /// recognize the network, which discloses less than an address.
+    /// The network of the client, such as `198.51.100.0/24` or `2001:db8:7::/48`; `nil` for a client without an address. The owner of an
+    /// account can recognize the network, and the network discloses less than the address.
     public var network: String? {
         guard let address else { return nil }
         if address.version == .v4 {

@@ -44,7 +44,7 @@ struct ForwardingChain {
 private struct ForwardedReader {
     var bytes: ArraySlice<UInt8>
 
-    /// Returns the hops in their order; `nil` if the syntax is invalid.
+    /// Returns the hops in the order of the line; `nil` if the syntax is invalid.
     mutating func hops() -> [ForwardedHop]? {
         var hops: [ForwardedHop] = []
         repeat {
@@ -56,7 +56,7 @@ private struct ForwardedReader {
         return bytes.isEmpty ? hops : nil
     }
 
-    /// Parses one element. A hop without `for` is unreadable.
+    /// Parses one element. An element without `for` is an unreadable hop.
     private mutating func element() -> ForwardedHop? {
         var hop: ForwardedHop?
         repeat {
@@ -139,7 +139,7 @@ enum ForwardedHop: Hashable {
     /// The proxy doesn't know the node (`unknown`), or hides it (`_secret`, RFC 7239 §6.3), or the value is unreadable.
     case unreadable
 
-    /// Parses an address with optional brackets, a port (digits, or `_` and a name), and a zone after `%`.
+    /// Parses an address. Brackets, a port (digits, or `_` and a name) and a zone (after `%`) are optional.
     init(node bytes: ArraySlice<UInt8>) {
         self = Self.address(node: bytes).map(ForwardedHop.address) ?? .unreadable
     }

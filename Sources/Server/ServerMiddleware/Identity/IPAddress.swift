@@ -30,7 +30,7 @@ public struct IPAddress: Hashable, Sendable {
         (version, self.bits) = isMapped ? (.v4, bits & 0xFFFF_FFFF) : (.v6, bits)
     }
 
-    /// Parses an address without a port, a zone and brackets.
+    /// Parses an address that has no port, no zone and no brackets.
     ///
     /// An IPv4 address must have four decimal numbers without leading zeros, because some parsers read numbers with leading zeros as octal.
     /// An IPv6 address can have any spelling of RFC 4291 §2.2.
@@ -53,7 +53,7 @@ public struct IPAddress: Hashable, Sendable {
         }
     }
 
-    /// Returns the address with all bits after a prefix cleared.
+    /// Returns the address with all bits after the first `length` bits cleared.
     /// - Precondition: `length` is from 0 to the version's length in bits.
     func prefix(_ length: Int) -> IPAddress {
         precondition((0...version.bitWidth).contains(length), "a prefix has up to \(version.bitWidth) bits (is \(length))")
@@ -87,7 +87,7 @@ extension IPAddress {
         return bits
     }
 
-    /// Parses up to eight groups, with one `::` and an IPv4 address at the end.
+    /// Parses up to eight groups. The text can contain one `::`, and can end with an IPv4 address.
     private static func v6(_ bytes: ArraySlice<UInt8>) -> UInt128? {
         let colon = UInt8(ascii: ":")
         var groups: [UInt16] = []

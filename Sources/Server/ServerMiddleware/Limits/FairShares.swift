@@ -6,8 +6,8 @@ import Timekeeping
 /// Prevents one network from using up a limit that all clients share.
 ///
 /// A flood from one network can use up the quota of a shared limit, and the limit would then refuse the requests of all clients. Each
-/// network (a /48 or a /24) therefore has a fair share of the quota; see `FairShare`. A request is still admitted if only the shared limit
-/// refuses it, and if the client's network has used less than its fair share. All other limits of the request still apply.
+/// network (a /48 or a /24) therefore has a fair share of the quota; see `FairShare`. If only the shared limit refuses a request, the
+/// request is still admitted while the client's network has used less than its fair share. All other limits of the request still apply.
 ///
 /// The number of admissions can therefore exceed the shared limit. Use fair shares only if an admitted request just adds an item to a
 /// queue, and the worker of the queue limits the rate of the work.

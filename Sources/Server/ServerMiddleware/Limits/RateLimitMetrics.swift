@@ -7,7 +7,7 @@ import Synchronization
 /// - `rate_limit_decisions`, by `decision`: `allowed`, `refused`, or `shadow_refused`. A request counts as `shadow_refused` if the policy
 ///   is in shadow mode and would have refused the request. A refused request counts once for each policy that refuses it.
 /// - `rate_limit_near`: admissions that left a tenth of the burst or less.
-/// - `rate_limit_refunds`: admissions whose units were refunded, because the counted event did not happen.
+/// - `rate_limit_refunds`: admissions whose units were refunded, because the event for which they were used did not happen.
 /// - `rate_limit_store_errors`: requests for which the store failed to decide.
 struct RateLimitMetrics: Sendable {
     private struct Counters: Sendable {
@@ -59,8 +59,8 @@ struct RateLimitMetrics: Sendable {
             }
         }
         if let policy = response.refusal?.policy, !response.limits.contains(where: { $0.policy.name == policy.name }) {
-            // The limit of the client's network refused the request. The results don't contain such limits, because responses don't report
-            // them.
+            // The limit of the client's network refused the request. `response.limits` doesn't contain the limits of networks, because
+            // clients don't see them.
             counters(of: policy.name).refused.increment()
         }
         if let refusal = response.shadowRefusal { counters(of: refusal.policy.name).shadowRefused.increment() }

@@ -19,8 +19,8 @@ public struct RateLimitMiddleware<Context: LimitedRequestContext>: RouterMiddlew
     public enum Moment: Hashable, Sendable {
         /// Before the route. The server never reads the body of a refused request.
         case atOnce
-        /// When the route calls `RateLimits.admit(_:in:refusing:)`. The route can then also count the request under keys from its body,
-        /// such as an email address. If the route fails before this call, no policy counts the request, and the response reports the
+        /// When the route calls `RateLimits.admit(_:in:sharing:refusing:)`. The route can then also count the request under keys from its
+        /// body, such as an email address. If the route fails before this call, no policy counts the request, and the response reports the
         /// current state of the limits.
         case inRoute
     }
@@ -49,7 +49,7 @@ public struct RateLimitMiddleware<Context: LimitedRequestContext>: RouterMiddlew
         self.init(limits, sources, decides: moment)
     }
 
-    /// Counts the request, and passes it on if all enforced policies admit it.
+    /// Counts the request, and passes it on if all enforced policies (policies that are not in shadow mode) admit it.
     ///
     /// With ``Moment/inRoute``, the route counts the request later, so this method refuses no request.
     /// - Throws: ``ContractError`` if an enforced policy refuses the request; errors of the sources and of the store.

@@ -70,10 +70,11 @@ extension ClientAddress: PartitionKey {
         }
     }
 
-    /// The networks of the client: /56 and /48 of an IPv6 address, /24 of an IPv4 address; `nil` for a client without an address.
+    /// The networks of the client; `nil` for a client without an address. An IPv6 address has a near network (/56) and a far network (/48).
+    /// An IPv4 address has only a near network (/24).
     ///
     /// The prefix that identifies a client can be shorter than the prefix of the near network. For example, the client can have 48 bits and
-    /// the near network 56 bits. The network is then the same as the client.
+    /// the near network 56 bits. The near network is then the same as the client.
     public var networks: ClientNetworks? {
         guard let address else { return nil }
         if address.version == .v4 {

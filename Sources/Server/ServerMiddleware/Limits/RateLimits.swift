@@ -11,10 +11,9 @@ public import RateLimiting
 /// let limits = RateLimits([RateLimitRule(.requests(20, per: .seconds(60), name: "search-ip"))])
 /// ```
 ///
-/// Routes and ``RateLimitMiddleware`` claim units of policies by the names of the policies. A request costs one or more units, and the
-/// store counts the units. The default store is in memory. `SQLiteRateLimitStore` keeps the counts over a restart, and
-/// `ValkeyRateLimitStore` also shares the counts between servers. Create one value per server. Several tasks can use the value at the same
-/// time.
+/// Routes and ``RateLimitMiddleware`` identify policies by name. A request uses one or more units of each of its policies, and the store
+/// counts these units. The default store is in memory. `SQLiteRateLimitStore` keeps the counts over a restart, and `ValkeyRateLimitStore`
+/// also shares the counts between servers. Create one value per server. Several tasks can use the value at the same time.
 ///
 /// The metrics are the counters `rate_limit_decisions`, `rate_limit_near`, `rate_limit_refunds` and `rate_limit_store_errors`, with a label
 /// for the policy. For each policy, the limits log at most one refusal per second.
@@ -25,7 +24,7 @@ public final class RateLimits: Sendable {
     private let log: RefusalLog
     private let hint = ProxyHint()
 
-    /// Creates rate limits whose usage is counted by a store.
+    /// Creates rate limits that count the used units in a store.
     /// - Parameters:
     ///   - store: The store that counts the requests.
     ///   - identity: The rule that determines the client of a request.
@@ -37,7 +36,7 @@ public final class RateLimits: Sendable {
         log = RefusalLog(clock: ContinuousClock())
     }
 
-    /// Creates rate limits whose usage is counted in memory.
+    /// Creates rate limits that count the used units in memory.
     /// - Precondition: There is at least one rule, and the names of the policies are unique.
     public convenience init(
         _ rules: [RateLimitRule],
@@ -127,7 +126,7 @@ public final class RateLimits: Sendable {
 }
 
 extension ContractError {
-    /// Returns the error for a request that a limit refuses, with the standard text.
+    /// Returns the error, with the standard text, for a request that a limit refuses.
     /// - Parameters:
     ///   - policy: The policy that refuses the request. The standard text doesn't contain it.
     ///   - wait: The delay after which a retry can succeed.
@@ -135,7 +134,7 @@ extension ContractError {
         limited(wait: wait)
     }
 
-    /// Returns the error for a request that is refused until a delay has passed, with the standard text.
+    /// Returns the error, with the standard text, for a request that is refused until a delay has passed.
     static func limited(wait: Duration) -> ContractError {
         ContractError(.rateLimitExceeded, message: ContractText.limited(wait: wait), retryAfter: wait)
     }
@@ -143,25 +142,25 @@ extension ContractError {
 
 /// The result of an admitted request.
 ///
-/// Sometimes, the event that the units count does not happen, for example if no email was sent. In this case, return the units with
-/// ``refund(_:)``. To store the work of the request and its used units in one transaction, use ``committing(_:)``. After a crash, the
-/// database then has both or none. If you need neither method, discard the value.
+/// Sometimes, a request uses units for an event that then does not happen, for example for an email that is not sent. In this case, return
+/// the units with ``refund(_:)``. To store the work of the request and its used units in one transaction, use ``committing(_:)``. After a
+/// crash, the database then contains both the work and the used units, or neither. If you need neither method, discard the value.
 public struct RateLimitAdmission: Sendable {
     fileprivate let limits: RateLimits
     fileprivate let claims: [RateLimitClaim]
     fileprivate let charge: RateLimitCharge?
     fileprivate let request: RequestLimits
 
-    /// Runs the work of the request. If the limits are in the same database, one transaction contains the changes of the work and the usage
-    /// of the request's keys. With any other store, the method only runs the work.
+    /// Runs the work of the request. If the limits are in the same database, one transaction contains the changes of the work and the units
+    /// that the request used. With any other store, the method only runs the work.
     /// - Parameter work: The work. The work must write through a store in the database of the limits.
     /// - Throws: The errors of the work.
     public func committing<Result>(_ work: () async throws -> Result) async rethrows -> Result {
         try await CommittedUsage.$current.withValue({ limits.store.consumedQuota(of: claims) }, operation: work)
     }
 
-    /// Refunds the units of the given policies, because the event that the units count did not happen. The response reports the limits
-    /// after the refund.
+    /// Refunds the units of the given policies. Call this method if the request used the units for an event that did not happen, such as
+    /// an email that was not sent. The response reports the limits after the refund.
     ///
     /// The method refunds only claims that are `RateLimitClaim.isRefundable`. It refunds each claim only once, so a second call does
     /// nothing. If the store fails, the units stay counted.

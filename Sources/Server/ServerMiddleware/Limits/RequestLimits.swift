@@ -8,7 +8,7 @@ import Synchronization
 /// The context of each request has its own `RequestLimits`; see ``LimitedRequestContext``. An app only creates the object.
 public final class RequestLimits: Sendable {
     private struct State {
-        /// The claims that the middleware added, and about which the route decides later.
+        /// The claims that the middleware added. The limits decide about them when the route calls `RateLimits.admit`.
         var pending: [(limits: RateLimits, claims: [RateLimitClaim])] = []
         var limits: [RateLimitResult.Limit] = []
     }
@@ -18,7 +18,7 @@ public final class RequestLimits: Sendable {
     /// Creates the state of a request without decisions.
     public init() {}
 
-    /// Adds claims about which the route decides later.
+    /// Adds claims that the limits decide about when the route calls `RateLimits.admit`.
     func expect(_ claims: [RateLimitClaim], by limits: RateLimits) {
         state.withLock { $0.pending.append((limits, claims)) }
     }

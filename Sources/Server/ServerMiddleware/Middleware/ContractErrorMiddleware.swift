@@ -4,7 +4,7 @@ public import Hummingbird
 import Logging
 import Observability
 
-/// Converts each error that a route or an inner middleware throws to a response with a code, a text and a body in a standard format (see
+/// Converts the errors of routes and inner middleware to responses with a code, a text and a body in a standard format (see
 /// ``ContractError``). The errors include errors of the framework (unknown path, wrong method, body too large) and internal errors. The
 /// middleware logs the cause of an internal error, but the response doesn't contain it.
 ///
@@ -68,8 +68,8 @@ public struct ErrorFormMiddleware<Context: RequestContext>: RouterMiddleware {
         self.form = form
     }
 
-    /// Passes the request on. If the route throws an error without a format, the middleware sets the format of the group. An inner
-    /// middleware can already have set a format, and this format stays.
+    /// Passes the request on. If the route throws an error without a format, the middleware sets the format of the group. It doesn't
+    /// replace a format that the route or an inner middleware has set.
     /// - Throws: ``ContractError`` for every error of the route.
     public func handle(
         _ request: Request,

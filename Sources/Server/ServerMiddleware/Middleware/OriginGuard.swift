@@ -15,7 +15,7 @@ public import Hummingbird
 /// - `Origin` must belong to this site. The value `null` counts as absent, because a page with `Referrer-Policy: no-referrer` sends its
 ///   forms with this value.
 ///
-/// A request without these headers does not come from a browser and needs no protection.
+/// A request with neither header does not come from a browser and needs no protection.
 ///
 /// Use the guard for forms that browsers send with cookies or without authentication. Routes with bearer tokens don't need the guard,
 /// because a browser never adds such a token by itself.
@@ -28,7 +28,7 @@ public struct OriginGuard: Sendable {
         self.isOwn = isOwn
     }
 
-    /// Returns whether the server can accept a form, because it comes from a page of this site or from a client that is not a browser.
+    /// Returns whether a form comes from a page of this site, or from a client that is not a browser.
     /// - Parameter request: The request with the form.
     /// - Returns: `false` if another site caused the request. Refuse such a request with 403.
     public func admits(_ request: Request) -> Bool {

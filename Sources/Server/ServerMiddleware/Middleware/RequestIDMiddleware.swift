@@ -50,8 +50,8 @@ public struct RequestIDMiddleware<Context: RequestContext>: RouterMiddleware {
 }
 
 extension RequestContext {
-    /// The id of the request. If the logger stores no metadata, the value is a new id. In this case, Hummingbird's property `id` would end
-    /// the process.
+    /// The id of the request. If the logger stores no metadata, the value is a new id. Hummingbird's property `id` would crash the process
+    /// for such a logger.
     package var requestID: String { logger[metadataKey: Logger.requestIDKey].map { "\($0)" } ?? NewRequestID.make() }
 }
 
@@ -88,10 +88,10 @@ extension UnsafeMutableBufferPointer<UInt8> {
     }
 }
 
-/// Creates numbers that differ within a process and between processes.
+/// Creates numbers that are unique within a process and across processes.
 ///
 /// The numbers combine a counter with random numbers of the process. They are not secret and can be guessed. Each request needs several
-/// numbers, so the method uses no system call.
+/// numbers, so ``next()`` makes no system call.
 enum UniqueNumbers {
     /// The random numbers of the process.
     private static let seeds = (UInt64.random(in: 0 ... .max), UInt64.random(in: 0 ... .max))

@@ -2,7 +2,7 @@ public import HTTPTypes
 public import Hummingbird
 import Synchronization
 
-/// The methods of each path of a router. With the index, a request with a wrong method gets 405 and `Allow`.
+/// A list of the paths of a router with the HTTP methods of each path. With the index, a request with a wrong method gets 405 and `Allow`.
 ///
 /// Without the index, a request with a wrong method gets the same response as a request for an unknown path. ``ContractRouter`` has an
 /// index. For a plain `Router` with ``ContractErrorMiddleware``, create an index, and fill it after all routes have been added.
@@ -22,7 +22,7 @@ public final class RouteIndex: Sendable {
         self.isCaseInsensitive = isCaseInsensitive
     }
 
-    /// Sets the index to the routes of a router, and drops earlier routes. A path with GET also has HEAD.
+    /// Replaces the entries of the index with the routes of a router. A path with GET also has HEAD.
     public func fill<Context: RequestContext>(from router: Router<Context>) {
         var found: [String: Entry] = [:]
         for route in router.routes {

@@ -2,8 +2,8 @@ public import ErrorContract
 import HTTPTypes
 public import Hummingbird
 
-/// Chooses the format of an error body. The format that the client requests takes precedence over the format of the path, and the format of
-/// the path over the default.
+/// Chooses the format of an error body. The order of precedence is: the format that the client requests, the format that the route has
+/// chosen, the format of the path, the default.
 public struct ErrorForms: Hashable, Sendable {
     /// The format for paths without a format in ``below``.
     public var usual: ErrorForm
@@ -25,8 +25,8 @@ public struct ErrorForms: Hashable, Sendable {
     /// Returns the format of the error response to a request.
     ///
     /// If `Accept` lists `application/problem+json` with at least the quality of `application/json`, the client gets problem details. A
-    /// wildcard doesn't count as a listing. If problem details are the format of the path or the default, a client that prefers
-    /// `application/json` gets the standard format instead.
+    /// wildcard doesn't count as a listing. If problem details are the format of the route, of the path or the default, a client that
+    /// prefers `application/json` gets the standard format instead.
     /// - Parameters:
     ///   - request: The failed request.
     ///   - chosen: The format that the route has chosen; `nil` if the route has chosen no format.

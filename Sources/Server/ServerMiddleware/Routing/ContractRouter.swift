@@ -40,8 +40,8 @@ public struct ContractRouter<Context: RequestContext & Sendable>: RouterMethods,
         index = RouteIndex(isCaseInsensitive: options.contains(.caseInsensitive))
         self.deadline = deadline
         for middleware in outermost { router.add(middleware: middleware) }
-        // Add all middleware in one call. The router calls the middleware of each call through a closure, and one closure is faster than
-        // two.
+        // Add all middleware in one call. The router wraps the middleware of each `addMiddleware` call in a closure, and one closure is
+        // faster than two.
         router.addMiddleware {
             RequestIDMiddleware()
             ContractErrorMiddleware(renderer: renderer, routes: index)
@@ -75,8 +75,8 @@ public struct ContractRouter<Context: RequestContext & Sendable>: RouterMethods,
     }
 }
 
-/// A group of routes in any router, whose error responses have the formats of a ``ContractRouter``. The other routes of the router don't
-/// change.
+/// A group of routes in any router. The error responses of the group have the formats of a ``ContractRouter``. The other routes of the
+/// router don't change.
 ///
 /// As in a ``ContractRouter``, requests have ids and deadlines. If no route of the group matches a path below the group, the client gets
 /// the response of the outer router.

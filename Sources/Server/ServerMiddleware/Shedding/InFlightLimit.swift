@@ -3,10 +3,10 @@ import Synchronization
 
 /// The order in which an overloaded server refuses requests.
 public enum RequestPriority: Hashable, Sendable, CaseIterable {
-    /// The server refuses these requests first. At most half of all requests that run at the same time can be deferrable, and deferrable
-    /// requests wait behind essential requests.
+    /// The priority of requests that the server refuses first. At most half of the limit is for deferrable requests, and they wait behind
+    /// essential requests.
     case deferrable
-    /// The server refuses these requests last.
+    /// The priority of requests that the server refuses last.
     case essential
 }
 
@@ -23,7 +23,7 @@ struct InFlightLimit<Waiter> {
     enum Admission {
         /// The request has a place.
         case start
-        /// The request waits. If it stops waiting, the caller passes its id to ``leave(_:of:)``.
+        /// The request waits. If it stops waiting before it gets a place, the caller passes its id to ``leave(_:of:)``.
         case waiting(id: UInt64, Waiter)
         /// The server refuses the request. The client should return after the delay.
         case refused(Duration)

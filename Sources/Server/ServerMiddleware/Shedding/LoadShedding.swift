@@ -18,9 +18,9 @@ import Timekeeping
 ///
 /// The `Retry-After` of a refusal is the time until the server will have capacity for the client, from 1 to 60 s. To compute it, the server
 /// gives the client a position in a virtual line, and divides the position by the measured number of served requests per second. A client
-/// that returns at that time has precedence over a client that retries earlier.
+/// that returns after its `Retry-After` has precedence over a client that retries earlier.
 ///
-/// Requests of ``RequestPriority/deferrable`` use at most half of the places, so the server refuses them first.
+/// Requests of ``RequestPriority/deferrable`` use at most half of the limit, so the server refuses them first.
 ///
 /// The counter `requests_shed` counts refusals, by `reason`. The reason is `full` if too many requests were already waiting, and `late` if
 /// a request waited too long.
@@ -60,7 +60,7 @@ public final class LoadShedding: Sendable {
     ///   - waiting: The largest number of requests that may wait for a place.
     ///   - longestWait: The longest time that a request waits.
     ///   - refusalDelay: The delay of a response with 503, which slows down clients that repeat refused requests immediately. A delayed
-    ///     response uses no place. At most 1,000 responses are delayed at the same time.
+    ///     response doesn't count toward `limit`. At most 1,000 responses are delayed at the same time.
     ///   - chance: Returns an evenly distributed number from 0 up to 1, which spreads the times at which refused clients return.
     ///   - clock: Measures the waits.
     ///   - metrics: The factory of the counter; `nil` uses the process's default.
@@ -190,8 +190,8 @@ public final class LoadShedding: Sendable {
 /// let guarded = router.group().add(middleware: LoadSheddingMiddleware(LoadShedding(limit: 256)))
 /// ```
 /// Add the middleware to a group, inside the deadline of the routes. The deadline then includes the wait. A route that continues after its
-/// deadline still counts as a running request. The middleware reads a body before it takes a place, so a slow client uses no place while it
-/// sends its body.
+/// deadline still counts as a running request. The middleware reads a body before the request counts toward the limit, so slow clients
+/// don't use up the limit while they send bodies.
 public struct LoadSheddingMiddleware<Context: RequestContext>: RouterMiddleware {
     private let shedding: LoadShedding
     private let reader: RequestReader

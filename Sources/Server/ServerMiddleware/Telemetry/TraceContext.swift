@@ -12,7 +12,7 @@ import Logging
 /// if let trace = ServiceContext.current?.traceContext { print(trace.traceID, trace.child().traceparent) }
 /// ```
 public struct TraceContext: Hashable, Sendable {
-    /// 32 lowercase hexadecimal digits, not all zero.
+    /// The id of the trace: 32 lowercase hexadecimal digits, not all zero.
     public let traceID: String
     /// The id of the span: 16 lowercase hexadecimal digits, not all zero.
     public let spanID: String

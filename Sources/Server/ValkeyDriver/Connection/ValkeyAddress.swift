@@ -1,7 +1,7 @@
 import Foundation
 
-/// The address of a Valkey or Redis server, with the user and the password of a client. The description of the value contains none of
-/// these.
+/// The address of a Valkey or Redis server, with the user and the password of a client. The value's `description` contains no part of the
+/// address, the user or the password.
 ///
 /// ```swift
 /// let address = try ValkeyAddress(url: "valkey://localhost:6379")
@@ -20,7 +20,7 @@ public struct ValkeyAddress: Hashable, Sendable {
 
     /// The reason why a text is not an address. The description doesn't contain the text, because the text can contain a password.
     public struct Failure: Error, Hashable, CustomStringConvertible {
-        /// The reason, written as an instruction.
+        /// The reason, written as a requirement, such as "must contain a host".
         public let description: String
     }
 

@@ -6,7 +6,7 @@ struct PendingCommand: Sendable {
     let bytes: [UInt8]
     /// The time by which the reply must have arrived.
     let deadline: NIODeadline
-    /// Returns the result to the caller. It is called exactly once, on the event loop.
+    /// A closure that returns the result to the caller. The client calls the closure exactly once, on the event loop.
     let finish: @Sendable (Result<ValkeyReply, ValkeyError>) -> Void
 }
 
@@ -24,7 +24,7 @@ final class ValkeyConnection: ChannelInboundHandler, @unchecked Sendable {
     /// The commands without a reply, oldest first.
     private var inFlight = CircularBuffer<PendingCommand>()
     /// The timer for the earliest deadline. If the command with this deadline has ended already, the timer fires too early, and the
-    /// connection sets it again.
+    /// connection sets a new timer.
     private var timer: (deadline: NIODeadline, task: Scheduled<Void>)?
     /// Whether the connection has ended. All further commands fail.
     private var isEnded = false
@@ -78,7 +78,7 @@ final class ValkeyConnection: ChannelInboundHandler, @unchecked Sendable {
     }
 
     /// Starts the timer that ends the connection at the earliest deadline of a command without a reply. One timer serves many commands. The
-    /// method sets it again only after it fires, or if a new deadline is earlier.
+    /// method sets a new timer only after the timer has fired, or if a new deadline is earlier.
     private func startTimer() {
         guard let channel, let earliest = inFlight.lazy.map(\.deadline).min() else { return }
         if let timer, timer.deadline <= earliest { return }

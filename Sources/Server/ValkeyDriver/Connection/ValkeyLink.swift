@@ -18,9 +18,9 @@ struct ReplyQueue: Sendable {
 
 /// Maintains one connection: connects, signs in, sends the commands of a ``ReplyQueue``, and reconnects when a connection ends.
 ///
-/// A connection is ready when the server has replied to `PING`. An open TCP connection is not enough, because the system also accepts
-/// connections for a server that hangs. The link sends the commands of the sign-in (password, database, name, scripts, `PING`) in one
-/// pipeline.
+/// A connection is ready when the server has replied to `PING`. An open TCP connection is not enough, because the operating system accepts
+/// connections even if the server process hangs. The link sends the commands of the sign-in (password, database, name, scripts, `PING`) in
+/// one pipeline.
 ///
 /// During an outage, the link logs only the first failure and the next success. It counts all failures as metrics. The class is `@unchecked
 /// Sendable` because it is only used on its event loop.
@@ -41,12 +41,12 @@ final class ValkeyLink: @unchecked Sendable {
     /// Whether the current outage was logged.
     private var hasReported = false
 
-    /// The longest time for connecting, and the longest time for signing in.
+    /// The maximum time for connecting. The sign-in may take the same maximum time again.
     static let attemptTimeout = TimeAmount.milliseconds(250)
     /// The pause between attempts in milliseconds. The pause is random, so that the clients of a restarted server don't all connect at the
     /// same time.
     static let pauses = Int64(100)...250
-    /// The pause in milliseconds if the settings are wrong. No attempt can succeed before an operator changes them.
+    /// The pause in milliseconds if the settings are wrong. No attempt can succeed before an operator changes the settings.
     static let longPauses = Int64(2_000)...5_000
 
     /// Creates a link without a connection.
@@ -114,7 +114,7 @@ final class ValkeyLink: @unchecked Sendable {
 
     /// Sends the commands that prepare a connection. If a command fails, the connection ends.
     private func signIn(on connection: ValkeyConnection) {
-        // The link was closed while it was connecting, so end the connection.
+        // If the link was closed while it was connecting, end the connection.
         guard !isClosed else { return connection.end(.closed) }
         let deadline = NIODeadline.now() + Self.attemptTimeout
         func step(_ command: ValkeyCommand, _ done: @escaping @Sendable (ValkeyReply) -> Void = { _ in }) -> PendingCommand {

@@ -2,7 +2,7 @@ import Synchronization
 
 /// A Lua script that the server stores and executes by its digest.
 ///
-/// A client loads its scripts with each new connection. If the server has removed a script meanwhile, the client sends the text of the
+/// A client loads its scripts when it opens a connection. If the server has removed a script since then, the client sends the text of the
 /// script again.
 ///
 /// Use a script to read and write several keys atomically. Create each script once, as a static constant, because the object stores the

@@ -2,8 +2,8 @@ import CHiredis
 
 /// Decodes replies from bytes that arrive in chunks of any size. Not thread-safe.
 ///
-/// The codec is that of hiredis (RESP 2). To limit its memory, the reader limits the size of a reply and the number of elements of an
-/// array. Without the second limit, a server could announce billions of elements with a few bytes.
+/// The reader uses the codec of hiredis (RESP 2). To limit its memory, the reader limits the size of a reply and the number of elements of
+/// an array. Without the second limit, a server could announce billions of elements with a few bytes.
 final class ReplyReader {
     private let reader: UnsafeMutablePointer<redisReader>
     private let mostBytes: Int
@@ -68,7 +68,7 @@ final class ReplyReader {
 }
 
 extension ValkeyReply {
-    /// Copies a reply of hiredis, which limits the depth of nested arrays.
+    /// Copies a reply of hiredis. The recursion is bounded, because hiredis limits the depth of nested arrays.
     fileprivate init(_ reply: redisReply) throws(ValkeyError) {
         switch reply.type {
         case REDIS_REPLY_STRING, REDIS_REPLY_STATUS:

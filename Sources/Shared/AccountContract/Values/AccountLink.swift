@@ -2,7 +2,7 @@ public import Foundation
 
 /// A link in an email of the account server.
 ///
-/// It has one of three forms: `https://HOST/PAGE?token=…&email=…`, the same with `#` instead of `?`, or `SCHEME://PAGE?token=…&email=…`.
+/// It has one of three forms: `https://HOST/PAGE?token=…&email=…`, `https://HOST/PAGE#token=…&email=…` or `SCHEME://PAGE?token=…&email=…`.
 /// `PAGE` is the ``Purpose/page`` of the link's purpose. A server creates the link with ``url(base:style:)``. An app parses it with
 /// ``init(_:hosts:scheme:)``.
 ///
@@ -114,7 +114,7 @@ extension AccountLink {
         case otherPage
         /// The token is missing or empty.
         case missingToken
-        /// A parameter occurs twice, or occurs both in the query and in the fragment.
+        /// The token or the address occurs twice, for example in the query and in the fragment.
         case doubledParameter
         /// The token or the address is malformed.
         case malformed

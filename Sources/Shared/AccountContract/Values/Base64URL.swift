@@ -2,7 +2,7 @@
 package enum Base64URL {
     /// Returns the text of bytes: four letters for three bytes, without padding. O(length).
     package static func encoded(_ bytes: some Sequence<UInt8>) -> String {
-        // Other modules call this function without specialization. The pointer avoids a call to the sequence for each byte.
+        // Calls from other modules are not specialized for the type of the sequence. The pointer avoids a method call for each byte.
         bytes.withContiguousStorageIfAvailable(text(of:)) ?? Array(bytes).withUnsafeBufferPointer(text(of:))
     }
 

@@ -2,8 +2,8 @@ public import ErrorContract
 
 /// A validated text from a client, with a maximum length. A value of the type proves that the text was validated.
 ///
-/// The server decodes requests into these types. So an invalid value becomes a `FieldViolation` for its field before the route handler
-/// runs. An app that uses these types finds the same problems before it sends a request.
+/// The server decodes the fields of requests into types that conform to this protocol. So an invalid value becomes a `FieldViolation` for
+/// its field before the route handler runs. An app that uses these types finds the same problems before it sends a request.
 public protocol BoundedText: Codable, Hashable, Sendable {
     /// The text.
     var rawValue: String { get }
@@ -48,9 +48,11 @@ extension BoundedText {
     }
 }
 
-/// The token of a reset link, which proves that the user received the email. It can be used once. A server stores only its digest.
+/// The token of an emailed link, such as a reset link. It proves that the user received the email, and can be used once. A server stores
+/// only the token's digest.
 ///
-/// Its description doesn't contain the token, so a log of the request doesn't either. An app gets the token from the link that opened it:
+/// Its description doesn't contain the token, so a log of the request doesn't contain the token either. An app gets the token from the link
+/// that opened it:
 ///
 /// ```swift
 /// let link = try ResetLink(url, hosts: ["accounts.example.com"])
@@ -70,8 +72,9 @@ public struct ResetToken: BoundedText {
     }
 }
 
-/// The token that refreshes a session. Each refresh replaces the token. If a client uses an already replaced token, the server ends the
-/// session. The server stores only the digest of a token, and an app stores the token in the keychain.
+/// The token that refreshes a session. Each refresh replaces the token. If a client uses a replaced token again, the server ends the
+/// session. As an exception, a client can repeat a refresh for ten seconds if the response was lost. The server stores only the digest of a
+/// token, and an app stores the token in the keychain.
 public struct RefreshToken: BoundedText {
     /// The maximum length of a token, in UTF-8 bytes.
     public static let maximumLength = 512
@@ -139,8 +142,8 @@ extension BoundedText where Self: SecretText {
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// A type with a secret text. Its descriptions never contain the text, so `print`, `dump` and the description of a value that contains it
-/// can't log the secret by mistake. Read the text with `rawValue`.
+/// A type with a secret text. Its descriptions never contain the text. So `print`, `dump` and the description of an enclosing value can't
+/// log the secret by mistake. Read the text with `rawValue`.
 public protocol SecretText: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
 
 extension ResetToken: SecretText {}

@@ -5,7 +5,7 @@ enum DomainName {
     /// Returns the name in lower-case ASCII; `nil` if it is invalid. Labels with characters outside of ASCII are converted to punycode. A
     /// valid name has at least two labels. Its top-level label has 2 to 63 letters.
     ///
-    /// A name has at most 253 bytes, and a label at most 63. For its own result, the function returns the same name.
+    /// A name has at most 253 bytes, and a label at most 63. If the name is a result of this function, the function returns it unchanged.
     static func ascii(_ name: String) -> String? {
         var labels: [String] = []
         for label in folded(name).split(separator: ".", omittingEmptySubsequences: false) {
@@ -20,7 +20,7 @@ enum DomainName {
     }
 
     /// Returns the text in lower case after a compatibility mapping. The mapping comes first, because it can produce capital letters. A
-    /// second call therefore doesn't change the result.
+    /// second mapping follows, so that another call doesn't change the result.
     private static func folded(_ text: String) -> String {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.lowercased() }
         return text.precomposedStringWithCompatibilityMapping.lowercased().precomposedStringWithCompatibilityMapping

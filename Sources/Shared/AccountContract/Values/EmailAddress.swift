@@ -23,7 +23,7 @@ public struct EmailAddress: Sendable {
 
     /// Validates an address, and ignores surrounding spaces. O(length).
     ///
-    /// - Parameter typed: The text as the user typed it. The initializer refuses a text of more than 1,024 bytes before any other check.
+    /// - Parameter typed: The text as the user typed it. After the removal of surrounding spaces, the text must have at most 1,024 bytes.
     /// - Throws: ``EmailRefusal`` with the first reason.
     public init(_ typed: String) throws(EmailRefusal) {
         guard !Self.isPlain(typed) else {
@@ -156,13 +156,13 @@ extension EmailAddress: CustomStringConvertible, CustomDebugStringConvertible, C
 public enum EmailRefusal: String, Error, Hashable, Sendable, CaseIterable, ContractRefusal {
     /// The text is empty or consists of spaces.
     case empty
-    /// The address has more than 254 bytes.
+    /// The address has more than 254 bytes, or the text has more than 1,024 bytes.
     case tooLong = "too_long"
     /// The text contains a control, invisible, bidirectional or space character.
     case forbiddenCharacter = "forbidden_character"
     /// The text doesn't contain exactly one `@`.
     case notOneAtSign = "not_one_at_sign"
-    /// The part before the `@` contains characters that are not allowed.
+    /// The part before the `@` is empty, has more than 64 bytes, or contains characters that are not allowed.
     case localPart = "local_part"
     /// The part after the `@` is not a domain name with a top-level label of 2 to 63 characters.
     case domain

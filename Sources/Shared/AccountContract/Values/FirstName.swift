@@ -7,7 +7,7 @@ import Foundation
 public struct FirstName: BoundedText {
     /// The maximum length of a name, in characters.
     public static let maximumLength = 60
-    /// The maximum length of an existing name, in characters. Earlier versions and other systems accepted names of this length.
+    /// The maximum length of an existing name, in characters. Earlier versions and other systems accepted names of up to this length.
     private static let longestStored = 100
     /// The name, without surrounding spaces.
     public let rawValue: String

@@ -9,7 +9,7 @@ extension AccountPath {
     public static let requestVerification = "/api/auth/verify-email/request"
     /// Verifies an address by a link.
     public static let verifyEmail = "/api/auth/verify-email"
-    /// Sets a new password in a session.
+    /// Sets a new password for the signed-in account.
     public static let changePassword = "/api/auth/change-password"
     /// Requests an email with a link that changes the address.
     public static let changeEmail = "/api/auth/change-email"
@@ -25,9 +25,9 @@ extension AccountPath {
     public static let keepAccount = "/api/auth/delete-account/undo"
     /// Returns all data that the server stores about the account.
     public static let export = "/api/auth/export"
-    /// Returns the page behind an emailed link.
+    /// Returns the path of the page that an emailed link opens.
     package static func page(_ purpose: AccountLink.Purpose) -> String { "/" + purpose.page }
-    /// The target of the form that verifies an address with a new password.
+    /// The target of the form that sets a new password and thereby verifies an address.
     package static let verifyPasswordPage = page(.verifyEmail) + "/password"
 }
 
@@ -46,7 +46,7 @@ public struct ActivateRequest: Codable, Hashable, Sendable {
 
     /// Creates a request.
     /// - Parameters:
-    ///   - token: The token of the link that the registration's email contains. It is valid once.
+    ///   - token: The token of the link in the email about the registration. The token is valid once.
     ///   - password: The password of the new account. The server's policy validates its strength.
     public init(token: ResetToken, password: Password) {
         self.token = token
@@ -106,7 +106,7 @@ public struct LinkRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// The body of `POST /api/auth/change-password`, which sets a new password in a session.
+/// The body of `POST /api/auth/change-password`, which sets a new password for the signed-in account.
 public struct ChangePasswordRequest: Codable, Hashable, Sendable {
     /// The current password.
     public var currentPassword: Password

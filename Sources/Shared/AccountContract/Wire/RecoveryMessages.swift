@@ -73,7 +73,7 @@ public struct ConfirmPasswordResetRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// The response to a reset request.
+/// A response with a text for the user, such as the response to a reset request.
 public struct MessageResponse: Codable, Hashable, Sendable {
     /// Always true.
     public var success: Bool
@@ -100,7 +100,7 @@ public struct MessageResponse: Codable, Hashable, Sendable {
     }
 }
 
-/// The response to a request for a reset link in the format of existing apps. The members are in the object `data`.
+/// The response to a request for a reset link, in the format that existing apps decode. The members are in the object `data`.
 public struct ResetLinkSentResponse: Codable, Hashable, Sendable {
     /// The members that existing apps read. They are the same whether or not the account exists.
     public struct Facts: Codable, Hashable, Sendable {
@@ -123,7 +123,7 @@ public struct ResetLinkSentResponse: Codable, Hashable, Sendable {
 
     /// Always true.
     public var success: Bool
-    /// The response.
+    /// The members that existing apps read.
     public var data: Facts
 
     /// Creates a response.
@@ -161,7 +161,7 @@ public struct LegacyResetResponse: Codable, Hashable, Sendable {
 
     /// Always true.
     public var success: Bool
-    /// The wrapped response.
+    /// The same members as at the top level.
     public var data: Facts
     /// Always true, even if the account doesn't exist.
     public var userExistStatus: Bool

@@ -18,8 +18,8 @@ public enum AccountPath {
 public struct RegisterRequest: Codable, Hashable, Sendable {
     /// The address of the account.
     public var email: EmailAddress
-    /// The password as the user typed it. With blind registration, the response doesn't reveal whether the address has an account, and a
-    /// link in an email creates the account. Such a server ignores this password: the user chooses a password after opening the link.
+    /// The password as the user typed it. A server with blind registration ignores this password: the user chooses a password after opening
+    /// a link in an email, which creates the account. The response of such a server doesn't reveal whether the address has an account.
     public var password: Password?
     /// The name with which emails and screens greet the user.
     public var firstName: FirstName
@@ -87,7 +87,7 @@ public struct RefreshRequest: Codable, Hashable, Sendable {
     public var refreshToken: RefreshToken
 
     /// Creates a request.
-    /// - Parameter refreshToken: The latest refresh token of the session. To end a session, an earlier token works too.
+    /// - Parameter refreshToken: The latest refresh token of the session. To end a session, an earlier refresh token works too.
     public init(refreshToken: RefreshToken) {
         self.refreshToken = refreshToken
     }
@@ -188,8 +188,8 @@ public struct SessionResponse: Codable, Hashable, Sendable {
     }
 
     /// Decodes a response.
-    /// - Throws: `DecodingError` if there is no access token, or if the refresh token is not a string of at most
-    ///   ``RefreshToken/maximumLength`` bytes.
+    /// - Throws: `DecodingError` if there is no access token, or if the refresh token is not a string. ``TextRefusal`` if the refresh token
+    ///   is empty or has more than ``RefreshToken/maximumLength`` bytes.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         accessToken = try container.decode(String.self, forKey: .accessToken)

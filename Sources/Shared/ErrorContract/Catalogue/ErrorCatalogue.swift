@@ -41,7 +41,7 @@ public struct ErrorCatalogue: Sendable {
         self.index = Dictionary(uniqueKeysWithValues: definitions.enumerated().map { ($1.code, $0) })
     }
 
-    /// Returns a catalogue with additional codes at the end. The copy has the same translations.
+    /// Returns a catalogue with additional codes at the end, and with the same translations.
     ///
     /// - Parameter additions: The definitions, with codes that the catalogue doesn't contain.
     /// - Throws: ``DuplicateErrorCode`` if the catalogue already contains a code, or if a code is given twice.
@@ -119,7 +119,7 @@ public struct ErrorCatalogue: Sendable {
     }
 }
 
-/// An error that is thrown if an app adds a code that the catalogue already contains.
+/// The error that ``ErrorCatalogue/adding(_:)`` throws if the catalogue already contains an added code, or if a code is given twice.
 ///
 /// Choose another code: a published code never changes its meaning. To change only the text of a code, use ``ErrorCatalogue/saying(_:)``.
 public struct DuplicateErrorCode: Error, Hashable, CustomStringConvertible {
@@ -133,10 +133,10 @@ public struct DuplicateErrorCode: Error, Hashable, CustomStringConvertible {
 extension ErrorCatalogue {
     /// Returns a catalogue with the same codes and an app's own translations. These translations take precedence over the library's texts.
     ///
-    /// ``APIError/presentation(in:now:catalogue:)`` and the screens of `AccountKit` use the translations. A server uses them if its error
-    /// renderer is created with this catalogue.
-    /// - Parameter translations: The translations. The method adds them to the translations that the catalogue already has. If both
-    ///   translate the same text, the new translation applies.
+    /// ``APIError/presentation(in:now:catalogue:)`` and the screens of `AccountKit` use the translations. A server uses the translations if
+    /// the app passes this catalogue to the server's error renderer.
+    /// - Parameter translations: The translations. The method adds them to the translations that the catalogue already has. If a text has
+    ///   an old and a new translation, the new translation applies.
     public func saying(_ translations: Translations) -> ErrorCatalogue {
         var speaking = self
         speaking.translations = self.translations.adding(translations)
@@ -154,9 +154,9 @@ extension ErrorCatalogue {
     /// Returns the English version of each text that has no translation in a language. The method checks the texts of all codes in the
     /// catalogue and all other texts of the library.
     ///
-    /// Use it in a test. The result is empty if the app has translated all texts that it may show.
-    /// - Parameter language: A language of the app. A text also counts as translated if it exists in a shorter tag of the language, such as
-    ///   `pt` for `pt-br`.
+    /// Use this method in a test. The result is empty if the app has translated all texts that it can show.
+    /// - Parameter language: A language of the app. A text also counts as translated if it exists for a shorter tag, such as `pt` for
+    ///   `pt-br`.
     public func untranslated(in language: Language) -> [String] {
         var seen: Set<String> = []
         return (definitions.map(\.message) + ContractText.all)

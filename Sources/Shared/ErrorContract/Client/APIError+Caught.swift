@@ -24,7 +24,7 @@ public protocol APIErrorConvertible: Error {
 extension APIError {
     /// Creates an ``APIError`` from any error that an app caught.
     ///
-    /// - An `APIError` stays unchanged. If it has no context, it gets the given context.
+    /// - An `APIError` stays unchanged, but an error without a context gets the given context.
     /// - An ``APIErrorConvertible`` converts itself.
     /// - `CancellationError`, `DecodingError`, `EncodingError`, `URLError`, and errors of the POSIX and Cocoa domains get the matching
     ///   kind.
@@ -107,8 +107,8 @@ extension APIError.Kind {
 
 /// Errors of the system's error domains. The code compares their numbers, and therefore doesn't need the modules that declare their types.
 extension APIError {
-    /// Creates the error for an `NSError`. An error of an unknown domain gets the kind ``Kind/custom`` and keeps its own text for users.
-    /// After a failed check of a certificate, the client never retries.
+    /// Creates the error for an `NSError`. An error of an unknown domain gets the kind ``Kind/custom`` and keeps its own text for users. An
+    /// error about a certificate gets the retry class ``RetryClass/never``.
     init(system error: any Error, context: String?) {
         let coded = error as NSError
         let kind: Kind? =

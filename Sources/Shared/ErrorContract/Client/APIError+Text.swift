@@ -16,11 +16,12 @@ extension APIError {
     /// Returns the text of the error in a language. If ``presentationText`` is set, the method returns it. Otherwise, it returns the first
     /// text of this list that exists:
     ///
-    /// 1. The library's text for the kind or the code.
-    /// 2. The server's text, if it is in that language.
-    /// 3. The text of the closest known code.
-    /// 4. The library's text for the first field violation of a known kind.
-    /// 5. The library's text for the kind of the error.
+    /// 1. The library's text for the kind, if the API sent no error response or the server failed (``Kind/server``).
+    /// 2. The catalogue's text for the code.
+    /// 3. The server's text, if it is in that language.
+    /// 4. The text of the closest known code.
+    /// 5. The library's text for the first field violation of a known kind.
+    /// 6. The library's general text for the kind.
     func text(in language: Language, catalogue: ErrorCatalogue) -> String {
         let say = { (text: LocalizedText) in catalogue.text(text, in: language) }
         if let presentationText { return say(presentationText) }
@@ -52,7 +53,8 @@ extension APIError {
     private func codeText(in language: Language, catalogue: ErrorCatalogue) -> String? {
         guard let definition = catalogue[code] else { return nil }
         if kind == .unauthorized, recovery == .signIn {
-            // The catalogue's texts for these codes say that a session has ended, but the request contained no credentials.
+            // The catalogue's text for the code states that a session has ended. But the request contained no credentials, so there was no
+            // session.
             return catalogue.text(Self.signInText(in: catalogue), in: language)
         }
         // Only the response contains the reason.
@@ -65,8 +67,8 @@ extension APIError {
         (catalogue[.authTokenMissing] ?? ErrorCatalogue.standard[.authTokenMissing])?.message ?? ContractText.unknownError
     }
 
-    /// Returns the server's text, or if there is none, the server's text for the first field violation. The result is `nil` if the server's
-    /// texts are in another language.
+    /// Returns the server's text. If the server sent none, the method returns the server's text for the first field violation. The result
+    /// is `nil` if the server's texts are in another language.
     private func serverText(in language: Language) -> String? {
         guard isServerText(in: language) else { return nil }
         if let message, !message.isEmpty { return message }
@@ -82,8 +84,8 @@ extension APIError {
         return (known ?? general?.message).map { catalogue.text($0, in: language) }
     }
 
-    /// Returns the text for a request that a limit of the server refused. If the delay is known, the text includes it: if the server's text
-    /// doesn't contain the delay, the method adds a sentence with it.
+    /// Returns the text for a request that a limit of the server refused. If the delay is known but a specific text doesn't contain it, the
+    /// method appends a sentence with the delay.
     private func limitText(in language: Language, catalogue: ErrorCatalogue) -> String {
         let say = { (text: LocalizedText) in catalogue.text(text, in: language) }
         let isGeneral = [.rateLimitExceeded, .rateLimitTooManyRequests].contains(code)
@@ -108,7 +110,8 @@ extension APIError {
         ]
         let text = text.lowercased()
         return phrases.contains { phrase in
-            // The method searches for a delay in hours only if the delay is at least one hour. The same applies to minutes.
+            // The method searches for a delay in hours only if the delay is at least one hour, and in minutes only if it is at least one
+            // minute.
             guard seconds >= phrase.unit.leastSeconds else { return false }
             let words = catalogue.text(phrase.text, in: language).lowercased()
             return text.ranges(of: words).contains { range in
@@ -122,7 +125,7 @@ extension APIError {
     /// The words that mark the following time as part of a rate, such as "per" in "5 per 1 minute".
     private static let rates = ["per ", "/", "/ ", "por ", "cada ", "par ", "pro ", "every "]
 
-    /// Returns the text for the kind. The method ``text(in:catalogue:)`` uses it if there is no more specific text.
+    /// Returns the text for the kind. The method ``text(in:catalogue:)`` uses this text if there is no more specific one.
     private func kindText(in catalogue: ErrorCatalogue) -> LocalizedText {
         let code: ErrorCode? =
             switch (kind, status) {
@@ -155,7 +158,9 @@ extension APIError {
     ///
     /// 1. The catalogue's text, if the violation has one of the app's own codes.
     /// 2. The server's text, if it is in the user's language.
-    /// 3. The library's text for the field and the kind of problem.
+    /// 3. The text for a rate limit, if a rate limit refused the request.
+    /// 4. The library's text for the field and the kind of problem.
+    /// 5. The catalogue's text for the violation's code.
     ///
     /// - Parameters:
     ///   - violation: One of ``violations``.
@@ -188,8 +193,8 @@ extension WaitPhrase.Unit {
 }
 
 extension APIError {
-    /// Returns this error as the error of a sign-in. If the server reports wrong credentials in any known format, the returned error has
-    /// the code `AUTH_INVALID_CREDENTIALS`.
+    /// Returns the error to show if this error is the result of a sign-in. If the server reports wrong credentials in any known format, the
+    /// returned error has the code `AUTH_INVALID_CREDENTIALS`.
     ///
     /// During a sign-in, there is no session that could have expired. So a 401 without another reason means wrong credentials. The method
     /// also recognizes the codes that other servers send for wrong credentials. `AccountClient.signIn` already calls this method. Call it
@@ -202,7 +207,7 @@ extension APIError {
     ///     shown = error.refusingSignIn().presentation(in: .spanish, now: .now)
     /// }
     /// ```
-    /// - Returns: The error with the code `AUTH_INVALID_CREDENTIALS`, the recovery of this code, and the same ``message``. If the error
+    /// - Returns: The error with the code `AUTH_INVALID_CREDENTIALS`, the recovery of this code, and the original ``message``. If the error
     ///   doesn't report wrong credentials, the method returns it unchanged.
     public func refusingSignIn() -> APIError {
         let isUnexplained = kind == .unauthorized && recovery == .signIn
@@ -228,8 +233,8 @@ extension APIError {
 /// A delay that the client itself imposes on further calls. An ``APIError`` contains it as ``APIError/hold``.
 ///
 /// There are two cases. First, the client can refuse a call without sending it, because it is already delaying calls. The error of this
-/// call contains the delay that was the reason. Second, a response such as a 503 can make the client delay further calls. The error for
-/// this response contains the new delay. Use ``APIError/isHeldLocally`` to distinguish the two cases:
+/// call contains the remaining delay. Second, a response such as a 503 can make the client delay further calls. The error for this response
+/// contains the new delay. Use ``APIError/isHeldLocally`` to distinguish the two cases:
 ///
 /// ```swift
 /// if let hold = error.hold {

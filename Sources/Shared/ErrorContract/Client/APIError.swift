@@ -22,20 +22,21 @@ import Timekeeping
 ///
 /// - ``kind`` is the class of the failure. It also exists for failures without a response.
 /// - ``code`` identifies the exact error. Its meaning never changes.
-/// - ``retry`` and ``recovery`` describe how the client can retry and how the user can resolve the error. The code determines both.
+/// - ``retry`` and ``recovery`` describe how the client can retry and how the user can resolve the error. The code determines both. If
+///   there is no known code, the status or the kind determines them.
 ///
-/// When the client throws the error, it has already made all its retries. ``attempts`` is the number of requests that it sent. Convert
-/// other errors, such as errors of the app, with ``init(_:context:)``.
+/// The client makes all its retries before it throws the error. ``attempts`` is the number of requests that it sent. Convert other errors,
+/// such as errors of the app, with ``init(_:context:)``.
 public struct APIError: Error, Sendable {
     /// The kind of the failure. Switch over it for failures without a server's code, such as a lost connection.
     public var kind: Kind
     /// The server's code, or a code of the client such as `NETWORK_ERROR`. A newer server can send a code that the app doesn't know. So
     /// compare with `==`, and handle all other codes in a default case.
     public var code: ErrorCode
-    /// The server's text, in any language; `nil` if the server sent none.
+    /// The server's text, in any language, or the own text of an app's error; `nil` if there is no text.
     ///
-    /// A presentation shows this text only if the text is in the user's language (``isServerText(in:)``) and the library has no text for
-    /// ``code``.
+    /// A presentation shows a server's text only if the text is in the user's language (``isServerText(in:)``) and the library has no text
+    /// for ``code``.
     public var message: String?
     /// The HTTP status; `nil` if no response was received.
     public var status: Int?
@@ -58,10 +59,10 @@ public struct APIError: Error, Sendable {
     public var retryAfter: Duration?
     /// Whether both the JSON body and the headers of the response contain the delay ``retryAfter``.
     ///
-    /// If the flag is `true`, the delay comes from the API itself. A proxy can send `Retry-After` with its own page, but its page doesn't
-    /// contain the same delay as JSON. Check this flag before you apply a long delay to other calls than the failed one. The two delays are
-    /// compared in whole seconds, rounded up. The flag is `false` if one of the delays is missing, if they differ, or if the body is not
-    /// JSON.
+    /// If the flag is `true`, the delay comes from the API itself. A proxy can send `Retry-After` with its own page, but this page is not a
+    /// JSON body that contains the delay, too. Check this flag before you apply a long delay to other calls than the failed one. The
+    /// decoder compares the two delays in whole seconds, rounded up. The flag is `false` if one of the delays is missing, if they differ,
+    /// or if the body is not JSON.
     public var isRetryAfterConfirmed = false
     /// The earliest time of a retry, on the local wall clock; `nil` if no delay was specified. ``retryAfter`` is the same delay as a
     /// duration.
@@ -81,8 +82,8 @@ public struct APIError: Error, Sendable {
     /// The original error, if there was one, such as a `URLError` or a `DecodingError`. It may contain addresses, so don't show it to the
     /// user.
     public var underlying: (any Error)?
-    /// The delay that the client imposes on further calls after this error, and the part of the client that imposes it. `nil` if the client
-    /// doesn't delay further calls.
+    /// The delay that the client imposes on further calls after this error, and the part of the client that imposes the delay; `nil` if the
+    /// client doesn't delay further calls.
     public var hold: LocalHold?
     /// Whether the call failed because a refresh of the session failed for a temporary reason, such as a 503 from the refresh endpoint.
     public var isRefreshFailure = false
@@ -91,8 +92,8 @@ public struct APIError: Error, Sendable {
     ///
     /// A 401 to a request without credentials is never presented as an expired session.
     public var sentCredentials: Bool?
-    /// The language of the server's texts, as configured in the client; `nil` if the app did not configure a language. It applies to
-    /// responses without `Content-Language`.
+    /// The language of the server's texts, as configured in the client; `nil` if the app did not configure a language. If it is the user's
+    /// language, the error ignores `Content-Language`.
     public var serverTextLanguage: Language?
     /// A text that a presentation shows instead of the text for the code or the kind. For example, a screen can set a more specific text.
     public var presentationText: LocalizedText?
@@ -167,12 +168,12 @@ public struct APIError: Error, Sendable {
     /// Whether the client itself refused the call, so that no request was sent. The kind of the error is then ``Kind/throttled`` or
     /// ``Kind/unavailable``.
     ///
-    /// Use this property instead of ``hold`` to recognize a call that was never sent. If a response made the client delay further calls,
-    /// the error of this call also has a hold, although the call was sent.
+    /// Use this property instead of ``hold`` to recognize a call that was never sent. An error can have a hold although the client sent the
+    /// call, because the response can make the client delay further calls.
     public var isHeldLocally: Bool { kind == .throttled || kind == .unavailable }
 
     /// Whether a retry of the same request can succeed without an action of the user. The client has already retried, so use this property
-    /// only to decide whether to offer the user a retry.
+    /// only to decide whether to offer a retry to the user.
     public var isRetryable: Bool {
         switch retry {
         case .never, .afterSignIn: false
@@ -254,9 +255,9 @@ extension APIError {
     /// Decodes the app's own details from the body of the error response.
     ///
     /// The value can be the whole body or a part of it. The method tries these places in this order: `error.details`, `error`, `detail`,
-    /// `details`, `data`, and the whole body. It returns the value from the first place from which it can decode the type. Give the type at
-    /// least one property that isn't optional. Otherwise, the method can decode the type from a wrong place. If an `APIClient` made the
-    /// call, the method uses its configured `JSONDecoder`, such as one for snake case.
+    /// `details`, `data`, and the whole body. It returns the first value that it can decode as the type. Give the type at least one
+    /// property that isn't optional. Otherwise, the method can decode the type from a wrong place. If an `APIClient` made the call, the
+    /// method uses its configured `JSONDecoder`, such as one for snake case.
     ///
     /// ```swift
     /// struct Shortage: Decodable { var missingAmount: Int }
@@ -282,8 +283,8 @@ private struct WrappedDetails<Value: Decodable>: Decodable {
 
     private enum Key: CodingKey { case error, detail, details, data }
 
-    /// Decodes the value from the first place from which it can be decoded.
-    /// - Throws: `DecodingError` of the last place if the value can be decoded from none of them.
+    /// Decodes the value from the first place that contains a decodable value.
+    /// - Throws: `DecodingError` of the last place if the value can't be decoded from any place.
     init(from decoder: any Decoder) throws {
         if let body = try? decoder.container(keyedBy: Key.self) {
             let error = try? body.nestedContainer(keyedBy: Key.self, forKey: .error)
@@ -303,8 +304,8 @@ private struct WrappedDetails<Value: Decodable>: Decodable {
 extension APIError {
     /// Creates the error for a value of a response that could not be decoded.
     ///
-    /// Its `details` have two members. `path` is the location, such as `items[1].name`. `problem` is one of `missing`, `null`, `type` and
-    /// `corrupted`. These members don't contain values of the response.
+    /// The error's `details` have two members. `path` is the location, such as `items[1].name`; it is absent for the whole value. `problem`
+    /// is one of `missing`, `null`, `type` and `corrupted`. Neither member contains values of the response.
     init(decoding error: DecodingError, context: String?) {
         self.init(.decoding, context: context, underlying: error)
         let (problem, path): (String, [any CodingKey]) =
@@ -319,7 +320,7 @@ extension APIError {
         details["problem"] = .string(problem)
     }
 
-    /// Creates the error for a value that can't be encoded. Its `details` contain the location as `path`.
+    /// Creates the error for a value that can't be encoded. The error's `details` contain the location as `path`.
     init(encoding error: EncodingError, context: String?) {
         self.init(.invalidRequest, context: context, underlying: error)
         if case .invalidValue(_, let place) = error { details = Self.place(place.codingPath) }
@@ -334,7 +335,7 @@ extension APIError {
 }
 
 extension APIError: Equatable {
-    /// Returns whether all properties of the two errors are equal, with the exceptions below.
+    /// Returns whether the properties of the two errors are equal, with the exceptions below.
     ///
     /// Two underlying errors count as equal if both are absent, or if their domain and code as `NSError` are equal. The method doesn't
     /// compare ``language`` and ``catalogue``, because they describe the client and not the error.

@@ -40,15 +40,15 @@ extension APIError {
         /// The response has the status 409. Either another change conflicts with the request, or the server has already received a request
         /// with the same idempotency key. ``APIError/repeatedRequest`` distinguishes the two cases.
         public static let conflict = Self(rawValue: "conflict")
-        /// The server refused the input and reported the problems by field. ``APIError/violations`` contains them.
+        /// The server refused the input. ``APIError/violations`` contains the problems by field, if the response reports them.
         public static let validation = Self(rawValue: "validation")
         /// A limit of the server refused the request (status 429). ``APIError/retryAfter`` is the delay, if the server sent one.
         public static let rateLimited = Self(rawValue: "rateLimited")
         /// The client itself refused the call because of a rate limit: a quota of the app, or a 429 that the server sent
         /// shortly before. No request was sent.
         public static let throttled = Self(rawValue: "throttled")
-        /// The client itself refused the call because the server is failing: after a 503, failures, or timeouts. No request was
-        /// sent.
+        /// The client itself refused the call because the server is failing. The cause is a 503, or earlier failures or timeouts. No
+        /// request was sent.
         public static let unavailable = Self(rawValue: "unavailable")
         /// The response has a status 5xx or the status 408. If the request was safe to repeat, the client has already retried with backoff.
         public static let server = Self(rawValue: "server")

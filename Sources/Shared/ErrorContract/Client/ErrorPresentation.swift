@@ -9,8 +9,8 @@ import Timekeeping
 /// if case .retryAt(let date) = shown.primary { enableButton(at: date) }
 /// ```
 ///
-/// In SwiftUI, `AccountUI` shows it with `errorAlert(_:isPresented:in:catalogue:checkAgain:perform:)`. In another framework, make a button
-/// for each action. ``primaryLabel(in:catalogue:)`` and ``secondaryLabel(in:catalogue:)`` return the labels.
+/// In SwiftUI, `AccountUI` shows a presentation with `errorAlert(_:isPresented:in:catalogue:checkAgain:perform:)`. In another framework,
+/// make a button for each action. ``primaryLabel(in:catalogue:)`` and ``secondaryLabel(in:catalogue:)`` return the labels.
 ///
 /// A presentation is a value, so a screen can store it and compare it with the next presentation. The texts don't change when the user
 /// changes the language, so create a new presentation in this case.
@@ -48,10 +48,10 @@ public struct ErrorPresentation: Hashable, Sendable {
     public var primary: Action
     /// The second action; `nil` if there is only one.
     public var secondary: Action?
-    /// The problems with single fields, in the order of the server. Show each at its field.
+    /// The problems with single fields, in the order of the server. Show each problem at its field.
     public var fields: [FieldText]
-    /// The code, the request id and the time of the error, which the user sends to support; `nil` unless an action is
-    /// ``Action/contactSupport``. Show its text below the message, and let the user copy it.
+    /// The code, the request id and the time of the error, which the user sends to support; `nil` if no action is
+    /// ``Action/contactSupport``. Show the text of the reference below the message, and let the user copy it.
     public var supportReference: SupportReference?
 
     /// Creates a presentation, for example for an error of the app itself.
@@ -107,15 +107,16 @@ extension APIError {
     /// The message is the first text of this list that exists:
     ///
     /// 1. ``presentationText``.
-    /// 2. The catalogue's text for ``code``.
-    /// 3. The server's text, if it is in the user's language.
-    /// 4. A text for the field and the problem of the first of ``violations``.
-    /// 5. A text for ``kind``.
+    /// 2. The text for ``kind``, if the API sent no error response, or if the server failed (``Kind/server``).
+    /// 3. The catalogue's text for ``code``.
+    /// 4. The server's text, if it is in the user's language, or the own text of an app's error.
+    /// 5. A text for the field and the problem of the first of ``violations``.
+    /// 6. A text for ``kind``.
     ///
     /// If a limit of the server refused the request and the delay is known, the message includes the delay.
     /// - Parameters:
     ///   - language: The user's language.
-    ///   - now: The wall clock. The time of ``ErrorPresentation/Action/retryAt(_:)`` is computed from it.
+    ///   - now: The wall clock. The method adds the delay to it for ``ErrorPresentation/Action/retryAt(_:)``.
     ///   - catalogue: The codes that the app knows, with the app's own translations; `nil` for the catalogue of the client that made the
     ///     call.
     /// - Returns: The presentation. The method also returns a presentation for a canceled call, but an app must not show it.

@@ -1,5 +1,5 @@
 extension FieldViolation {
-    /// The kind of problem with a field, such as a missing value. The library derives it from the server's code and text.
+    /// The kind of problem with a field, such as a missing value. The library derives the kind from the server's code and text.
     ///
     /// It is a struct rather than an enumeration, so that later versions can add kinds without breaking a `switch`.
     public struct Kind: RawRepresentable, Hashable, Sendable {
@@ -48,8 +48,8 @@ extension FieldViolation {
         // `string_too_short`, `STRING.TOO-SHORT` and `stringTooShort` are the same word.
         let word = code.rawValue.lowercased().filter { $0.isLetter || $0.isNumber }
         let byCode = Self.words.first { $0.words.contains { word == $0 || word.hasSuffix($0) && $0.utf8.count > 6 } }?.kind
-        // Zod and Laravel use one code for short texts and small numbers. The text is more specific than a code for any invalid
-        // value.
+        // Zod and Laravel use one code for short texts and small numbers. A code such as `invalid` fits every invalid value. In both cases,
+        // the text is more specific than the code.
         if byCode == .outOfRange || byCode == .malformed, let byText { return byText }
         return byCode ?? byText
     }
@@ -100,9 +100,9 @@ extension FieldViolation {
         let kind: Kind
         /// At least one of these texts must occur.
         let marks: [String]
-        /// If this list isn't empty, at least one of its texts must occur, too.
+        /// At least one of these texts must occur, too. If the list is empty, there is no such condition.
         var companions: [String] = []
-        /// None of these texts may occur.
+        /// If one of these texts occurs, the pattern doesn't match.
         var exceptions: [String] = []
 
         /// Returns whether a text matches the pattern. The text must be in lower case.
@@ -112,8 +112,8 @@ extension FieldViolation {
         }
     }
 
-    /// The patterns in the order in which they are tried. The order matters. For example, "A valid number is required." contains "is
-    /// required", but doesn't report a missing value.
+    /// The patterns. The first pattern that matches determines the kind, so the order matters. For example, "A valid number is required."
+    /// contains "is required", but doesn't report a missing value.
     private static let sentences: [Sentence] = [
         Sentence(kind: .common, marks: ["too common", "demasiado común", "data leak", "compromised"]),
         Sentence(kind: .resemblesAccount, marks: ["too similar", "muy similar", "demasiado similar", "se asemeja"]),
@@ -177,8 +177,8 @@ extension FieldViolation {
         ),
     ]
 
-    /// The words for characters. If a text with a limit contains one of them, the limit applies to the length of a text and not to a number
-    /// or a list.
+    /// The words for characters. If a sentence about a limit contains one of these words, the limit applies to the length of a text, and
+    /// not to a number or a list.
     private static let characters = ["character", "caracter", "caráct", "letras"]
 }
 

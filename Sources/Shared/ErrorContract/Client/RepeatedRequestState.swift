@@ -2,8 +2,8 @@ public import StrictJSON
 
 /// The state of an earlier request with the same `Idempotency-Key`. A server reports it in a response with the status 409.
 ///
-/// The server sends it as the member `state` of the error's details. If a 409 has no `state` but a `Retry-After`, the state counts as
-/// ``running``.
+/// The server sends the state as the member `state` of the error's details. If a 409 has no `state` but a `Retry-After`, the state counts
+/// as ``running``.
 public enum RepeatedRequestState: String, Hashable, Sendable, CaseIterable {
     /// The server still executes the first request. Repeat the request unchanged, with the same key, after the delay in the response.
     case running
@@ -16,8 +16,8 @@ public enum RepeatedRequestState: String, Hashable, Sendable, CaseIterable {
 }
 
 extension APIError {
-    /// The state of the earlier request with the same idempotency key. `nil` for any other error. A 409 without `state` and without a delay
-    /// comes from the route itself, so the value is also `nil`.
+    /// The state of the earlier request with the same idempotency key. `nil` if the error isn't a 409, or if the 409 has neither a `state`
+    /// nor a delay. Such a 409 reports another conflict, which the route itself found.
     public var repeatedRequest: RepeatedRequestState? {
         guard status == 409 else { return nil }
         if let state = details["state"]?.stringValue.flatMap(RepeatedRequestState.init), code == .requestConflict { return state }

@@ -15,7 +15,7 @@ public struct SupportReference: Hashable, Sendable {
     public let code: ErrorCode
     /// The id of the request in the server's log, if the server sent one.
     public let requestID: String?
-    /// The time of the error. It is the server's time if the server sent it, otherwise the time of the device.
+    /// The time of the error, by the server's clock if the server sent the time, otherwise by the device's clock.
     public let time: Date
 
     /// Creates a reference.

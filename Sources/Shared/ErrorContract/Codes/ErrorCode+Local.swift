@@ -12,20 +12,20 @@ extension ErrorCode {
     public static let unauthorized = Self("UNAUTHORIZED")
     /// The response had the status 403 and no code.
     public static let forbidden = Self("FORBIDDEN")
-    /// The response had the status 400, or another client error, and no code.
+    /// The response had no code, and a status 4xx that has no other code here, such as 400.
     public static let badRequest = Self("BAD_REQUEST")
     /// The response had the status 404 or 410 and no code.
     public static let notFound = Self("NOT_FOUND")
     /// The response had the status 409 and no code.
     public static let conflict = Self("CONFLICT")
-    /// The response reported problems with fields and no code.
+    /// The response had no code, but reported problems with fields.
     public static let validationError = Self("VALIDATION_ERROR")
     /// The response had the status 429 and no code.
     public static let rateLimited = Self("RATE_LIMITED")
     /// The client refused the call without sending it. The reason is a quota of the app, or a 429 that the server sent shortly before.
     public static let throttled = Self("THROTTLED")
     /// The client refused the call without sending it, because the server is failing. Either the circuit breaker refused the call, or the
-    /// gate, which delays calls after a 503.
+    /// gate did, which delays calls after a 503.
     public static let serviceUnavailableLocally = Self("SERVICE_UNAVAILABLE_LOCALLY")
     /// The response did not have the expected shape.
     public static let decodingError = Self("DECODING_ERROR")

@@ -14,7 +14,7 @@ extension HTTPDate {
     }
 
     /// Returns a date in the format of RFC 9110 §5.6.7, without the fraction of a second.
-    /// - Parameter date: The date. Its fraction is rounded down.
+    /// - Parameter date: The date. The method rounds it down to a whole second.
     public static func text(_ date: Date) -> String { text(Int64(date.timeIntervalSince1970.rounded(.down))) }
 }
 

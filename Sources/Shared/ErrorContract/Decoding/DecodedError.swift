@@ -17,7 +17,7 @@ public struct DecodedError: Hashable, Sendable {
     /// The server's text for the user; `nil` if the response contains no suitable text. The text has at most 2,048 bytes, and contains no
     /// markup or stack trace.
     public var message: String?
-    /// Further details from the body. The decoder doesn't check them, so they can contain internal information of the server.
+    /// Further details from the body. The decoder doesn't remove internal information of the server from them.
     public var details: JSONObject
     /// The delay that the server requested, in whole seconds, at most ``RetryAfter/longest``.
     public var retryAfter: Duration?
@@ -64,9 +64,9 @@ public struct ErrorBodyFamily: RawRepresentable, Hashable, Sendable {
     public static let standard = Self(rawValue: "standard")
     /// The flat form: `{"code":"…","message":"…","details":{"field_errors":{…}}}`.
     public static let flat = Self(rawValue: "flat")
-    /// `{"success":false,"error_code":429,"errors":[{"field":"…","message":"…"}]}`.
+    /// The success form: `{"success":false,"error_code":429,"errors":[{"field":"…","message":"…"}]}`.
     public static let success = Self(rawValue: "success")
-    /// `{"detail":"…"}`, a form of this library and of Django REST framework.
+    /// The detail form: `{"detail":"…"}`. This library and Django REST framework use it.
     public static let detail = Self(rawValue: "detail")
     /// JSON in an unknown format. The decoder reads the code, the message, the id and the problems from members with common names.
     public static let otherJSON = Self(rawValue: "other-json")

@@ -11,8 +11,8 @@ import Timekeeping
 /// ```
 ///
 /// A body counts as JSON if it can be parsed, regardless of its content type. Decoding never throws or traps. The decoder treats a value
-/// that it can't read as absent. It returns a delay only if the response contains one. It never uses the text of an unrecognized body as a
-/// message.
+/// that it can't read as absent. The decoder returns a delay only if the response contains one. It never uses the text of an unrecognized
+/// body as a message.
 ///
 /// `APIClient` uses the decoder for all responses. Use it directly with another HTTP client. The decoder has no state, so several tasks can
 /// share it.
@@ -27,16 +27,16 @@ public struct ErrorDecoder: Sendable {
     /// Decodes a response.
     ///
     /// The decoder compares the body with the known formats, the most specific first. A delay and a request id in the headers take
-    /// precedence over those in the body. The decoder uses the code in the header `X-Error-Code` if the body contains no code, or if the
-    /// body is a page of a proxy.
+    /// precedence over the values in the body. The decoder uses the code in the header `X-Error-Code` if the body contains no code, or if
+    /// the body is a page of a proxy.
     ///
     /// - Parameters:
     ///   - status: The HTTP status.
     ///   - headers: The response's headers.
     ///   - body: The body. The decoder ignores the bytes after the first ``maximumBodySize`` bytes.
     ///   - now: The local wall clock.
-    /// - Returns: The error. If the decoder could read only the status and the headers, its family is ``ErrorBodyFamily/unreadable`` or
-    ///   ``ErrorBodyFamily/empty``.
+    /// - Returns: The error. If the decoder could read only the status and the headers, the family of the error is
+    ///   ``ErrorBodyFamily/unreadable`` or ``ErrorBodyFamily/empty``.
     public func decode(status: Int, headers: HTTPFields, body: some Collection<UInt8>, now: Date) -> DecodedError {
         let (all, headers) = (headers, headers.facts)
         let start = body.prefix(Self.maximumBodySize)
@@ -44,7 +44,8 @@ public struct ErrorDecoder: Sendable {
         var error = start.withContiguousStorageIfAvailable(read) ?? Array(start).withUnsafeBufferPointer(read)
         UserFacingText.cleanse(&error)
         if let delay = RetryAfter.delay(status: error.status, facts: headers, all: all, now: now) {
-            // Only JSON bodies contain a delay. So if both values are equal, the API itself wrote them.
+            // The decoder reads a delay only from a JSON body. So if the body and the headers contain the same delay, the API itself wrote
+            // both.
             error.isRetryAfterConfirmed = delay == error.retryAfter
             error.retryAfter = delay
         }
@@ -123,7 +124,7 @@ extension ErrorDecoder {
         return error
     }
 
-    /// Decodes the form with one text: `{"detail":"…"}`
+    /// Decodes the detail form, which has only a text: `{"detail":"…"}`
     static func detail(_ body: JSONObject, status: Int) -> DecodedError? {
         guard let text = body["detail"]?.stringValue else { return nil }
         var error = DecodedError(status: status, family: .detail)

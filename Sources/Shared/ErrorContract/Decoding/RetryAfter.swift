@@ -10,7 +10,7 @@ import Timekeeping
 ///
 /// A number is a delay in seconds, and the parser rounds fractions up. The parser compares an HTTP date with the response's `Date`, so that
 /// a wrong clock of the device has no effect. A date in the past is a delay of zero. Negative numbers, NaN and other texts are not delays.
-/// If the response has several lines of the field, the parser uses the largest valid delay.
+/// If the response contains the field several times, the parser uses the largest valid delay.
 ///
 /// ``delay(in:now:)`` reads only the standard field; ``delay(status:headers:now:)`` also reads the fields of vendors.
 public enum RetryAfter {
@@ -41,15 +41,16 @@ public enum RetryAfter {
         var base: Date { headers.value(.date).flatMap { HTTPDate.parse($0, now: now) } ?? now }
     }
 
-    /// Returns the possible values in a line. An HTTP library can join several values with commas, but two of the date formats also contain
-    /// a comma. So the result contains each part between commas, and each pair of adjacent parts. The caller ignores invalid values.
+    /// Returns the possible values in one line of the header. An HTTP library can join several values with commas, but two of the three
+    /// date formats also contain a comma. So the result contains each part between commas, and each pair of adjacent parts. The caller
+    /// ignores invalid values.
     private static func values(in line: String) -> [String] {
         guard line.utf8.contains(UInt8(ascii: ",")) else { return [line] }
         let pieces = line.split(separator: ", ").map { String($0) }
         return pieces + zip(pieces, pieces.dropFirst()).map { "\($0), \($1)" }
     }
 
-    /// Returns the delay of one value: digits or an HTTP date.
+    /// Returns the delay of one value, which is a number or an HTTP date.
     private static func delay(of line: String, in response: ResponseTime) -> Duration? {
         let trimmed = line[...].trimmedText[...]
         if let seconds = secondsRoundedUp(trimmed) { return min(.seconds(seconds), longest) }

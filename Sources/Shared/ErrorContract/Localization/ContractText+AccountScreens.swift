@@ -261,7 +261,7 @@ extension ContractText {
         fr: "Chargement des appareils…",
         de: "Geräte werden geladen…"
     )
-    /// Mark of the session of this device.
+    /// Label that marks the session of this device.
     public static let thisDevice = LocalizedText(
         en: "This device",
         es: "Este dispositivo",

@@ -81,7 +81,7 @@ extension ContractText {
         fr: "Référence pour l’assistance",
         de: "Referenz für den Support"
     )
-    /// The line with the label and the reference, which replaces `{reference}`.
+    /// The line with the label, and with the placeholder `{reference}` for the reference.
     static let supportReferenceLine = LocalizedText(
         en: "Support reference: {reference}",
         es: "Referencia para soporte: {reference}",

@@ -16,7 +16,7 @@ extension ContractText {
         wait.map { resetLimitedWait.filling("wait", with: WaitPhrase($0).text) } ?? resetLimitedLater
     }
 
-    /// Returns the text for any other request that a limit of the server refused.
+    /// Returns the text for a request that a limit of the server refused, other than a reset request or a sign-in.
     /// - Parameter wait: The time until the server accepts the next request; `nil` if unknown. The text rounds the time up to a whole
     ///   number of the unit that ``WaitPhrase`` chooses.
     public static func limited(wait: Duration?) -> LocalizedText {
@@ -24,14 +24,14 @@ extension ContractText {
     }
 
     /// Returns the text for a sign-in that the server refuses because too many sign-ins with the address failed. The user can still sign in
-    /// with a password reset.
+    /// by resetting the password.
     /// - Parameter wait: The time until the server accepts the next attempt; `nil` if unknown.
     public static func signInLimited(wait: Duration?) -> LocalizedText {
         wait.map { signInLimitedWait.filling("wait", with: WaitPhrase($0).text) } ?? signInLimitedLater
     }
 
-    /// Returns the text for a request that the client itself delays.
-    /// - Parameter wait: The time until the server accepts the next request; `nil` if unknown.
+    /// Returns the text for a request that the client itself refused because of a quota of the app.
+    /// - Parameter wait: The time until the client sends the next request; `nil` if unknown.
     public static func throttled(wait: Duration?) -> LocalizedText {
         wait.map { throttledWait.filling("wait", with: WaitPhrase($0).text) } ?? waitShort
     }

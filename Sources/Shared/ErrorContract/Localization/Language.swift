@@ -64,8 +64,8 @@ extension Language {
     /// The language without its region, script and variants: `pt` for `pt-br`.
     var primary: Substring { rawValue.prefix { $0 != "-" } }
 
-    /// The tag without its last subtag, as in the lookup of RFC 4647 §3.4. If the last subtag of the result has a single character, this
-    /// subtag is removed, too. `nil` if nothing remains.
+    /// The tag without its last subtag, as in the lookup of RFC 4647 §3.4. If the last subtag of the result has a single character, the
+    /// property removes this subtag, too. `nil` if nothing remains.
     var parent: Language? {
         guard var end = rawValue.utf8.lastIndex(of: UInt8(ascii: "-")) else { return nil }
         if let before = rawValue[..<end].utf8.lastIndex(of: UInt8(ascii: "-")),
@@ -130,8 +130,8 @@ extension Language {
 }
 
 extension Unicode.Scalar {
-    /// Whether the scalar belongs to a script that is written from right to left. It includes blocks with the bidirectional class R or AL,
-    /// and blocks that Unicode reserves for such scripts (UAX #9).
+    /// Whether the scalar belongs to a script that is written from right to left. The check includes blocks with the bidirectional class R
+    /// or AL, and blocks that Unicode reserves for right-to-left scripts (UAX #9).
     var isRightToLeft: Bool {
         switch value {
         case 0x0590...0x08FF, 0xFB1D...0xFDFF, 0xFE70...0xFEFE, 0x10800...0x10FFF, 0x1E800...0x1EFFF: true
@@ -198,8 +198,8 @@ extension Language {
 }
 
 extension Language {
-    /// Returns the language in which the app shows texts to the device's user. The method chooses from the languages in which the app has
-    /// texts.
+    /// Returns the language of the texts that the app shows to the device's user. The method chooses from the languages in which the app
+    /// has texts.
     ///
     /// ```swift
     /// let api = APIClient(baseURL: url, language: .preferred())

@@ -110,12 +110,12 @@ public struct LocalizedText: Hashable, Sendable {
     /// Returns the text with each occurrence of a placeholder replaced by another text, in every language.
     /// - Parameters:
     ///   - placeholder: The name without braces.
-    ///   - text: The text, which is inserted in the same language.
+    ///   - text: The text to insert. It is inserted in the user's language, even if the surrounding text is in its fallback language.
     public func filling(_ placeholder: String, with text: LocalizedText) -> LocalizedText {
         filling(Filling(placeholder: placeholder, value: .text(text)))
     }
 
-    /// Returns the text in the plural form of a number.
+    /// Returns the text with the plural form that a number requires.
     /// - Parameter count: The number, which also replaces `{count}`.
     public func counting(_ count: Int) -> LocalizedText {
         var counted = self
@@ -143,14 +143,14 @@ extension LocalizedText {
         let value: Value
     }
 
-    /// ``text(in:)`` with an app's own translations.
+    /// Implements ``text(in:)``, with an app's own translations.
     func text(in language: Language, saying translations: Translations) -> String {
         let (spoken, forms) = forms(for: language, in: translations)
         guard count != nil || !fillings.isEmpty else { return forms.other }
         return runs(of: forms, in: spoken, asked: language, saying: translations).isolated
     }
 
-    /// ``runs(in:)`` with an app's own translations.
+    /// Implements ``runs(in:)``, with an app's own translations.
     func runs(in language: Language, saying translations: Translations) -> [TextRun] {
         let (spoken, forms) = forms(for: language, in: translations)
         return runs(of: forms, in: spoken, asked: language, saying: translations)
@@ -170,7 +170,7 @@ extension LocalizedText {
     /// (RFC 4647 §3.4).
     ///
     /// For each tag, a translation of the app takes precedence over the text of the library.
-    /// - Returns: `nil` if the text doesn't exist in the language or in a language with a shortened tag.
+    /// - Returns: `nil` if the text exists neither for the tag of the language nor for a shortened tag.
     private func found(for language: Language, in translations: Translations) -> (Language, PluralForms)? {
         var tag: Language? = language
         while let language = tag {
@@ -184,7 +184,7 @@ extension LocalizedText {
     /// - Parameters:
     ///   - forms: The text in a language.
     ///   - spoken: The language of `forms`. It determines the plural form and the direction.
-    ///   - asked: The language of the user. Inserted texts are in this language, if they exist in it.
+    ///   - asked: The language of the user. An inserted text is in this language, if the text exists in this language.
     ///   - translations: The app's own translations.
     private func runs(
         of forms: PluralForms,
@@ -313,10 +313,11 @@ public struct PluralForms: Hashable, Sendable, ExpressibleByStringLiteral {
     }
 }
 
-/// A part of a text: words of the text itself, or an inserted value. In HTML, enclose a run with a ``direction`` in `<bdi>`. For plain
-/// text, use the property `isolated` of an array of runs, which returns one string.
+/// A part of a text: words of the text itself, or an inserted value. In HTML, enclose each run that has a ``direction`` in `<bdi>`. For
+/// plain text, use the property `isolated` of an array of runs, which returns one string.
 ///
-/// Without this isolation, a Latin name in a Hebrew sentence could change the order of the words around it (UAX #9).
+/// The element `<bdi>` isolates the value. Without isolation, a Latin name in a Hebrew sentence could change the order of the words around
+/// it (UAX #9).
 public struct TextRun: Hashable, Sendable {
     /// The text of the run.
     public let text: String
@@ -326,14 +327,14 @@ public struct TextRun: Hashable, Sendable {
     /// Creates a run.
     /// - Parameters:
     ///   - text: The text of the run.
-    ///   - direction: The direction of a value that must be isolated; `nil` for words of the text, and for values that fit the text.
+    ///   - direction: The direction of a value that must be isolated; `nil` for words of the text, and for values that need no isolation.
     public init(_ text: String, direction: TextDirection? = nil) {
         self.text = text
         self.direction = direction
     }
 
-    /// Creates the run of an inserted value. The initializer removes direction controls from the value, because they could end its
-    /// isolation.
+    /// Creates the run of an inserted value. The initializer removes direction controls from the value, because such a control could end
+    /// the isolation of the value.
     ///
     /// - Parameter surrounding: The direction of the text that the value is inserted into.
     init(value: String, in surrounding: TextDirection) {
@@ -355,8 +356,8 @@ public struct TextRun: Hashable, Sendable {
 }
 
 extension [TextRun] {
-    /// The runs as plain text. The property encloses a value that must be isolated in the characters FIRST STRONG ISOLATE (U+2068) and POP
-    /// DIRECTIONAL ISOLATE (U+2069).
+    /// The runs as plain text. If a value must be isolated, the property adds FIRST STRONG ISOLATE (U+2068) before it and POP DIRECTIONAL
+    /// ISOLATE (U+2069) after it.
     public var isolated: String {
         reduce(into: "") { text, run in text += run.direction == nil ? run.text : "\u{2068}\(run.text)\u{2069}" }
     }

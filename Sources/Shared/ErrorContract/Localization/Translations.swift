@@ -1,4 +1,4 @@
-/// An app's own translations of this library's texts. They add a language, or replace the library's texts in a language.
+/// An app's own translations of this library's texts. Translations add a language, or replace the library's texts in a language.
 ///
 /// A text is identified by its English version, including placeholders, as in a string catalog:
 ///
@@ -22,7 +22,7 @@ public struct Translations: Hashable, Sendable {
     /// Creates the translations into one language.
     /// - Parameters:
     ///   - language: The language of the texts.
-    ///   - texts: The translations by English text. The key of a text that depends on a count is its form for `other`.
+    ///   - texts: The translations by English text. If a text depends on a count, its key is the English form for `other`.
     public init(_ language: Language, _ texts: [String: PluralForms]) {
         self.texts = [language: texts]
     }

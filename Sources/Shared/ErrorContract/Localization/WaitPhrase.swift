@@ -3,7 +3,7 @@ import Timekeeping
 /// A delay in words, such as "45 segundos", "1 minuto" or "2 hours".
 ///
 /// The unit is seconds for delays below a minute, minutes for delays up to 59 minutes, and hours for longer delays. The phrase rounds the
-/// delay **up** to a whole number of this unit. For example, 3,598 s become one hour and 5,400 s become two hours. So a user who waits for
+/// delay **up** to a whole number of the unit. For example, 3,598 s become one hour and 5,400 s become two hours. So a user who waits for
 /// the shown delay never retries too early.
 ///
 /// ```swift
@@ -35,8 +35,8 @@ public struct WaitPhrase: Hashable, Sendable {
         }
     }
 
-    /// Creates the phrase for a number of units. Use it for a unit that ``init(_:)`` would not choose, such as for a countdown that shows
-    /// 90 seconds.
+    /// Creates the phrase for a number of units. Use this initializer for a unit that ``init(_:)`` would not choose, such as seconds for a
+    /// countdown that shows 90 seconds.
     /// - Parameters:
     ///   - count: The number of units.
     ///   - unit: The unit.

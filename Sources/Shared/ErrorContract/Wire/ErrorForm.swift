@@ -28,7 +28,7 @@ public enum ErrorForm: String, Hashable, Sendable, CaseIterable {
         self == .problem ? "application/problem+json" : "application/json; charset=utf-8"
     }
 
-    /// Returns the body of a response in this form. ``ErrorDecoder`` decodes such a body, and recognizes its form by its members.
+    /// Returns the body of a response in this form. ``ErrorDecoder`` decodes the body, and recognizes the form by the members.
     /// - Parameter payload: The content of the response.
     /// - Complexity: O(size of the payload).
     public func body(of payload: ErrorPayload) -> JSONValue {
@@ -74,8 +74,8 @@ public enum ErrorForm: String, Hashable, Sendable, CaseIterable {
         ]
     }
 
-    /// Returns the success form. If there are no field problems, the message is the only item of `errors`. Its field is `rate_limit` for a
-    /// rate limit, otherwise empty.
+    /// Returns the success form. If there are no field problems, `errors` has one item with the message. The `field` of this item is
+    /// `rate_limit` for a rate limit, and otherwise empty.
     private func successBody(of payload: ErrorPayload) -> JSONValue {
         let problems: [JSONValue] = payload.violations.map {
             ["field": .string($0.field), "message": .string($0.message)]
@@ -95,9 +95,9 @@ public enum ErrorForm: String, Hashable, Sendable, CaseIterable {
 
 /// Problem details (RFC 9457).
 extension ErrorForm {
-    /// The reserved names of members. They already have a meaning in a problem, or some clients ignore them because they usually contain
-    /// internal information. A detail with a reserved name becomes a member of `details` instead. The same applies to a detail whose name
-    /// isn't a valid member name (RFC 9457 §3.2).
+    /// The names that a detail must not have as a member of a problem. Such a name already has a meaning in a problem, or some clients
+    /// ignore the member because it usually contains internal information. A detail with a reserved name becomes a member of `details`
+    /// instead. So does a detail whose name isn't a valid member name (RFC 9457 §3.2).
     static let problemMembers: Set<String> = [
         "type", "title", "status", "detail", "instance", "code", "timestamp", "request_id", "retry_after", "errors", "details",
         "error", "message", "success", "exception", "trace", "traceId", "stack", "stackTrace", "debug",
@@ -128,7 +128,7 @@ extension ErrorForm {
         return .object(body)
     }
 
-    /// Returns a problem with a field.
+    /// Returns the item of `errors` for a problem with one field.
     private func problemItem(_ violation: FieldViolation) -> JSONValue {
         var item: JSONObject = [:]
         item["pointer"] = violation.pointer.map { .string($0) }
@@ -154,8 +154,8 @@ extension ErrorForm {
 
 /// An error that a type throws to refuse a value while it decodes the value from a request.
 ///
-/// If `init(from:)` of a type throws such an error, the server's response contains a ``FieldViolation`` with this code and the location of
-/// the value in the body.
+/// If `init(from:)` of a type throws this error, the server's response contains a ``FieldViolation``. The violation has the code of the
+/// error, and the location of the value in the body.
 public protocol ContractRefusal: Error {
     /// The code of the violation.
     var code: ErrorCode { get }

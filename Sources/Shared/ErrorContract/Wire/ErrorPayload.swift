@@ -38,7 +38,7 @@ public struct ErrorPayload: Hashable, Sendable {
     public var requestID: String
     /// A short description of the code's meaning, for developers. Only ``ErrorForm/problem`` contains it.
     public var title: String
-    /// A URI reference that identifies the code, ideally the address of its page. Only ``ErrorForm/problem`` contains it.
+    /// A URI reference that identifies the code, ideally the address of a page about the code. Only ``ErrorForm/problem`` contains it.
     public var type: String?
 
     /// Creates a payload. The values are not validated.

@@ -17,9 +17,9 @@ extension HTTPField.Name {
     public static let queuedAt = named("X-Queued-At")
     /// `X-Request-Timeout-Ms`: the remaining time that the client waits, in milliseconds.
     public static let requestTimeout = named("X-Request-Timeout-Ms")
-    /// `RateLimit-Policy`: the policies of a server.
+    /// `RateLimit-Policy`: the server's rate limit policies, such as 100 requests per minute.
     public static let rateLimitPolicy = named("RateLimit-Policy")
-    /// `RateLimit`: the remaining units under these policies.
+    /// `RateLimit`: the remaining quota under each policy.
     public static let rateLimit = named("RateLimit")
     /// `Forwarded` (RFC 7239).
     public static let forwarded = named("Forwarded")
@@ -50,7 +50,7 @@ extension HTTPField.Name {
     static let plainRequestID = named("request-id")
     /// The id of a request at Cloudflare.
     static let cloudflareRay = named("cf-ray")
-    /// `challenge` on a page with which Cloudflare checks the visitor.
+    /// The value is `challenge` on a page with which Cloudflare checks the visitor.
     static let cloudflareMitigated = named("cf-mitigated")
     /// The request id of AWS.
     static let amazonRequestID = named("x-amzn-requestid")

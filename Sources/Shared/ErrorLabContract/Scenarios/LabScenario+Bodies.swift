@@ -8,7 +8,7 @@ extension LabScenario {
     }
 
     /// Returns scenarios for bodies that another system, such as a captive portal or a proxy, sends instead of the server. The client can
-    /// read only the status, and if a proxy forwards `X-Error-Code`, the code.
+    /// read only the status. If the proxy forwards `X-Error-Code`, the client can also read the code.
     private static func replaced(root: String) -> [LabScenario] {
         [
             LabScenario(
@@ -60,7 +60,7 @@ extension LabScenario {
     }
 
     /// Returns scenarios for bodies in another encoding, or with a wrong `Content-Type`. The expected error is the same as for a correct
-    /// body, because the header fields contain the code and the delay.
+    /// body: the client reads the code and the delay from the header fields, or parses the body despite its `Content-Type`.
     private static func garbled(root: String) -> [LabScenario] {
         let limited = [LabExpectation.failure(LabFailure(.rateLimited, .rateLimitExceeded, status: 429, retryAfter: 2...2))]
         let summaries: [(LabCharset, String)] = [

@@ -1,8 +1,8 @@
 public import ErrorContract
 
 extension LabScenario {
-    /// Returns one scenario for each code of a catalogue. The name of a scenario is derived from its code. Responses with the status 429 or
-    /// 503 contain a delay of 2 s.
+    /// Returns one scenario for each code of a catalogue. The name of a scenario is its code. Responses with the status 429 or 503 contain
+    /// a delay of 2 s.
     /// - Parameters:
     ///   - catalogue: The codes. They may include codes of an app.
     ///   - root: The path at which the server mounts the lab.
@@ -55,9 +55,10 @@ extension LabScenario {
 }
 
 extension LabFailure {
-    /// Creates the error that a client decodes from a response with a code, in any form.
+    /// Creates the error that a client decodes from a response with a code. The error is the same for each form of the body, apart from the
+    /// field problems.
     ///
-    /// - Parameter hasFields: Whether the form contains fields.
+    /// - Parameter hasFields: Whether the form can contain field problems.
     init(_ definition: ErrorDefinition, hasFields: Bool = true) {
         let isValidation = definition.family == .validation
         self.init(
@@ -76,7 +77,7 @@ extension ErrorDefinition {
 }
 
 extension APIError.Kind {
-    /// Creates the kind that a client decodes for a status of this library's errors.
+    /// Creates the kind of error that a client decodes from a response of this library's server with a status.
     /// - Parameters:
     ///   - status: The HTTP status.
     ///   - isValidation: Whether the code begins with `VALIDATION_`. For 4xx statuses without a specific kind, such codes get the kind
@@ -99,7 +100,7 @@ extension LabScenario {
     /// Returns scenarios for three errors in every form: an error with field problems, an error with a delay, and an error of a session.
     /// The form `detail` can't contain field problems.
     /// - Parameters:
-    ///   - catalogue: The codes. If it doesn't contain a code, there is no scenario for this code.
+    ///   - catalogue: The codes. If one of the three codes is missing, there are no scenarios for this code.
     ///   - root: The path at which the server mounts the lab.
     static func forms(_ catalogue: ErrorCatalogue, root: String) -> [LabScenario] {
         let codes: [ErrorCode] = [.validationInvalidInput, .rateLimitExceeded, .authTokenExpired]

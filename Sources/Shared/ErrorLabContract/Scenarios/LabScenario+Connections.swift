@@ -6,7 +6,7 @@ extension LabScenario {
     static func connections(root: String) -> [LabScenario] { slow(root: root) + broken(root: root) + cut(root: root) }
 
     /// Returns scenarios for responses that begin late or arrive slowly. Some responses arrive within the client's timeout. The other
-    /// scenarios set a timeout of 500 ms, which the response exceeds, so a run takes less than a second.
+    /// responses exceed the timeout of 500 ms that their scenario sets. So a run takes less than a second.
     private static func slow(root: String) -> [LabScenario] {
         let late = LabFailure(.timeout, .timeout, namesRequest: false)
         var overdue = late
@@ -90,7 +90,7 @@ extension LabScenario {
         ]
     }
 
-    /// Returns scenarios for bodies that end too early, after a complete status and complete header fields. A client can still decode an
+    /// Returns scenarios for bodies that end too early, after the complete status line and all header fields. A client can still decode an
     /// error from the header fields, but not a success.
     private static func cut(root: String) -> [LabScenario] {
         [

@@ -1,8 +1,8 @@
 import ErrorContract
 
 extension LabScenario {
-    /// Returns scenarios for tokens that are missing, expired or refused. Each scenario calls ``LabPath/protected`` with credentials that
-    /// the lab issues.
+    /// Returns scenarios for tokens that are missing, expired or refused. Each scenario calls ``LabPath/protected`` with the
+    /// ``LabScenario/credentials`` of the scenario.
     /// - Parameter root: The path at which the server mounts the lab.
     static func sessions(root: String) -> [LabScenario] {
         func refused(_ code: ErrorCode) -> LabExpectation { .failure(LabFailure(.unauthorized, code, status: 401)) }

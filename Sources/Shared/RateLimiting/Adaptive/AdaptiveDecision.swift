@@ -53,7 +53,7 @@ public struct Hold: Hashable, Sendable {
 
 /// The current usage of an ``AdaptiveLimit``, for example for a screen that shows when the user can retry.
 ///
-/// ``AdaptiveLimit/status(at:)`` returns it. The values are valid only for that instant.
+/// ``AdaptiveLimit/status(at:)`` returns this value, which is valid only for the instant of that call.
 public struct AdaptiveStatus: Hashable, Sendable {
     /// The current usage of one of the client's own quotas.
     public struct Use: Hashable, Sendable {
@@ -80,11 +80,11 @@ public struct AdaptiveStatus: Hashable, Sendable {
 /// When the call has ended, pass this value to ``AdaptiveLimit/end(_:with:at:using:)``, also after an error. Otherwise, the call counts as
 /// in flight until ``AdaptiveLimit/reset()``.
 public struct AdmittedCall: Hashable, Sendable {
-    /// The number of the call, from 1. Later calls have larger numbers.
+    /// The number of the call. The first call has the number 1, and later calls have larger numbers.
     let id: UInt64
     /// The time of the admission, in nanoseconds.
     let sent: Int64
-    /// The number of calls that had already ended when this call was admitted, and that the server may have counted.
+    /// The number of earlier calls that the server may have counted, and that had ended before this call was admitted.
     let endedBefore: Int
 }
 

@@ -3,8 +3,8 @@ import Timekeeping
 /// Limits a client's calls to one endpoint by the client's own quotas, and by the limits that the server reports.
 ///
 /// The limit counts the client's own quotas exactly. Limits that the server reports can only delay calls further, and never increase a
-/// quota. Each call in flight counts as one of the units that the server reported as remaining, so concurrent calls never use the same unit
-/// twice.
+/// quota. Each call in flight counts as one of the units that the server reported as remaining, so two concurrent calls never use the same
+/// unit.
 ///
 /// The type is a pure value without a clock, a lock or I/O: the caller passes the time. A decision takes O(limits · log calls). Here,
 /// *limits* is the number of the client's own quotas plus the number of limits that the server reported, and *calls* is the number of
@@ -128,14 +128,16 @@ public struct AdaptiveLimit: Sendable {
 }
 
 extension AdaptiveLimit {
-    /// The longest window of all limits, in nanoseconds. Calls that ended before this window no longer count.
+    /// The longest window of the server's limits, in nanoseconds, at least ``fallbackWindow``. The server no longer counts calls that ended
+    /// before this window.
     var longestWindow: Int64 { learned.reduce(fallbackWindow) { max($0, $1.window(atLeast: fallbackWindow)) } }
 
-    /// The assumed window of a server's limit, until the server reports one: the shortest window of the client's own quotas.
+    /// The window that the client assumes for a server's limit until the server reports a window. It is the shortest window of the client's
+    /// own quotas.
     var fallbackWindow: Int64 { policy.quotas[policy.pace].windowNanoseconds }
 
-    /// Returns one of the client's quotas as it applies now. Only the quota with the shortest window can differ from the policy: it is
-    /// smaller after the server refused a call without requesting a delay.
+    /// Returns one of the client's quotas as it applies now. Only the quota with the shortest window can differ from the policy: this quota
+    /// is smaller after the server refused a call without requesting a delay.
     private func effective(_ index: Int) -> RateLimitPolicy {
         let quota = policy.quotas[index]
         guard index == policy.pace, halved.units != nil else { return quota }

@@ -12,7 +12,7 @@ import Timekeeping
 public struct AdaptivePolicy: Hashable, Sendable {
     /// The client's own quotas. A call must fit into all of them. A response can't increase them.
     public let quotas: [RateLimitPolicy]
-    /// The maximum delay that a server can impose. If the server requests a longer delay, the client sends one call after this maximum.
+    /// The maximum delay that a server can impose. If the server requests a longer delay, the client waits only for this maximum.
     public var longestBlock: Duration = .seconds(3_600)
     /// The latency at which a response begins to count as slow.
     public var slowResponse: Duration = .seconds(2)
@@ -21,8 +21,8 @@ public struct AdaptivePolicy: Hashable, Sendable {
     /// The index of the quota with the shortest window. The client reduces this quota after the server refused a call without requesting a
     /// delay. The quota also determines the interval between calls while the network is bad.
     let pace: Int
-    /// The index of the quota with the longest window. Of all quotas, a snapshot contains only the admissions of this one, because they
-    /// include the admissions that the shorter windows still count.
+    /// The index of the quota with the longest window. A snapshot contains only the admissions in this window, because they include all
+    /// admissions that the shorter windows still count.
     let memory: Int
 
     /// Creates a policy.

@@ -36,8 +36,7 @@ public struct AdaptiveSnapshot: Hashable, Sendable, Codable {
     var learned: [Learned]
     /// The remaining part of the delay that the server requested, in nanoseconds.
     var blocked: Int64
-    /// The current value of the quota with the shortest window, if the client has reduced this quota after refusals without a delay;
-    /// otherwise `nil`.
+    /// The reduced value of the quota with the shortest window; `nil` if no refusal without a delay has reduced this quota.
     var halvedTo: Double?
 }
 
@@ -71,8 +70,8 @@ extension AdaptiveLimit {
 
     /// Adds saved usage and learned limits to the current usage. Ages and windows outside their valid ranges are clamped.
     ///
-    /// A call that was in flight when the snapshot was made counts as ended now. Call the method directly after the creation of the limit,
-    /// before the first call is admitted:
+    /// A call that was in flight at the time of the snapshot counts as ended at the time `now`. Call the method directly after the creation
+    /// of the limit, before the first call is admitted:
     ///
     /// ```swift
     /// var limit = AdaptiveLimit(policy)

@@ -1,7 +1,7 @@
 /// A client's own calls that a server may still count: calls in flight, and calls that have ended recently.
 ///
 /// The server counts a call at an unknown time between its start and its end. The ledger therefore counts a call from its start until one
-/// window after its end. The memory is bounded, because the ledger stores only the last 4,096 ended calls.
+/// window after its end. The memory is bounded, because the ledger stores at most 8,192 ended calls.
 struct CallLedger: Sendable {
     /// A call that has ended and that the server may have counted.
     struct Ended: Hashable, Sendable {
@@ -11,7 +11,7 @@ struct CallLedger: Sendable {
         var ended: Int64
     }
 
-    /// The maximum number of ended calls that the ledger stores. It removes the oldest calls first.
+    /// The maximum number of ended calls after a cleanup. When the ledger stores more than twice this number, it removes the oldest calls.
     static let capacity = 4_096
 
     /// The instants at which the calls in flight were sent, by the numbers of the calls.
@@ -88,15 +88,15 @@ struct CallLedger: Sendable {
         return first + surplus < ended.count ? ended[first + surplus].ended + window : now + window
     }
 
-    /// Returns an upper bound of the number of calls that the server counts in one window, when it decides about a call. O(log stored
-    /// calls).
+    /// Returns an upper bound of the number of calls that the server counts in one window, at the time when the server decides about a
+    /// call. O(log stored calls).
     /// - Parameter sent: The instant at which the call was sent.
     func mostHeld(sent: Int64, window: Int64) -> Int {
         inFlight.count + ended.count - firstEnd(after: sent - window)
     }
 
-    /// Returns a lower bound of the number of earlier calls that the server counts in one window, when it decides about a call. O(stored
-    /// calls).
+    /// Returns a lower bound of the number of earlier calls that the server counts in one window, at the time when the server decides about
+    /// a call. O(stored calls).
     /// - Parameters:
     ///   - sent: The instant at which the call was sent.
     ///   - instant: The instant at which the call ended.
@@ -126,9 +126,9 @@ struct CallLedger: Sendable {
 
 /// The minimum interval between calls while the network is bad.
 ///
-/// After the second consecutive call without a response, the interval begins to apply, and it doubles with each further failure. A response
-/// resets the interval. If responses are slow, the interval is about the latency of a response, so that a slow connection carries one call
-/// at a time.
+/// The interval applies from the second consecutive call without a response on, and doubles with each further failure. A response resets
+/// the interval. If responses are slow, the interval is about the latency of a response, so that a slow connection carries one call at a
+/// time.
 struct CallSpacing: Sendable {
     /// The number of consecutive calls without a response.
     private var failures = 0
@@ -142,7 +142,7 @@ struct CallSpacing: Sendable {
     /// - Parameters:
     ///   - policy: The policy that determines the interval. The first interval is a quarter of the policy's window divided by its quota.
     ///     The longest interval is the policy's window.
-    ///   - slowResponse: The latency from which responses count as slow, in nanoseconds.
+    ///   - slowResponse: The latency at which a response begins to count as slow, in nanoseconds.
     func delay(at now: Int64, policy: RateLimitPolicy, slowResponse: Int64) -> Int64 {
         guard let lastSent else { return 0 }
         let slow = smoothedLatency >= slowResponse ? smoothedLatency : 0
@@ -155,8 +155,7 @@ struct CallSpacing: Sendable {
         lastSent = now
     }
 
-    /// Records a response and its latency in nanoseconds. With each response, the smoothed latency moves by a quarter of the difference to
-    /// the new latency.
+    /// Records a response and its latency in nanoseconds. The smoothed latency moves toward the new latency by a quarter of the difference.
     mutating func responded(after latency: Int64) {
         failures = 0
         smoothedLatency = smoothedLatency == 0 ? latency : smoothedLatency - smoothedLatency / 4 + latency / 4

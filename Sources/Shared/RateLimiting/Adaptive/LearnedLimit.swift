@@ -4,14 +4,14 @@ import Timekeeping
 ///
 /// The limit determines when the server will certainly admit a further call. One of these conditions is enough:
 ///
-/// - Own calls: the server may still count a number of the client's own calls, and other clients were recently observed to use a number of
-///   units. The sum of these two numbers is less than the quota.
-/// - Remaining: the last report contains a number of remaining units. The client has sent fewer calls than this number since the report.
-/// - Reset: the reset time of the report has passed, so at least one unit is available. Also, all calls that the server may have counted
-///   since the report have ended.
+/// - Own calls: the sum of two numbers is less than the quota. The first is the number of the client's own calls that the server may still
+///   count. The second is the number of units that other clients were recently observed to use.
+/// - Remaining: since the last report, the client has sent fewer calls than the number of remaining units in the report.
+/// - Reset: the reset time of the report has passed, so at least one unit is available. If the client has sent more calls since the report
+///   than units remained, all calls must also have ended.
 ///
-/// If the server reports the quota and the window, and no other client shares the limit, the server never refuses a call. The reason is
-/// that the client counts at least all calls that the server counts.
+/// The client counts at least all calls that the server counts. So if the server reports the quota and the window, and no other client
+/// shares the limit, the server never refuses a call.
 struct LearnedLimit: Sendable {
     /// A report about the limit in a response, with the values that the client derives from the report.
     struct Report: Sendable {
@@ -26,7 +26,7 @@ struct LearnedLimit: Sendable {
         /// The number of calls that the server had certainly counted when it made the report. The number includes the reporting call,
         /// unless the server refused this call.
         var countedBefore: Int
-        /// The number of units that other clients had recently used at the time of the report.
+        /// The number of units that other clients were recently observed to use, at the time of the report.
         var others: Int
     }
 
@@ -110,7 +110,7 @@ struct LearnedLimit: Sendable {
         if left == 0 { return max(now, report.resetAt) }
         // If several calls were in flight at the same time, the client doesn't know which of them the server counted before the report.
         // When all of them have ended, one more unit is available after the reset time. If a later call ended without a report, the client
-        // also waits for one window after that call.
+        // also waits for one `fallbackWindow` after it sent the last call.
         guard ledger.inFlightCount == 0 else { return .max }
         let isLast = report.call.id == ledger.lastID
         return max(now, isLast ? report.resetAt : max(report.resetAt, ledger.lastSent + fallbackWindow))
@@ -157,8 +157,8 @@ extension LearnedLimit {
         let isExhausted = isRefusal && remaining == 0
         let itself = isRefusal ? 0 : 1
         if isExhausted {
-            // The server refuses this call although it can have counted only `most` calls in the window, which is less than `seenQuota`.
-            // The observed quota was too large, because the server had stopped counting some calls before their window had passed.
+            // The server refuses this call, but it can have counted at most `most` calls in the window. If `seenQuota` is larger, the
+            // observed quota was too large, because the server had stopped counting some calls before their window had passed.
             if seenQuota > max(1, most) { removesEarly = true }
             seenQuota = max(1, min(seenQuota, most))
         }
@@ -195,7 +195,8 @@ extension Duration {
 }
 
 /// A quota that the client reduces after the server refused a call without requesting a delay. Each refusal at least halves the quota. The
-/// quota then grows again: in each window in which the client uses the whole reduced quota, it grows by a tenth of the policy's quota.
+/// quota then grows again. In each window in which the client uses the whole reduced quota, the quota grows by a tenth of the policy's
+/// quota.
 ///
 /// The factor of the reduction is random, so that clients that were refused together don't retry together. The type ignores the outcome of
 /// a call that was sent before the last reduction.
@@ -218,7 +219,7 @@ struct HalvedQuota: Sendable {
     }
 
     /// Reduces the quota to a random part of its current value, from 40 to 50 percent. If the usage in the last window is lower than the
-    /// current value, the method reduces the usage instead of the current value.
+    /// current value, the new quota is 40 to 50 percent of this usage instead.
     mutating func refused(
         _ call: AdmittedCall,
         used: Int,

@@ -2,8 +2,8 @@ import Synchronization
 
 /// Limits the number of operations that run at the same time. Further callers wait in a bounded queue, first in, first out.
 ///
-/// Use it for work that takes much memory or CPU time, such as password hashing. To limit the number of operations per time span, use
-/// ``KeyedRateLimiter``.
+/// Use this type for work that takes much memory or CPU time, such as password hashing. To limit the number of operations per time span,
+/// use ``KeyedRateLimiter``.
 ///
 /// ```swift
 /// let limiter = ConcurrencyLimiter(4)
@@ -56,7 +56,7 @@ public final class ConcurrencyLimiter: Sendable {
     ///
     /// - Parameters:
     ///   - isolation: The actor on which the operation runs; by default the caller's actor.
-    ///   - operation: The operation. Its slot becomes free when it returns or throws.
+    ///   - operation: The operation. Its slot becomes free when the operation returns or throws.
     /// - Returns: The result of the operation.
     /// - Throws: ``WaitQueueFull`` if the queue is full; `CancellationError` if the task is canceled before the call or while it waits;
     ///   errors of the operation are rethrown.
@@ -86,7 +86,7 @@ public final class ConcurrencyLimiter: Sendable {
         } wake: {
             state.withLock { $0.line.wake(id) }
         }
-        // A waiter that already has a slot is no longer in the queue.
+        // If the caller is still in the queue, its task was canceled. A caller that got a slot is no longer in the queue.
         if state.withLock({ $0.line.leave(id) }) { throw CancellationError() }
     }
 

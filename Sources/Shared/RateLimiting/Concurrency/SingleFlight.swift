@@ -5,7 +5,7 @@ import Synchronization
 /// The operation continues even if the first caller is canceled, because a result such as a rotated token must not be lost. By default,
 /// `run` throws `CancellationError` immediately for a canceled caller. The other callers still get the result.
 package final class SingleFlight<Value: Sendable>: Sendable {
-    /// The result of an operation that all of its callers get.
+    /// The result of an operation, which all callers of the operation get.
     package typealias Outcome = Result<Value, any Error>
 
     /// The waiting callers and the running operation. One lock protects both of them.

@@ -33,7 +33,7 @@ package struct WaiterLine<Tag: Sendable>: Sendable {
     /// adds the new waiter at the end. O(overtaken waiters).
     /// - Parameters:
     ///   - tag: The value by which the owner distinguishes waiters.
-    ///   - goesBefore: Returns whether the waiter with a given tag has precedence over the new waiter.
+    ///   - goesBefore: A closure that returns whether the waiter with a given tag has precedence over the new waiter.
     /// - Returns: The identifier of the waiter.
     package mutating func enter(_ tag: Tag, behind goesBefore: (Tag) -> Bool = { _ in true }) -> UInt64 {
         lastID += 1
@@ -103,8 +103,8 @@ package struct WaiterLine<Tag: Sendable>: Sendable {
 extension WaiterLine {
     /// Waits until a waiter is woken or its task is canceled.
     /// - Parameters:
-    ///   - park: Parks the waiter under the owner's lock.
-    ///   - wake: Wakes the waiter under the owner's lock.
+    ///   - park: A closure that parks the waiter under the owner's lock.
+    ///   - wake: A closure that wakes the waiter under the owner's lock.
     package static func wait(park: (Wake) -> Bool, wake: @Sendable () -> Wake?) async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

@@ -1,9 +1,9 @@
 /// Counts the admissions of networks that share a limit, so that one network can't use up the shared quota.
 ///
-/// The fair share of a network is the quota divided by the number of networks with an admission in the window, but at least 1. A network
-/// that has used less than its fair share is admitted even if the shared limit refuses. For a quota `q` and `n` networks, at most `q +
-/// max(q, n)` requests are therefore admitted in a window. If the server can only process `q` requests per window, the caller must queue
-/// the excess.
+/// The fair share of a network is the quota divided by the number of networks with an admission in the window, but at least 1. A request of
+/// a network that has used less than its fair share is admitted even if the shared limit refuses the request. For a quota `q` and `n`
+/// networks, at most `q + max(q, n)` requests are therefore admitted in a window. If the server can only process `q` requests per window,
+/// the caller must queue the excess.
 ///
 /// ```swift
 /// var shares = FairShare()

@@ -2,8 +2,9 @@ import Timekeeping
 
 /// One item of a comma-separated header field, such as `"default";r=50;t=30`: a value and its parameters.
 ///
-/// Parsing is lenient: the value can be quoted or unquoted, and the names of parameters are case-insensitive. The parser reads bytes,
-/// because Swift combines a comma and a following combining mark into one character. A parser of characters would not find this comma.
+/// Parsing is lenient: the value can be quoted or unquoted, and the names of parameters are case-insensitive. The parser reads bytes, not
+/// characters. Swift combines a comma and a following combining mark (such as an accent) into one character, so a parser of characters
+/// would not find such a comma.
 struct FieldItem {
     /// The text before the first semicolon, without its quotes.
     var value: String
@@ -18,7 +19,7 @@ struct FieldItem {
     static func items(_ lines: [String]) -> [FieldItem] {
         lines.lazy.flatMap { split(Array($0.utf8.prefix(mostBytes))[...], at: 44) }.prefix(mostItems).compactMap { text in
             let parts = split(text, at: 59)
-            // Skip an inner list, which begins with `(`. It is not the name of a policy.
+            // Skip an inner list, which begins with `(` and is not the name of a policy.
             guard let first = parts.first, !first.isEmpty, first.first != 40 else { return nil }
             var item = FieldItem(value: unquoted(first))
             for part in parts.dropFirst() {
@@ -73,8 +74,7 @@ struct FieldItem {
 /// Parses the numbers, dates and durations that servers write into header fields. All methods return `nil` for a value that they can't
 /// read.
 enum FieldNumber {
-    /// Parses a number of units, and drops a fraction. For example, Reddit sends `99.0`. The result therefore never exceeds the reported
-    /// number.
+    /// Parses a number of units, such as Reddit's `99.0`. The method drops a fraction, so the result never exceeds the reported number.
     static func count(_ text: String?) -> Int? { parts(text)?.whole }
 
     /// Parses the length of a window in whole seconds. Returns `nil` for zero.
@@ -96,8 +96,8 @@ enum FieldNumber {
         return .seconds(whole > 1_000_000_000 ? max(0, whole - now) : whole)
     }
 
-    /// Parses up to 15 digits with an optional fraction, and returns whether the fraction is above zero. Returns `nil` for any other text,
-    /// including numbers with a sign.
+    /// Parses a number of up to 15 digits with an optional fraction. Returns the whole part, and whether the fraction is above zero.
+    /// Returns `nil` for any other text, including numbers with a sign.
     private static func parts(_ text: String?) -> (whole: Int, hasFraction: Bool)? {
         guard let text else { return nil }
         let parts = text.utf8.split(separator: 46, maxSplits: 1, omittingEmptySubsequences: false)

@@ -49,9 +49,9 @@ public enum RateLimitFields {
         }
     }
 
-    /// Returns the field value with the remaining units of one policy, such as `"reset-email";r=2;t=1200`.
+    /// Returns the field value that reports the remaining units of one policy, such as `"reset-email";r=2;t=1200`.
     /// - Parameters:
-    ///   - policy: The policy, of which the value contains only the name.
+    ///   - policy: The policy. The value contains only the policy's name.
     ///   - remaining: The number of remaining units; a negative number counts as 0.
     ///   - reset: The time until more units are available.
     ///   - partitionKey: The key that distinguishes this quota from other quotas of the policy. It must not contain a secret.
@@ -106,7 +106,7 @@ public enum RateLimitFields {
     private static func capacity(_ policy: RateLimitPolicy, partitionKey: [UInt8]?) -> Int {
         let names = FieldText.quotedCapacity(policy.name) + FieldText.quotedCapacity(policy.unit.rawValue)
         let key = partitionKey.map { 4 * ($0.count / 3 + 1) } ?? 0
-        // Of the 32 bytes, separators and the names of parameters need only 18.
+        // The 32 bytes are for separators and the names of parameters, which need only 18.
         return names + key + 2 * FieldText.numberCapacity + 32
     }
 
@@ -156,7 +156,7 @@ struct FieldText: ~Copyable {
     private var end = 0
 
     /// Returns the text that a closure writes.
-    /// - Parameter capacity: At least the number of bytes that the closure writes.
+    /// - Parameter capacity: The size of the buffer, at least the number of bytes that the closure writes.
     static func text(capacity: Int, _ write: (inout FieldText) -> Void) -> String {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: capacity) { memory in
             var text = FieldText(memory)

@@ -76,7 +76,7 @@ extension ServerLimit {
     ///
     /// An item of `RateLimit`, such as `"default";r=50;t=30;pk=:…:`, contains the remaining units and the reset time. The item of
     /// `RateLimit-Policy` with the same name adds the quota, the unit and the window. If both items have a partition key, the keys must be
-    /// equal. A policy without an item of `RateLimit` becomes a separate limit.
+    /// equal. A policy without a matching item of `RateLimit` becomes a separate limit.
     private static func structured(_ items: [FieldItem], policies: [FieldItem], now: Int64) -> [ServerLimit] {
         var limits = items.compactMap { item -> ServerLimit? in
             guard let remaining = FieldNumber.count(item.parameters["r"]) else { return nil }

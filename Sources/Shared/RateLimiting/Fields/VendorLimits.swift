@@ -16,8 +16,8 @@ struct VendorLimits {
         (self.now, self.policies, self.field) = (now, policies, field)
     }
 
-    /// The limits of the response. If the response has fields in several formats, the value contains only the limits in the first format
-    /// that has any.
+    /// The limits of the response. The getter tries the formats in a fixed order, and returns only the limits in the first format that the
+    /// response uses.
     var limits: [ServerLimit] {
         for prefix in ["ratelimit-", "x-ratelimit-", "x-rate-limit-"] {
             let limits = ["", "-requests", "-tokens"].compactMap { limit(prefix, suffix: $0) }
@@ -30,7 +30,7 @@ struct VendorLimits {
         return shopify.map { [$0] } ?? []
     }
 
-    /// The prefixes of the fields of Linear and Anthropic, with the names of their quotas. In these fields, the name of the quota is
+    /// The prefixes of the fields that Linear and Anthropic send, with the names of the quotas. In these fields, the name of the quota is
     /// between the prefix and `limit`, `remaining` or `reset`, such as in `anthropic-ratelimit-tokens-limit`.
     private static let quotas = [
         ("x-ratelimit-", ["requests", "complexity", "endpoint-requests"]),
@@ -42,8 +42,8 @@ struct VendorLimits {
     private func limit(_ prefix: String, suffix: String, name: String? = nil) -> ServerLimit? {
         func first(_ name: String) -> FieldItem? { FieldItem.items(field(prefix + name + suffix)).first }
         let quotas = FieldItem.items(field(prefix + "limit" + suffix))
-        // A reset time can be a date with a comma, so these fields are not parsed as lists. `reset-after` comes first, because Discord
-        // sends a duration in this field and an instant in `reset`. The duration is more precise.
+        // A reset time can be a date with a comma, so the fields with reset times are not parsed as lists. `reset-after` comes first,
+        // because Discord sends a duration in this field and an instant in `reset`. The duration is more precise.
         let reset = ["reset-after", "reset", "next", "resettime"].flatMap { field(prefix + $0 + suffix) }.lazy
         var limit = ServerLimit(
             name: name
@@ -56,7 +56,7 @@ struct VendorLimits {
         if limit.quota == nil, let used = FieldNumber.count(first("used")?.value), let remaining = limit.remaining {
             limit.quota = used.addingReportingOverflow(remaining).partialValue
         }
-        // Earlier drafts contain the window as a parameter of the quota. Later drafts contain it in `RateLimit-Policy`.
+        // In earlier drafts, the window is a parameter of the quota. In later drafts, the window is in `RateLimit-Policy`.
         limit.window =
             (policies + quotas).lazy.filter { FieldNumber.count($0.value) == limit.quota }
             .compactMap { FieldNumber.window($0.parameters["w"]) }.first

@@ -1,7 +1,7 @@
 /// A secret of 128 bits with which the keys of rate limits are hashed.
 ///
-/// Saved digests can only be used with the secret that made them, so store the secret as long as the digests. Store it in another place
-/// than the digests. With both of them, an attacker can guess keys, such as email addresses, and compare their digests.
+/// Saved digests can only be used with the secret that made them, so store the secret as long as the digests. Don't store the secret in the
+/// same place as the digests. An attacker with both can guess keys, such as email addresses, and compare their digests.
 ///
 /// ```swift
 /// let secret = KeySecret()

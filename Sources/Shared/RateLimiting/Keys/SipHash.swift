@@ -54,7 +54,7 @@ struct SipState: Sendable {
 ///
 /// The standard library's hasher is SipHash-1-3 with a random key for each process. The environment variable `SWIFT_DETERMINISTIC_HASHING`
 /// disables the random key. Therefore, the limiter hashes a secret word before each key. For integers, the limiter uses the SipHash-1-3 in
-/// this file instead of the hasher. It takes a third of the time, because the compiler inlines it.
+/// this file instead of the hasher. This SipHash-1-3 takes a third of the hasher's time, because the compiler inlines it.
 @usableFromInline
 struct HashSeed: Sendable {
     @usableFromInline let low = UInt64.random(in: .min ... .max)

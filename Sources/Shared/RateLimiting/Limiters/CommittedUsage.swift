@@ -1,4 +1,4 @@
-/// The usage of rate limits that a store commits in the same transaction as the other changes of the current task.
+/// The usage (consumed quota) of rate limits. A store commits this usage in the same transaction as the other changes of the current task.
 ///
 /// A route sets ``current`` before it calls the domain code. The store that writes the changes reads ``current`` within its transaction.
 /// After a crash, either both the changes of a request and its usage are stored, or neither of them. The domain code needs no parameters

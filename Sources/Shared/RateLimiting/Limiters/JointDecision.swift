@@ -1,5 +1,5 @@
-/// A claim with its table and the digest of its key. It is either the caller's claim, or a claim that the limiter derived from the caller's
-/// claim for a network of the client.
+/// A claim with its table and the digest of its key. The claim is either the caller's claim, or a claim that the limiter derived from the
+/// caller's claim for a network of the client.
 struct ResolvedClaim {
     /// The index of the table.
     let table: Int
@@ -13,7 +13,8 @@ struct ResolvedClaim {
     let whenFull: WhenFull
     /// Whether this is the caller's claim, and not a claim for a network. Responses show only the caller's claims.
     let isNarrow: Bool
-    /// Whether this claim is only a replacement for the claim before it. The limiter counts this claim only if it skips that claim.
+    /// Whether this claim is only a replacement for the claim before it. The limiter counts a replacement only if it skips the claim before
+    /// the replacement.
     let isFallback: Bool
     /// Whether the charge can be refunded.
     let isRefundable: Bool
@@ -63,8 +64,8 @@ struct JointDecision {
         self.claims = claims
     }
 
-    /// Links claims in the order in which their locks must be taken. This order is the same for all callers, so that no two callers wait
-    /// for each other. O(claims²), which is fast for few claims.
+    /// Links claims in the order in which their locks must be taken. This order is the same for all callers, so no deadlock is possible.
+    /// O(claims²), which is fast for few claims.
     ///
     /// - Returns: The index of the first claim.
     static func chain(_ claims: UnsafeMutableBufferPointer<ResolvedClaim>, names: [String]) -> Int {
@@ -120,17 +121,17 @@ struct JointDecision {
         if charges && enforced.place < 0 { charge() }
     }
 
-    /// Returns whether a claim is a replacement for the claim before it, but isn't needed, because the limiter doesn't skip that claim.
+    /// Returns whether a claim is a replacement that isn't needed: the limiter doesn't skip the claim before it.
     private func isUnusedFallback(_ place: Int) -> Bool { claims[place].isFallback && !claims[place - 1].isSkipped }
 
-    /// Uses one instant for all claims: the latest instant of all their shards. All shards record this instant.
+    /// Uses one instant for all claims: `now`, or the latest instant of all their shards if that is later. All shards record this instant.
     private mutating func agree(on now: Int64) {
         self.now = now
         for claim in claims { self.now = claim.shard.instant(self.now) }
         for claim in claims { _ = claim.shard.instant(self.now) }
     }
 
-    /// Charges the enforced rules. If all rules in shadow mode also admit the request, the method charges these rules too.
+    /// Charges the enforced rules. If all rules in shadow mode also admit the request, the method also charges the rules in shadow mode.
     private mutating func charge() {
         for place in claims.indices where !isUnusedFallback(place) {
             let claim = claims[place]
@@ -150,7 +151,7 @@ struct JointDecision {
     /// because several keys share the bucket.
     func refundableCharge() -> RateLimitCharge? {
         var parts: [RateLimitCharge.Part] = []
-        // The claims for networks follow the caller's claim. For these claims, use the name of the caller's policy.
+        // The claims for networks follow the caller's claim. For claims for networks, use the name of the caller's policy.
         var policy = ""
         for claim in claims where claim.isRefundable {
             let table = claim.shard.table

@@ -2,8 +2,8 @@ import Synchronization
 import Timekeeping
 
 extension JointRateLimiter {
-    /// Returns the usage of changed keys, so that the caller can save it. A key has changed if it was charged or reset, and no call has
-    /// returned it since. The array is empty if no key has changed.
+    /// Returns the usage of changed keys, so that the caller can save it. A key counts as changed if the limiter has charged or reset it
+    /// since the last call that returned it. The array is empty if no key has changed.
     ///
     /// Each key occurs once, with its latest usage, even if the key has changed several times. If the caller could not save the rows, it
     /// must pass them to ``returnChanges(_:)``. O(count + locks). The method holds each lock only while it reads the keys under that lock.
@@ -19,14 +19,14 @@ extension JointRateLimiter {
     ///
     /// - Parameters:
     ///   - count: The maximum number of rows. Call the method again if it returns this number.
-    ///   - time: Returns the current time, on clocks that outlive the process. The method calls the closure after it has read the usage. So
-    ///     restored usage never expires too early.
+    ///   - time: A closure that returns the current time, on clocks that outlive the process. The method reads the usage before it calls
+    ///     the closure, so that restored usage never expires too early.
     public func takeChanges(
         upTo count: Int = 1_000,
         time: () -> SnapshotTime = SnapshotTime.now
     ) -> [SavedRateLimit] {
         var saved: [(policy: String, row: TableRow)] = []
-        // All rules have the same number of shards.
+        // All tables have the same number of shards.
         let shards = rules[0].count
         let places = rules.count * shards
         let now = elapsed()
@@ -46,8 +46,8 @@ extension JointRateLimiter {
     /// Marks the keys of rows as changed again, because the caller could not save the rows. A later call of ``takeChanges(upTo:time:)``
     /// returns these keys again. O(rows).
     ///
-    /// The method uses only the keys of the rows, because the later call returns the usage at the time of that call. The method ignores
-    /// rows of unknown policies.
+    /// The method uses only the keys of the rows, not their usage: the later call reads the usage again. The method ignores rows of unknown
+    /// policies.
     /// - Parameter unsaved: Rows that ``takeChanges(upTo:time:)`` or ``takeChanges(of:time:)`` returned.
     public func returnChanges(_ unsaved: [SavedRateLimit]) {
         for saved in unsaved {
@@ -56,14 +56,15 @@ extension JointRateLimiter {
         }
     }
 
-    /// Returns the usage of the keys of some claims and of the clients' networks, including unchanged keys. O(claims).
+    /// Returns the usage of claimed keys and of the networks in the claims, including unchanged keys. O(claims).
     ///
     /// Use this method to save the usage immediately, such as in the transaction of the request. Afterwards, the keys count as unchanged:
     /// the method ``takeChanges(upTo:time:)`` returns them only if they change again, or if the caller passes them to
     /// ``returnChanges(_:)``.
     /// - Parameters:
     ///   - claims: The claims of a request, as for ``admit(_:)``.
-    ///   - time: Returns the current time, on clocks that outlive the process. The method calls the closure after it has read the usage.
+    ///   - time: A closure that returns the current time, on clocks that outlive the process. The method reads the usage before it calls
+    ///     the closure.
     /// - Returns: A row for each key that has a window.
     /// - Precondition: Every claim names a rule of this limiter.
     public func takeChanges(
@@ -82,8 +83,8 @@ extension JointRateLimiter {
         return Self.stamp(rows, time)
     }
 
-    /// Adds the current time to rows, and returns them in a form that can be saved. The caller has already read the usage. So restored
-    /// usage never expires too early.
+    /// Adds the current time to rows, and returns them in a form that can be saved. The caller reads the usage before this call, so that
+    /// restored usage never expires too early.
     private static func stamp(_ rows: [(policy: String, row: TableRow)], _ time: () -> SnapshotTime) -> [SavedRateLimit] {
         guard !rows.isEmpty else { return [] }
         let time = time()
@@ -103,8 +104,8 @@ extension JointRateLimiter {
     /// The method drops units that are older than the window, and treats negative ages as zero. If the usage was saved under another
     /// algorithm, the whole quota counts as used.
     ///
-    /// The method computes the time between the save and now as ``SnapshotTime`` describes. Earlier versions saved rows for windows that
-    /// new keys shared, and the method ignores these rows.
+    /// The method computes the time between the save and now as ``SnapshotTime`` describes. Earlier versions of the library also saved rows
+    /// for the windows that new keys share. The method ignores such rows.
     ///
     /// - Parameters:
     ///   - saved: The saved usage. Its key must have been hashed with the secret of this limiter.
@@ -137,11 +138,11 @@ extension JointRateLimiter {
     /// limiter.chargeLost(.seconds(1), after: lastSave)
     /// ```
     ///
-    /// The method treats the whole quota as admitted at the end of `span`, and the quota becomes available again from then on. O(keys). The
-    /// method holds only one lock at a time.
+    /// The method treats the whole quota as admitted at the time `span` after `lastSave`. From this time on, the quota becomes available
+    /// again. O(keys). The method holds only one lock at a time.
     ///
     /// - Parameters:
-    ///   - span: The longest time before the kill in which admissions may not have been saved.
+    ///   - span: The maximum time from the last save to the kill. Admissions in this time may be missing.
     ///   - lastSave: The time of the last save.
     ///   - time: The current time, on the same clocks.
     ///   - policies: The names of the policies whose admissions may be missing; `nil` for all policies.
@@ -174,8 +175,8 @@ extension JointRateLimiter {
         }
     }
 
-    /// Adds saved usage and later admissions to the current usage of a key, as if this limiter had counted each of them at its time.
-    /// O(admissions · quota).
+    /// Adds saved usage and later admissions to the current usage of a key, as if this limiter had counted each admission at the time of
+    /// the admission. O(admissions · quota).
     ///
     /// - Parameters:
     ///   - admissions: The later admissions, oldest first. The method ignores an admission that the policy would have refused with a delay
@@ -242,8 +243,8 @@ extension WindowTable where Window: ~Copyable {
     }
 }
 
-/// A counter that determines the shard at which the next batch of work begins. The counter advances with each batch, so that no shard is
-/// always last.
+/// A counter that determines the shard at which the next pass over the shards begins. The counter advances, so that no shard is always
+/// last.
 final class ChangeCursor: Sendable {
     private let position = Mutex(0)
 

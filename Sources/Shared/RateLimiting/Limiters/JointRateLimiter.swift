@@ -5,8 +5,9 @@ import Timekeeping
 /// A request claims units of one or more policies, such as a policy by address, a policy by account, and a policy for all clients together.
 /// Either every enforced policy admits and counts the request, or no policy counts it.
 ///
-/// This guarantee also holds for concurrent callers: a decision holds the locks of its keys from the first check to the last charge. All
-/// decisions take the locks in the order of the rules, so no deadlock is possible. For a single policy, use ``KeyedRateLimiter``.
+/// The all-or-nothing guarantee also holds for concurrent callers: a decision holds the locks of its keys from the first check to the last
+/// charge. All decisions take the locks in the order of the rules, so no deadlock is possible. For a single policy, use
+/// ``KeyedRateLimiter``.
 ///
 /// ```swift
 /// let limiter = JointRateLimiter(
@@ -20,7 +21,7 @@ import Timekeeping
 /// if let refusal = limiter.admit(claims).refusal { return refuse(refusal.policy.name, refusal.retryAfter) }
 /// ```
 ///
-/// Keys are stored as 64-bit hashes under a secret, never as text. A decision takes O(claims). A decision waits only for locks of other
+/// Keys are stored as 63-bit hashes under a secret, never as text. A decision takes O(claims). A decision waits only for locks of other
 /// decisions, and each of these decisions holds its locks for well below a microsecond.
 ///
 /// ## Memory
@@ -114,10 +115,10 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
         self.origin = clock.now
     }
 
-    /// The approximate number of bytes of the smallest key.
+    /// The approximate number of bytes that the smallest key uses.
     private static var bytesOfKey: Int { 24 }
 
-    /// The rules that apply now, in the order of the initializer. A later ``change(to:)`` changes them.
+    /// The rules that apply now, in the order of the initializer. A call of ``change(to:)`` replaces a rule.
     public var currentRules: [RateLimitRule] { places.map { rules[$0.first].rule } }
 
     /// The names of all policies, including the policies of networks. A log of admissions identifies a policy by its index in this array.
@@ -148,8 +149,8 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
 
     /// Admits or refuses one request at an instant that the caller already knows.
     ///
-    /// Use it to decide about a request at the time of its receipt. If an earlier call passed a later instant, the limiter uses the later
-    /// instant for this request too.
+    /// Use this method to decide about a request as of the time when the server received it. If an earlier call passed a later instant, the
+    /// limiter uses the later instant for this request too.
     /// - Parameters:
     ///   - claims: The claims of the request.
     ///   - instant: The instant of the request, from the clock of this limiter.
@@ -184,10 +185,10 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     /// as if the limiter had not admitted the request.
     ///
     /// A refund never returns more units than the admission charged. For the sliding window, the refund is exact. For a GCRA, the refund is
-    /// exact if the same key has not been admitted again in the meantime. Otherwise, the refund can be too small, because a GCRA stores no
-    /// instants. The missing part is at most the number of units that became available between the admission and the refund. If the
-    /// algorithm of a policy has changed since the admission, or if the limiter has removed the key, the policy refunds nothing. O(quota)
-    /// for each policy.
+    /// exact if the same key has not been admitted again in the meantime. Otherwise, the refund can be too small, because a GCRA doesn't
+    /// store the times of its admissions. The missing part is at most the number of units that became available between the admission and
+    /// the refund. A policy refunds nothing if its algorithm has changed since the admission, if any number of a GCRA policy has changed,
+    /// or if the limiter has removed the key. O(quota) for each policy.
     /// - Parameters:
     ///   - charge: The charge of an admission by this limiter. Each policy refunds its units only once.
     ///   - policies: The names of the policies to refund; `nil` for all refundable policies.

@@ -11,8 +11,8 @@ public import Timekeeping
 ///
 /// Keys are stored as keyed 63-bit hashes, never as text. If the table is full, a new key evicts another key. The table chooses several
 /// keys at random and evicts the key with the least used quota. A key that has used more than half of its quota is never evicted. An
-/// evicted key loses its usage. If it returns, it can therefore exceed its quota by at most this usage. If no key can be evicted, several
-/// new keys share a window. Each part of the table has 16 such windows, and the hash of a key determines its window.
+/// evicted key loses its usage. If the key returns, it can therefore exceed its quota by at most the lost usage. If no key can be evicted,
+/// several new keys share a window. Each part of the table has 16 such windows, and the hash of a key determines its window.
 ///
 /// A decision takes O(1). An insertion removes up to two expired keys, so no operation needs to scan the table. The table is divided into
 /// parts with a lock each, so that threads rarely wait for each other. With the strict GCRA (``StrictGCRA``), a key takes 20 to 30 bytes.
@@ -29,8 +29,8 @@ public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendabl
     /// Creates a limiter.
     /// - Parameters:
     ///   - policy: The policy for every key.
-    ///   - capacity: The maximum number of keys with their own window. The table is divided into equal parts of 2,048 to 4,095 keys, each
-    ///     with a lock. A full part evicts keys even if other parts have room.
+    ///   - capacity: The maximum number of keys with their own window. From 4,096 keys on, the table is divided into equal parts of 2,048
+    ///     to 4,095 keys, each with a lock. A full part evicts keys even if other parts have room.
     ///   - clock: The clock that determines which admissions still count. It must never go back.
     /// - Precondition: `capacity` is positive.
     public init(policy: RateLimitPolicy, capacity: Int = 100_000, clock: C) {
@@ -124,8 +124,8 @@ extension KeyedRateLimiter {
     ///   - snapshot: The saved usage.
     ///   - key: The key to which the usage belongs.
     ///   - time: The current time on the clocks that measured the time of the snapshot.
-    ///   - afterKill: Whether the process was killed and the snapshot may miss the admissions of the last second. If `true`, the whole
-    ///     quota counts as used at the end of that second.
+    ///   - afterKill: Whether the process was killed within a second after the snapshot, so that the snapshot may miss admissions. If
+    ///     `true`, the whole quota counts as used one second after the snapshot.
     /// - Returns: Whether the snapshot's policy has the same name as the policy of this limiter. If the names differ, the snapshot is
     ///   ignored.
     @discardableResult

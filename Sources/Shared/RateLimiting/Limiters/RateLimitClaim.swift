@@ -37,7 +37,7 @@ public struct RateLimitClaim: Sendable {
 
     /// Creates a claim on a policy that counts all requests under one key.
     ///
-    /// Use it for a limit that all clients share, such as the number of emails that the server sends in an hour.
+    /// Use this initializer for a limit that all clients share, such as the number of emails that the server sends in an hour.
     /// - Parameters:
     ///   - policy: The policy's name.
     ///   - cost: The number of units; `nil` for the cost of the policy.
@@ -98,7 +98,7 @@ public final class RateLimitCharge: Sendable {
     /// The names of the policies that can still be refunded.
     public var policies: Set<String> { parts.withLock { Set($0.map(\.policy)) } }
 
-    /// Removes and returns the parts of the charge to refund. A second call returns nothing for the same policies.
+    /// Removes and returns the parts of the charge that the caller refunds. A second call returns nothing for the same policies.
     /// - Parameter policies: The names of the policies; `nil` for all parts.
     package func take(under policies: Set<String>?) -> [Part] {
         parts.withLock { parts in

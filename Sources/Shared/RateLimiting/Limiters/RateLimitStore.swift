@@ -1,15 +1,16 @@
 /// A store that counts usage: in this process, or in a server that several processes share.
 ///
 /// One call decides about a request under all claimed policies: either all policies count the request, or no policy counts it. A store must
-/// guarantee this also for concurrent decisions. ``JointRateLimiter`` counts in memory. A store that uses a network must have a timeout,
-/// because the request waits for the store.
+/// give this guarantee also for concurrent decisions. ``JointRateLimiter`` counts in memory. A store that uses a network must have a
+/// timeout, because the request waits for the store.
 public protocol RateLimitStore: Sendable {
     /// Admits or refuses one request, and counts an admitted request.
     ///
     /// - Parameter claims: The claims of the request. No two claims name the same policy. A request without claims is admitted.
     /// - Returns: Whether the request is admitted, with the state of all claimed limits. The result of an admission also contains the
     ///   charge, with which the caller can refund the units.
-    /// - Throws: An error if the store can't decide. In this case, no policy counts the request.
+    /// - Throws: An error if the store can't decide. The store then counts the request under no policy. Exception: a remote store may have
+    ///   counted the request if its response was lost.
     func admit(_ claims: [RateLimitClaim]) async throws -> RateLimitResult
     /// Returns the result that ``admit(_:)`` would return now. Counts nothing.
     ///
@@ -50,9 +51,9 @@ extension RateLimitStore {
 
 extension JointRateLimiter: RateLimitStore {}
 
-/// The usage of some keys. A store of the application saves this usage in the same transaction as the writes of a request.
+/// The usage of some keys. The application's own store saves this usage in the same transaction as the writes of a request.
 ///
-/// The store saves ``rows`` in its transaction. If the transaction fails, the store calls ``giveBack``.
+/// The application's store saves ``rows`` in its transaction. If the transaction fails, the store calls ``giveBack``.
 public struct ConsumedQuota: Sendable {
     /// A row for each policy and key.
     public var rows: [SavedRateLimit]

@@ -68,7 +68,7 @@ public struct RateLimitPolicy: Hashable, Sendable {
         )
     }
 
-    /// Returns a policy. It is a short form of the initializer, such as `.requests(3, per: .seconds(3600))`.
+    /// Creates a policy. This method is a short form of the initializer, such as `.requests(3, per: .seconds(3600))`.
     /// - Parameters:
     ///   - quota: The maximum number of requests in any window, at least 1.
     ///   - window: The length of the window, at most 10 years.
@@ -104,16 +104,16 @@ extension FixedWidthInteger {
 
 /// The algorithm that counts admissions.
 public enum RateLimitAlgorithm: Hashable, Sendable {
-    /// An exact log of the admission times; see ``SlidingWindow``. The whole quota can be used at the same time. The log takes 8 bytes per
-    /// admitted unit.
+    /// An exact log of the admission times; see ``SlidingWindow``. A client can use the whole quota at the same time. The log takes 8 bytes
+    /// per admitted unit.
     case slidingWindow
-    /// An evenly paced limit that never exceeds the quota in any window; see ``StrictGCRA``. The limit takes 8 bytes. With a burst above 1,
-    /// it admits fewer units per window in the long term than ``RateLimitAlgorithm/slidingWindow``.
+    /// An evenly paced limit that never exceeds the quota in any window; see ``StrictGCRA``. The state of a key takes 8 bytes. With a burst
+    /// above 1, the limit admits fewer units per window in the long term than ``RateLimitAlgorithm/slidingWindow``.
     /// - burst: The maximum number of units that an unused limit admits at once.
     case strictGCRA(burst: Int)
 
-    /// Returns the default algorithm. For quotas up to 64, this is the exact log. For larger quotas, this is the strict GCRA with a tenth
-    /// of the quota as its burst.
+    /// Returns the default algorithm. For quotas up to 64, the default is the exact log. For larger quotas, the default is the strict GCRA
+    /// with a tenth of the quota as its burst.
     ///
     /// The exact log lets a client use its whole quota at once, but takes 8 bytes for each unit. The strict GCRA always takes 8 bytes, but
     /// spreads the units evenly over the window.
@@ -159,6 +159,6 @@ struct RateLimitTerms: Hashable, Sendable {
     /// available at an even rate.
     let emission: Int64
 
-    /// The nanoseconds until a key whose whole burst is used becomes unused again.
+    /// The time in nanoseconds until a key counts as unused again, after it has used its whole burst.
     var longestUsage: Int64 { emission == 0 ? window : Int64(burst) * emission }
 }

@@ -10,13 +10,13 @@
 public struct RateLimitRule: Hashable, Sendable {
     /// The effect of a policy on a request that exceeds it.
     public enum Mode: String, Hashable, Sendable, CaseIterable {
-        /// The request is refused.
+        /// The limiter refuses the request.
         case enforce
-        /// The limiter admits a request that exceeds the policy, and reports the refusal in the result. Policies in shadow mode don't count
-        /// such a request, because policies that are enforced would not count it either. The reported refusals are therefore the refusals
-        /// that ``enforce`` would cause.
+        /// The limiter admits a request that exceeds the policy, and reports the refusal in the result. If any policy in shadow mode
+        /// refuses a request, no policy in shadow mode counts the request. Enforced policies would not count the request either, so the
+        /// reported refusals are the refusals that ``enforce`` would cause.
         case shadow
-        /// The policy is neither checked nor counted.
+        /// The limiter ignores the policy: it neither checks the policy nor counts the request under it.
         case off
     }
 

@@ -3,7 +3,7 @@
 /// A client can use many addresses of one network, and each address has its own quota. For example, an IPv6 customer has a /56 or /48, and
 /// a small IPv4 provider has a /24. A limit for the network bounds all these addresses together. The quota of a network is a multiple of
 /// the quota of one address, with the same window. If the quota of the network is at most 64, the network can use the whole quota at the
-/// same time. Otherwise, it can use half of the quota at the same time, and the rest at an even rate.
+/// same time. Otherwise, the network can use half of the quota at the same time, and the rest at an even rate.
 ///
 /// ```swift
 /// let policy = RateLimitPolicy.requests(60, per: .seconds(60), name: "login-ip")
@@ -14,8 +14,8 @@
 public struct WideLimits: Hashable, Sendable {
     /// The condition under which a request is also counted for the client's networks.
     public enum Use: Hashable, Sendable {
-        /// A request is always counted for the client and for both of its networks. One decision covers all three: either all of them count
-        /// the request, or none.
+        /// A request is always counted for the client and for its networks. One decision covers the client and the networks: either all of
+        /// them count the request, or none.
         case jointly
         /// A request is normally counted only for the client. If the policy's table is full of keys that have used more than half of their
         /// quota, there is no room for a new client. The request is then counted for the client's widest network instead.

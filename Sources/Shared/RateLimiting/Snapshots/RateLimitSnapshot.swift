@@ -61,8 +61,8 @@ extension RateLimitSnapshot {
 /// A store saves one row for each policy and key. A later row replaces an earlier row. The row contains a digest of the key instead of the
 /// key. If two processes use the same secret, the digest of a key is the same in both processes.
 public struct SavedRateLimit: Hashable, Sendable, Codable {
-    /// The digest of the key. The value 0 stands for all keys without a row. Earlier versions also saved rows with other digests below 2²⁰,
-    /// and the limiter ignores these rows when it restores them.
+    /// The digest of the key. The value 0 stands for all keys without a row. Earlier versions of the library also saved rows with other
+    /// digests below 2²⁰. The limiter ignores such rows.
     package var key: KeyDigest
     /// The usage, with its policy and its time.
     public var state: RateLimitSnapshot
@@ -79,8 +79,8 @@ public struct SavedRateLimit: Hashable, Sendable, Codable {
         (self.key, self.state, self.lifetime) = (key, state, lifetime)
     }
 
-    /// Returns whether the row can be deleted at a time. The result can be `true` too early only if the wall clock was changed and the
-    /// system was restarted since the save.
+    /// Returns whether the row can be deleted at the given time. The result can be `true` too early only if the wall clock was changed and
+    /// the system was restarted since the save.
     /// - Parameter time: The current time, on the clocks that measured the time of the save.
     public func isExpired(at time: SnapshotTime) -> Bool { state.time.nanoseconds(to: time) >= lifetime }
 }

@@ -10,7 +10,7 @@ final class KeyShards: @unchecked Sendable {
 
     /// Creates shards without keys.
     /// - Parameters:
-    ///   - capacity: The maximum number of keys with their own window.
+    ///   - capacity: The maximum number of keys with their own window, in all shards together.
     ///   - shardCount: The number of shards, a power of two. If `nil`, the number is derived from the capacity.
     ///   - memory: The memory that all shards share; `nil` for no limit.
     /// - Precondition: `capacity` is positive.

@@ -65,7 +65,8 @@ enum KeyTable {
         }
     }
 
-    /// Adds one to the number of fallbacks: the limiter counts a request for the client's network instead, because this table is full.
+    /// Adds one to the number of fallbacks. The limiter calls this method when it counts a request for the client's network instead,
+    /// because this table is full.
     func noteFallback() {
         switch self {
         case .sliding(let table): table.pointee.fallbacks += 1
@@ -73,7 +74,7 @@ enum KeyTable {
         }
     }
 
-    /// Examines up to `most` keys, and removes those without usage.
+    /// Examines up to `most` keys, and removes the keys without usage.
     func dropExpired(_ most: Int, at now: Int64) {
         switch self {
         case .sliding(let table): table.pointee.dropExpired(most, at: now)
@@ -157,7 +158,7 @@ extension KeyTable {
         }
     }
 
-    /// Replaces the rule, and keeps the usage of all keys. O(keys) if the policy changes.
+    /// Replaces the rule, and keeps the usage of all keys. O(keys).
     mutating func apply(_ changed: RateLimitRule, at now: Int64) {
         let old = self
         switch self {

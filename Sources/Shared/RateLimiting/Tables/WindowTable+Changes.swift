@@ -10,7 +10,7 @@ struct TableRow {
 }
 
 extension WindowTable where Window: ~Copyable {
-    /// Returns a table with another rule and the same usage. O(keys) if the policy changes.
+    /// Returns a table with another rule and the same usage. O(keys).
     func converted<Other: AdmissionWindow & ~Copyable>(
         to changed: RateLimitRule,
         at now: Int64,
@@ -110,7 +110,7 @@ extension WindowTable where Window: ~Copyable {
         if key == .everyone {
             return changeBuckets { window, terms in window.restore(snapshot, at: now, terms: terms, time: time) }
         }
-        // If the key has no other usage, and the system was not restarted since the save, the saved row is still correct. It need not be
+        // If the key has no other usage, and the system was not restarted since the save, the saved row is still correct and need not be
         // saved again.
         let isSaved = snapshot.time.bootID == time.bootID && !time.bootID.isEmpty && bucketCount == 0 && !find(key.word).isFound
         change(key, at: now, isSaved: isSaved) { window, terms in
@@ -118,8 +118,8 @@ extension WindowTable where Window: ~Copyable {
         }
     }
 
-    /// Counts the whole quota as used `ago` nanoseconds before `now`. The method charges one key, or all keys and the windows that new keys
-    /// share (the buckets) if `key` is `nil`. O(keys) for all keys.
+    /// Counts the whole quota of a key as used `ago` nanoseconds before `now`. If `key` is `nil`, the method charges all keys and the
+    /// buckets (the windows that new keys share). O(keys) for all keys.
     mutating func spendAll(of key: KeyDigest?, at now: Int64, ago: Int64) {
         if let key { return change(key, at: now) { $0.spendAll(at: now, terms: $1, ago: ago) } }
         changeBuckets { $0.spendAll(at: now, terms: $1, ago: ago) }
@@ -128,7 +128,8 @@ extension WindowTable where Window: ~Copyable {
         }
     }
 
-    /// Returns the row of ``KeyDigest/everyone``: the usage with which new keys start after ``spendAll(of:at:ago:)`` has charged all keys.
+    /// Returns the row of ``KeyDigest/everyone``. It contains the usage with which new keys start, after ``spendAll(of:at:ago:)`` has
+    /// charged all keys.
     private func everyone(at now: Int64) -> TableRow {
         let (index, isFound) = find(Self.bucket(0))
         guard isFound else { return TableRow(key: .everyone, usage: Window().savedUsage(at: now, terms: terms), owed: 0) }
@@ -155,9 +156,9 @@ extension WindowTable where Window: ~Copyable {
     /// Adds usage to a key, and inserts the key if necessary. If there is no room for a new key, the method evicts a key that has used at
     /// most half of its quota.
     ///
-    /// If no key can be evicted, the usage of the new key decides. If the new key has used at most half of its quota, the method drops its
-    /// usage and counts an eviction. Otherwise, the method inserts the key although the table then exceeds its memory. The excess is small,
-    /// because all saved usage fitted into memory before.
+    /// If no key can be evicted, the result depends on the new key. If the new key has used at most half of its quota, the method drops its
+    /// usage and counts an eviction. Otherwise, the method inserts the new key, although the table then exceeds its memory. The excess is
+    /// small, because all saved usage fitted into memory before.
     ///
     /// - Parameter isSaved: Whether the resulting usage of a new key is already saved, so that the key isn't marked as changed.
     mutating func change(

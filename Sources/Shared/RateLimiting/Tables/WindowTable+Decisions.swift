@@ -64,7 +64,7 @@ extension WindowTable where Window: ~Copyable {
         var decision = TableDecision(delay: cost > terms.burst ? .max : 0, isNewcomer: !isFound, mode: mode)
         if !isFound {
             decision.isFull = !hasRoom && victim(for: digest, at: now) == nil
-            // The table may have counted earlier requests of this key in its bucket.
+            // The table may have counted earlier requests of this key in the key's bucket.
             if bucketCount > 0 { (index, isFound) = find(Self.bucket(of: digest)) }
         }
         guard isFound else { return decision }
@@ -132,8 +132,8 @@ extension WindowTable where Window: ~Copyable {
         return TableCharge(index: index, units: cost, isPressed: true)
     }
 
-    /// Returns the first state of a new key. If the key has a bucket, the state is a copy of the bucket, because the table may have counted
-    /// earlier requests of the key in it.
+    /// Returns the first state of a new key. If the key's bucket exists, the state is a copy of the bucket, because the table may have
+    /// counted earlier requests of the key there.
     func newWindow(for digest: UInt64) -> Window {
         guard bucketCount > 0, case let (index, isFound) = find(Self.bucket(of: digest)), isFound else { return Window() }
         return slots[index].window.copy()
@@ -148,7 +148,8 @@ extension WindowTable where Window: ~Copyable {
         return WindowCharge(units: units, instant: now, mark: slots[index].window.chargeMark, terms: terms)
     }
 
-    /// Refunds charged units. If the key then has no usage, the method removes the key, and the caller deletes its saved row.
+    /// Refunds charged units. If the key then has no usage, the method removes the key and records it as reset, so that the caller deletes
+    /// its saved row.
     mutating func refund(_ charge: WindowCharge, of key: KeyDigest, at now: Int64) {
         let (index, isFound) = find(key.word)
         guard isFound else { return }

@@ -1,9 +1,9 @@
 /// The keys of one shard and their states: a hash table with open addressing, sorted by digest.
 ///
 /// The preferred slot of a digest is proportional to the digest. If this slot is taken, the digest gets a later slot, after smaller digests
-/// and before larger digests. The table is therefore sorted, with free slots in between. A search ends at the first larger digest, and
-/// growing the table takes one pass. At most 13 of 16 slots are taken. A slot has 16 bytes, and 8 of them are for the state. No operation
-/// scans the whole table to find expired keys. Instead, each insertion checks whether two other keys have expired.
+/// and before larger digests. The table is therefore sorted, with free slots in between. A search ends at the first larger digest or free
+/// slot, and growing the table takes one pass. At most 13 of 16 slots are taken. A slot has 16 bytes, and 8 of them are for the state. No
+/// operation scans the whole table to find expired keys. Instead, each insertion checks whether two other keys have expired.
 ///
 /// A full table chooses a few keys at random and evicts the key with the least usage. The table never evicts a key that has used more than
 /// half of its quota. If no key can be evicted, new keys share 16 windows of the table (buckets), and the digest of a key determines its
@@ -34,7 +34,8 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
     private(set) var bucketCount = 0
     /// The memory of the keys.
     var memory: TableMemory
-    /// The number of evicted keys, and the number of new keys that were not counted in their own window because the table was full.
+    /// The number of evicted keys, and the number of requests of new keys that were not counted in their own window because the table was
+    /// full.
     var (evictions, fallbacks) = (0, 0)
     /// The maximum number of keys with their own window.
     let capacity: Int
@@ -53,7 +54,7 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
     /// Whether the usage with which new keys start has changed since the caller last saved it.
     var everyoneHasChanged = false
 
-    /// Creates an empty table, which allocates one slot.
+    /// Creates an empty table with one slot.
     ///
     /// - Parameters:
     ///   - rule: The rule that the table applies.
@@ -172,7 +173,7 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
         (slots + second).initialize(to: slot)
     }
 
-    /// Moves all keys to a larger table, which has at least 1.5 times as many preferred slots.
+    /// Moves all keys to a larger table, which has about 1.5 times as many preferred slots, and at least 8.
     private mutating func grow() {
         var larger = Self.larger(places)
         while !rebuild(places: larger) { larger = Self.larger(larger) }

@@ -6,7 +6,7 @@
 protocol AdmissionWindow: ~Copyable {
     /// Creates the state of an unused limit.
     init()
-    /// Returns an equal state.
+    /// Returns a copy of the state.
     func copy() -> Self
     /// Returns the nanoseconds until `cost` units would be admitted; 0 if they would be admitted now. Changes nothing.
     ///
@@ -63,8 +63,8 @@ struct WindowCharge {
 
     /// Returns the part of the charged usage that a GCRA refunds.
     ///
-    /// If there was no later charge, the method returns the whole usage. Otherwise, it subtracts the time since the charge. The reason is
-    /// that without the refunded charge, the usage could have been zero for a part of this time.
+    /// If there was no later charge, the method returns the whole usage. Otherwise, it subtracts the time since the charge. Without the
+    /// refunded charge, the usage could have been zero for a part of this time, and could not have decreased then.
     ///
     /// - Parameters:
     ///   - usage: The usage that the charge has added.
@@ -103,8 +103,8 @@ func requireCost(_ cost: Int) {
 }
 
 extension AdmissionWindow where Self: ~Copyable {
-    /// Returns the state converted to another algorithm or policy. The new state has at least the same usage, but never more than the new
-    /// burst.
+    /// Returns the state converted to another algorithm or policy. The new state has at least the same usage, up to the new burst. Only a
+    /// conversion between two sliding windows keeps all admissions, even if they exceed the new quota.
     func converted<Other: AdmissionWindow & ~Copyable>(
         from old: RateLimitTerms,
         to new: RateLimitTerms,

@@ -6,7 +6,7 @@
 /// Only this file writes the header, so the values in the header are always within bounds.
 struct Ring: ~Copyable, @unchecked Sendable {
     private struct Header {
-        /// The index of the oldest instant. Later instants have the next indexes. After the last index, they continue at index 0.
+        /// The index of the oldest instant. Later instants follow at the next indexes, and after the last index from index 0.
         var oldest: Int32 = 0
         /// The number of stored instants.
         var kept: Int32 = 0
@@ -72,8 +72,8 @@ struct Ring: ~Copyable, @unchecked Sendable {
         return kept - low
     }
 
-    /// Removes the instants that are at least a window old. Only admissions call this method. Later requests are never counted at an
-    /// earlier instant than this admission, so the removed instants can't count again.
+    /// Removes the instants that are at least a window old. Only admissions call this method. No later request is counted at an earlier
+    /// instant than `now`, so the removed instants can't count again.
     @inline(__always)
     private func dropExpired(at now: Int64, window: Int64) {
         guard let header, let newest else { return }
@@ -118,8 +118,8 @@ extension Ring: AdmissionWindow {
     func delay(at now: Int64, terms: RateLimitTerms, cost: Int) -> Int64 {
         let missing = cost - (terms.quota - kept)
         guard missing > 0 else { return 0 }
-        // The last missing unit becomes available when this instant is a window old. If `now` is before the newest instant, the request
-        // counts as made at the newest instant.
+        // The last missing unit becomes available when the instant with the position `missing - 1` is a window old. If `now` is before the
+        // newest instant, the request counts as made at the newest instant.
         return max(0, instant(missing - 1) + terms.window - max(now, instant(kept - 1)))
     }
 
@@ -132,8 +132,8 @@ extension Ring: AdmissionWindow {
         return terms.quota - kept
     }
 
-    /// The newest stored instant, at which the last charge was counted. A refund removes units with this instant. It doesn't matter which
-    /// units it removes, because units with the same instant are equal.
+    /// The newest stored instant, at which the last charge was counted. A refund removes units with this instant. It can remove any of
+    /// them, because units with the same instant are equal.
     var chargeMark: Int64 { newest ?? .min }
 
     mutating func refund(_ charge: WindowCharge, at now: Int64, terms: RateLimitTerms) {

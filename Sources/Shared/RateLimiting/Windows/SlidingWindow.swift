@@ -40,8 +40,8 @@ public struct SlidingWindow: Sendable {
     /// - Parameters:
     ///   - now: Nanoseconds on a monotonic clock. If this instant is before the latest admission, the window uses the instant of that
     ///     admission.
-    ///   - policy: The policy. The window ignores its algorithm. If the quota or the length of the window has changed, the new values also
-    ///     apply to the stored admissions.
+    ///   - policy: The policy. The window ignores the policy's algorithm. If the quota or the length of the window has changed, the new
+    ///     values also apply to the stored admissions.
     ///   - cost: The number of units that the request takes; `nil` for the cost of the policy. If the cost exceeds the quota, the request
     ///     is never admitted.
     /// - Returns: The decision. An admission reports the remaining units, and a refusal reports the exact delay.

@@ -1,8 +1,8 @@
 /// An evenly paced limit that never admits more than the quota in any window. Its state takes 8 bytes.
 ///
-/// The type implements the generic cell rate algorithm (GCRA) in its form as a virtual scheduler. After a burst, one unit becomes available
-/// in each interval `T = ceil(window / (quota − burst + 1))`. Any half-open window therefore contains at most `burst + floor((window − 1) /
-/// T)` admitted units. This number never exceeds the quota.
+/// The type implements the generic cell rate algorithm (GCRA) in its virtual scheduling form. After a burst, one unit becomes available in
+/// each interval `T = ceil(window / (quota − burst + 1))`. Any half-open window therefore contains at most
+/// `burst + floor((window − 1) / T)` admitted units. This number never exceeds the quota.
 ///
 /// The sustained rate is lower than with ``SlidingWindow``: `quota − burst + 1` units per window instead of `quota`. With a burst of 1, the
 /// sustained rate is the whole quota. A decision takes O(1). A refusal changes nothing.

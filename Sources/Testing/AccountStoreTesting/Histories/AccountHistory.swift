@@ -6,16 +6,16 @@ import Foundation
 import Logging
 import Synchronization
 
-/// A random test of accounts. Two users, an owner and an attacker, take random steps, and the result of each step must be the same as in a
-/// model.
+/// A random test of the services for accounts. Two users, an owner and an attacker, take random steps. The result of each step must be the
+/// same as in a model.
 ///
 /// Each user has two mailboxes and reads only the emails that the server delivers there. In random order, both users register, activate,
 /// verify, lock, delete and restore accounts, change and reset passwords, change addresses, undo changes, sign in, refresh and sign out. At
 /// times, the attacker learns a password of the owner. The history compares the result of each step with the result of the model
 /// (`HistoryModel`), and checks two rules after each step:
 ///
-/// - No takeover: an account with a verified address of the owner has no session of the attacker and no password that the attacker
-///   knows, unless the attacker has learned its password.
+/// - No takeover: if an account has a verified address of the owner, the attacker has no session of the account and doesn't know its
+///   password. The rule doesn't apply to an account whose password the attacker has learned in a `leak` step.
 /// - No session works after its end: the server refuses its refresh token and its access token.
 ///
 /// ```swift
@@ -38,7 +38,7 @@ public final class AccountHistory {
     private var tokens: [Int: Authentication.Opened] = [:]
     /// The number of delivered emails that the history has already sorted into mailboxes.
     private var sorted = 0
-    /// The number of successful steps, by the name of the step. A test uses it to check that the histories reach all steps.
+    /// The number of successful steps, by the name of the step. A test can use these numbers to check that its histories reach all steps.
     public private(set) var successes: [String: Int] = [:]
     /// The steps so far, for the message of a violation.
     private var steps: [String] = []
@@ -206,7 +206,7 @@ public final class AccountHistory {
         return true
     }
 
-    /// Checks that the ended sessions don't work, and that a random open session does.
+    /// Checks that the tokens of up to six ended sessions don't work, and that the access token of a random open session works.
     private func checkSessions(using random: inout some RandomNumberGenerator) async throws {
         for session in model.endedSessions.suffix(6) {
             guard let opened = tokens[session] else { continue }
@@ -271,7 +271,7 @@ public final class AccountHistory {
         return opened
     }
 
-    /// Returns the id of a session, which is in its access token.
+    /// Returns the id of a session, which the method reads from the access token.
     private func id(of session: Int) throws -> StoredSession.ID {
         struct Claims: Decodable {
             let sid: UUID

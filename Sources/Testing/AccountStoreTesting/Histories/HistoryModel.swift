@@ -27,7 +27,7 @@ struct HistoryModel {
         var former: [(address: Int, until: TimeInterval)] = []
         /// A counter that rises each time the unused links of the account become invalid.
         var epoch = 0
-        /// Whether the attacker has learned a password of the account since its owner last set one through the mailbox.
+        /// Whether the attacker has learned a password of the account since the password was last set or removed with an emailed link.
         var isLeaked = false
         var isPurged = false
 
@@ -52,7 +52,7 @@ struct HistoryModel {
         let account: Int?
         let epoch: Int
         let time: TimeInterval
-        /// The time at which an undo link expires, which is also the time at which the former address expires.
+        /// The time at which an undo link expires. Until the same time, the former address can be restored.
         let end: TimeInterval?
         var isUsed = false
 
@@ -350,7 +350,7 @@ struct HistoryModel {
         [accounts[account].address] + accounts[account].former.filter { $0.until > time }.map(\.address)
     }
 
-    /// Returns whether the server removes an account if it removes accounts now.
+    /// Returns whether the server would remove an account if it ran the removal of accounts now.
     private func isDue(_ number: Int, includesUnused: Bool) -> Bool {
         let account = accounts[number]
         guard !account.isPurged else { return false }
@@ -361,7 +361,7 @@ struct HistoryModel {
     /// Returns the account that has an address now.
     private func current(_ address: Int) -> Int? { accounts.firstIndex { $0.address == address && !$0.isPurged } }
 
-    /// Returns whether an address is available: no other account has it now, and no other account had it within the last seven days.
+    /// Returns whether an address is available: no other account has the address or had it within the last seven days.
     private func isFree(_ address: Int, for account: Int?) -> Bool {
         !accounts.indices.contains { other in
             guard other != account, !accounts[other].isPurged else { return false }

@@ -2,14 +2,14 @@ import Foundation
 
 /// A step of an ``AccountHistory``. The step names addresses, passwords, sessions and emails by their numbers in the model.
 enum HistoryStep {
-    /// A user. The owner reads the mailboxes 0 and 1, the attacker 2 and 3.
+    /// A user. The owner reads the mailboxes 0 and 1, and the attacker reads the mailboxes 2 and 3.
     enum User: CaseIterable {
         case owner, attacker
 
         init(mailbox: Int) { self = mailbox < 2 ? .owner : .attacker }
     }
 
-    /// The proof that a user owns an account, which the user sends with a link.
+    /// A proof that a user owns an account. The user sends the proof together with the token of a link.
     enum Proof {
         case session(Int)
         case password(Int)
@@ -89,7 +89,8 @@ enum HistoryStep {
             ?? .register(user, address: address, password: fresh, session: next)
     }
 
-    /// Returns a step that needs only a session: a change of the name, or the end of a session, mostly of a session of the same account.
+    /// Returns a step that needs only a session: a change of the name, the end of all other sessions of the account, or the end of one
+    /// session (of the same account or of any account).
     private static func otherStep(
         _ model: HistoryModel,
         _ session: Int,
@@ -108,7 +109,7 @@ enum HistoryStep {
         return .endSession(model.sessions.indices.randomElement(using: &random) ?? session, by: session)
     }
 
-    /// Returns a step that uses a link. Most steps use a new link for the purpose of the link.
+    /// Returns a step that uses a link. Most steps use a new link, and use it for its purpose.
     private static func useLink(
         _ model: HistoryModel,
         _ user: User,

@@ -43,7 +43,7 @@ extension EverydayTasks {
         try await body(file)
     }
 
-    /// Returns a complete response, after which the server closes the connection.
+    /// Returns a step that sends a complete response and then closes the connection.
     /// - Parameters:
     ///   - status: The code and the phrase, such as `200 OK`.
     ///   - lines: Further header lines, without CRLF.
@@ -132,12 +132,12 @@ extension EverydayTasks {
     /// The body of the download that breaks off and is resumed, about 450 kB.
     private static let text = (0..<40_000).map { "line \($0)\n" }.joined()
 
-    /// Returns a closure that serves a text with an entity tag (`ETag`). The first response breaks off in the middle of the text. Later
-    /// responses contain the requested range of the text.
+    /// Returns the reaction of a server to each request for a text with an entity tag (`ETag`). The first response breaks off in the middle
+    /// of the text. Later responses contain the requested range of the text.
     /// - Parameters:
     ///   - text: The version that the first response contains.
     ///   - other: The version of all later responses, with another tag; `nil` if the text doesn't change.
-    /// - Returns: The reaction to each request. The server ignores a range if `If-Range` is not the current tag (RFC 9110 §13.1.5).
+    /// - Returns: The reaction. The server ignores a requested range if `If-Range` is not the current tag (RFC 9110 §13.1.5).
     private static func film(_ text: String, changesTo other: String?)
         -> @Sendable (LoopbackServer.Received) -> LoopbackServer.Step
     {
@@ -186,7 +186,7 @@ extension EverydayTasks {
         }
     }
 
-    /// Checks the bytes and the `Content-Length` of a form with a text and a file.
+    /// Checks that the server receives a form with a text and a file: all bytes, and the right `Content-Length`.
     @Sendable private static func sendsForm(_ transport: any HTTPTransport) async throws {
         try await withClient(over: transport, responding: { _ in closing("200 OK", body: "{}") }) { api, server in
             try await withFile(100_000) { file in
@@ -237,7 +237,7 @@ extension EverydayTasks {
 
     /// Checks that the connection closes if the caller releases a stream before its end, and that the client still works.
     @Sendable private static func leavesStream(_ transport: any HTTPTransport) async throws {
-        // The size is more than the server can send before the connection is closed, even on a slow machine.
+        // The size is more than the server can send before the client closes the connection, even on a slow machine.
         let size = 4 * 1_024 * 1_024 * 1_024
         let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: \(size)\r\n\r\n"
         let respond: @Sendable (LoopbackServer.Received) -> LoopbackServer.Step = { request in
@@ -257,16 +257,16 @@ extension EverydayTasks {
 }
 
 extension EverydayTasks {
-    /// Measures how much memory a transport needs to upload and download a file. The function returns the largest resident size of this
-    /// process during the transfer, minus the resident size before.
+    /// Measures how much memory a transport needs to upload and download a file. The result is the largest resident size of this process
+    /// during the transfers, minus the resident size before the transfers.
     ///
     /// The function first transfers 24 MiB, so that the result excludes memory that a transport allocates only once. The function reads
     /// `/proc/self/status`, and resets the largest size through `/proc/self/clear_refs`. Run no other tests in the process at the same
     /// time.
     /// - Parameters:
     ///   - transport: The transport under test.
-    ///   - size: The size of the file in bytes. The downloaded file needs as much space on the disk.
-    /// - Returns: The growth in bytes; `nil` on systems that don't report it (other than Linux).
+    ///   - size: The size of the file in bytes. The downloaded file needs this much space on the disk.
+    /// - Returns: The growth in bytes; `nil` on all systems except Linux, because only Linux reports these sizes.
     /// - Throws: Errors of the transfers and of the temporary file.
     public static func memoryGrowth(
         _ transport: any HTTPTransport,

@@ -90,7 +90,7 @@ extension EverydayTasks {
 private final class OfflineTransport: HTTPTransport {
     private let transport: any HTTPTransport
     private let connectivity: Connectivity
-    /// Yields once for each request that was made offline.
+    /// The sending end of `refusals`.
     private let refused: AsyncStream<Void>.Continuation
     /// Yields once for each request that was made offline.
     let refusals: AsyncStream<Void>
@@ -98,7 +98,7 @@ private final class OfflineTransport: HTTPTransport {
     /// Creates a transport.
     /// - Parameters:
     ///   - transport: The transport that sends the requests while the device is online.
-    ///   - connectivity: The state of the device, which the client shares.
+    ///   - connectivity: The state of the device. The client must use the same object.
     init(_ transport: any HTTPTransport, _ connectivity: Connectivity) {
         (self.transport, self.connectivity) = (transport, connectivity)
         (refusals, refused) = AsyncStream<Void>.makeStream()

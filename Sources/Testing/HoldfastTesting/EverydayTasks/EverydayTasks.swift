@@ -28,13 +28,13 @@ extension EverydayTasks {
     /// Most calls take milliseconds. The calls may run concurrently, because each one has its own server and client.
     public static let calls = verbs + requests + responses + waits
 
-    /// Starts a server, and runs a closure with a client of this server. Closes the server at the end, also after an error. The timeouts
-    /// are long, because hundreds of tests share the machine.
+    /// Starts a server, and runs a closure with a client of this server. Closes the server at the end, even after an error. The client's
+    /// timeouts are long, because hundreds of tests run on the machine at the same time.
     /// - Parameters:
     ///   - transport: The transport under test.
     ///   - environment: The client's clock and connectivity.
-    ///   - storesBodies: Whether the server stores the bodies of requests. Turn it off for large uploads.
-    ///   - respond: Returns the step for a request. The thread of a connection calls this closure.
+    ///   - storesBodies: Whether the server stores the bodies of requests. Pass `false` for large uploads.
+    ///   - respond: Returns the step for a request. The server calls this closure on the thread of the request's connection.
     ///   - body: Uses the client.
     /// - Throws: ``LoopbackServer/SetupFailure`` if the server can't start; errors of the body.
     static func withClient(
@@ -70,7 +70,7 @@ extension EverydayTasks {
         try await withClient(over: transport, responding: { _ in step }, body: body)
     }
 
-    /// Returns a response with the length of its body. The connection stays open.
+    /// Returns a step that sends a response with a `Content-Length` and keeps the connection open.
     /// - Parameters:
     ///   - status: The code and the phrase, such as `200 OK`.
     ///   - lines: Further header lines, without CRLF.

@@ -16,8 +16,8 @@ extension LoopbackServer {
         #endif
     }
 
-    /// Calls the system function `close`. Inside ``LoopbackServer``, the method ``LoopbackServer/close()`` hides the name of the system
-    /// function.
+    /// Calls the system function `close`. The function is necessary because ``LoopbackServer/close()`` hides the name of the system
+    /// function inside ``LoopbackServer``.
     static func closeSocket(_ descriptor: Int32) -> Int32 {
         #if canImport(Darwin)
             Darwin.close(descriptor)
@@ -60,7 +60,7 @@ extension LoopbackServer {
         case counted
     }
 
-    /// Reads one request: the head, and the body by its `Content-Length` or in chunks (RFC 9112 §6 and §7.1). Trailers after the last chunk
+    /// Reads one request: the head, and a body with a `Content-Length` or in chunks (RFC 9112 §6 and §7.1). Trailers after the last chunk
     /// are not supported.
     ///
     /// The function is not a complete parser: it doesn't check the request line, and accepts header fields of any length.
@@ -94,8 +94,8 @@ extension LoopbackServer {
     }
 
     /// A buffer for the bytes that the server has read from a connection for one request. The buffer reads at most 64 KiB at once. After
-    /// the request, the server discards the bytes that are left in the buffer. If a client sends its next request before it has received
-    /// the response, the server can therefore lose the next request. Clients that wait for each response are not affected.
+    /// the request, the server discards the remaining bytes of the buffer. So if a client sends its next request before it has received the
+    /// response, the server can lose that request. Clients that wait for each response are not affected.
     private struct Input {
         /// The descriptor of the connection.
         let connection: Int32
@@ -174,7 +174,7 @@ extension LoopbackServer {
         #endif
     }
 
-    /// Sets `SO_LINGER` with a time of zero, so that the system resets the connection (TCP RST) when the server closes it.
+    /// Sets `SO_LINGER` with a time of zero. When the server then closes the connection, the system resets it (TCP RST).
     static func prepareReset(_ connection: Int32) {
         var option = linger(l_onoff: 1, l_linger: 0)
         _ = setsockopt(connection, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))

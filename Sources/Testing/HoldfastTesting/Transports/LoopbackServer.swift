@@ -20,10 +20,10 @@ import Synchronization
 /// await server.close()
 /// ```
 ///
-/// The first ``Step`` is for the request of the first connection, the second step for that of the second connection, and so on. After the
-/// last step, the server accepts no more connections. Use ``init(connections:)`` for several requests on one connection. The client decides
-/// which request it sends on which connection. Therefore, if a test makes concurrent requests, use ``init(storesBodies:responding:)``,
-/// which chooses the step by the request.
+/// With ``init(_:)``, each connection has one request. The server uses the first ``Step`` for the first connection, the second step for the
+/// second connection, and so on. After the last step, the server accepts no more connections. Use ``init(connections:)`` for several
+/// requests on one connection. The client decides which request it sends on which connection. Therefore, if a test makes concurrent
+/// requests, use ``init(storesBodies:responding:)``. Its closure chooses the step for each request.
 ///
 /// For tests of a client or an app, use ``ScriptedTransport``, which needs no sockets.
 ///
@@ -78,7 +78,7 @@ public final class LoopbackServer: Sendable {
         }
     }
 
-    /// A system call failed, for example because no port or descriptor is available.
+    /// The error of a failed system call, for example because no port or descriptor is available.
     public struct SetupFailure: Error {
         /// The system call, such as `bind`.
         public var call: String
@@ -88,10 +88,11 @@ public final class LoopbackServer: Sendable {
 
     /// The port of the server, which the system has chosen.
     public let port: Int
-    /// The arrived requests: the stream yields once when the server has read a request and chosen its response. The stream ends when the
-    /// server has ended. Only one task may iterate the stream, and ``close()`` consumes the rest.
+    /// The arrived requests: the stream yields once for each request, when the server has read the request and sent the bytes of its step.
+    /// The stream ends when the server has ended. Only one task may iterate the stream, and ``close()`` consumes the rest.
     public let arrivals: AsyncStream<Void>
-    /// The ended connections: the stream yields once for each. The stream ends when the server has ended. Only one task may iterate it.
+    /// The ended connections: the stream yields once for each ended connection. The stream ends when the server has ended. Only one task
+    /// may iterate the stream.
     public let departures: AsyncStream<Void>
     /// The state of the server, shared by all its threads.
     private let state: Mutex<State>
@@ -135,8 +136,8 @@ public final class LoopbackServer: Sendable {
 
     /// Starts a server.
     ///
-    /// A client may open more connections than a test expects, for example after a lost connection. The connections after it then get other
-    /// steps than the test intended.
+    /// A client may open more connections than a test expects, for example after a lost connection. Later connections then get other steps
+    /// than the test intended.
     /// - Parameter connections: The steps for each connection, in the order in which connections are opened. Each inner array has one step
     ///   for each request of the connection. The server closes the connection after the last step, and after each step other than
     ///   ``Step/keep(_:)``.
@@ -157,8 +158,9 @@ public final class LoopbackServer: Sendable {
     ///
     /// The server calls the closure on the thread of the connection. If several connections are open, these calls run concurrently.
     /// - Parameters:
-    ///   - storesBodies: Whether the bodies of requests are stored; if not, only their length is known.
-    ///   - respond: Returns the step for a request, after the server has read the request.
+    ///   - storesBodies: Whether the server stores the bodies of requests. If `false`, the server only counts their bytes.
+    ///   - respond: Returns the step for a request, after the server has read the whole request. Here, the steps ``Step/early(_:)``,
+    ///     ``Step/hangUpAfter(_:)`` and ``Step/hangUp`` only close the connection.
     /// - Throws: ``SetupFailure`` if no port is available.
     public convenience init(
         storesBodies: Bool = true,
@@ -167,7 +169,7 @@ public final class LoopbackServer: Sendable {
         try self.init(serving: .requests(respond), storesBodies: storesBodies)
     }
 
-    /// The source of the reactions.
+    /// The source of the steps.
     private enum Service: Sendable {
         /// One script for each connection.
         case scripts([[Step]])
@@ -177,7 +179,7 @@ public final class LoopbackServer: Sendable {
 
     /// Binds the listener and starts its thread.
     /// - Parameters:
-    ///   - service: The source of the reactions.
+    ///   - service: The source of the steps.
     ///   - storesBodies: Whether the bodies of requests are stored.
     /// - Throws: ``SetupFailure`` if no port or descriptor is available.
     private init(serving service: Service, storesBodies: Bool = true) throws {
@@ -273,7 +275,7 @@ public final class LoopbackServer: Sendable {
     /// - Parameters:
     ///   - step: The step.
     ///   - connection: The descriptor, which the caller closes.
-    /// - Returns: Whether the connection waits for another request.
+    /// - Returns: Whether the caller must wait for another request on the connection.
     private func serve(_ step: Step, on connection: Int32) -> Bool {
         if case .hangUp = step { return false }
         let (text, readsOn): (String, Bool)
@@ -294,7 +296,7 @@ public final class LoopbackServer: Sendable {
     /// - Parameters:
     ///   - respond: Returns the step for the request.
     ///   - connection: The descriptor, which the caller closes.
-    /// - Returns: Whether the connection waits for another request.
+    /// - Returns: Whether the caller must wait for another request on the connection.
     private func serve(_ respond: (Received) -> Step, on connection: Int32) -> Bool {
         guard let request = Self.readRequest(connection, part: storesBodies ? .whole : .counted) else { return false }
         state.withLock { $0.received.append(request) }

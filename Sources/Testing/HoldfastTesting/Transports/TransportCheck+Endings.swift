@@ -6,7 +6,7 @@ extension TransportCheck {
     /// server could continue to send forever. The deadlines are 0.3 to 2 s.
     ///
     /// The deadline of an exchange includes connecting, all redirects, the head and the body. Common causes of failures:
-    /// - *Times out if the server never responds*: the engine reports `wasSent: false`, although the server may have the request.
+    /// - *Times out if the server never responds*: the engine reports `wasSent: false`, although the server may have received the request.
     /// - *Keeps a deadline while a later one is pending*: the engine has one timer for all exchanges, and sets it to the latest deadline.
     /// - *Trap: ends a body that arrives byte by byte*: the engine's timeout restarts with each byte.
     /// - *Trap: applies one deadline to all redirects*: each redirect is a new exchange with a new deadline.
@@ -147,7 +147,7 @@ extension TransportCheck {
         try expect(isClosed, "left the connection open")
     }
 
-    /// Cancels a call after its request has arrived, and requires that it ends with an error of the cancellation.
+    /// Cancels a call after its request has arrived, and requires that the call ends with a cancellation error.
     /// - Parameters:
     ///   - server: The server that receives the request.
     ///   - call: The call, which would otherwise wait for a long time.

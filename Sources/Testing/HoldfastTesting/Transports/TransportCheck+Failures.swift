@@ -2,8 +2,8 @@ import HTTPTypes
 import ResilientHTTP
 
 extension TransportCheck {
-    /// Checks of the `code` and of `wasSent` of the errors that a transport throws. A transport may only report `wasSent: false` if the
-    /// server can't have received the request. A client repeats such a request even if the request is not idempotent.
+    /// Checks of the `code` and of `wasSent` of the errors that a transport throws. A transport may report `wasSent: false` only if the
+    /// server can't have received the request. After `wasSent: false`, a client repeats the request even if it is not idempotent.
     ///
     /// If a transport doesn't know whether a request was sent, it must report `true`. Common causes of failures:
     /// - *Reports a connection that ends before the head*: the engine sends the request again on a new connection.

@@ -5,10 +5,11 @@ extension TransportCheck {
     /// The statuses of the redirects that a client follows (RFC 9110 §15.4). A client must not follow 300 and 304.
     private static let statuses = ["301 X", "302 X", "303 X", "307 X", "308 X"]
 
-    /// Checks of the rules of `Redirection`: a transport follows redirects only for GET and HEAD, never sends `Authorization` to another
-    /// origin, and ends circular redirects.
+    /// Checks of the rules of `Redirection`: a transport follows redirects only for GET and HEAD, and never sends `Authorization` to
+    /// another origin. It follows circular redirects only `Redirection.most` times, and then returns the last redirect.
     ///
-    /// A transport returns the redirect of a POST, because the client decides whether to repeat the request. Common causes of failures:
+    /// A transport returns the redirect of a POST without following it, because the client decides whether to repeat the request. Common
+    /// causes of failures:
     /// - *Follows a redirect to another origin without Authorization*: the engine copies all header fields. Or the engine compares only the
     ///   host and not the port.
     /// - *Returns a redirect of POST*: the engine follows a 303 with GET, as browsers do.

@@ -10,7 +10,7 @@ extension TransportCheck {
     /// - *Keeps both values of a header on two lines*: the engine returns a dictionary with one value per name.
     /// - *Ends 204 and 304 after the head*: the engine waits for a body that never comes.
     /// - *Skips 100 and 103*: the engine returns an informational response as the final one.
-    /// - *Returns a 401 with a challenge*: the engine asks its delegate for credentials, or fails because it has none.
+    /// - *Returns a 401 with a challenge*: the engine asks its delegate for credentials, or fails because it has no credentials.
     /// - *Stores no cookies*: the cookie storage of the engine is on.
     static let responses: [TransportCheck] = [
         TransportCheck("Transfers path, headers and host of a request, and all parts of its response") {

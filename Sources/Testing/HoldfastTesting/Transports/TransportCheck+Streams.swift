@@ -11,7 +11,7 @@ extension TransportCheck {
     /// A deadline so long that no successful check reaches it.
     private static let long = Duration.seconds(600)
 
-    /// Returns a body that yields the pattern in chunks of 100,000 bytes.
+    /// Returns a body that yields the pattern in chunks of at most 100,000 bytes.
     /// - Parameter length: The announced length in bytes; `nil` for an unknown length. If the announced length is wrong, sending must fail.
     private static func streamed(length: Int64?) -> RequestBody {
         RequestBody(length: length, contentType: "application/octet-stream") {
@@ -24,7 +24,7 @@ extension TransportCheck {
         }
     }
 
-    /// Sends the pattern as a body twice: first with one deadline for the whole exchange, then as a stream.
+    /// Sends the pattern as a body twice: first with `send`, then with `stream`.
     /// - Parameters:
     ///   - body: The body, which can be read twice.
     ///   - transport: The transport under test.
@@ -52,7 +52,7 @@ extension TransportCheck {
     ///
     /// If the length of a body is known, the body must arrive with this `Content-Length`. Otherwise, it must arrive in chunks
     /// (`Transfer-Encoding: chunked`). If reading the body fails, or if the body is shorter than announced, the transport must end the
-    /// request in such a way that the server doesn't take the received bytes for the complete body.
+    /// request so that the server can't mistake the received bytes for the complete body.
     ///
     /// Several checks are only for transports that read the response while they still send the body; these checks have ``needsPausing``
     /// set.
@@ -167,16 +167,16 @@ extension TransportCheck {
         },
     ]
 
-    /// Checks of the two time limits of `HTTPTransport.stream(_:body:timeout:idleTimeout:)`. Also checks that the server must pause while
-    /// the client reads slowly.
+    /// Checks of the two time limits of `HTTPTransport.stream(_:body:timeout:idleTimeout:)`. Also checks that a slow reader makes the
+    /// server pause.
     ///
     /// `timeout` limits the time until the head of a successful response. `idleTimeout` then limits the time between two chunks that the
-    /// server sends, without the time in which the reader processes a chunk. For an error response, `timeout` also includes the body,
+    /// server sends. The time in which the reader processes a chunk doesn't count. For an error response, `timeout` also includes the body,
     /// because a client reads this body completely.
     ///
     /// Common causes of failures:
     /// - *Pauses the server for a slow reader*: the engine stores the body in memory without a bound.
-    /// - *Does not count a pause of the reader as silence of the server*: the idle timer runs although no chunk is requested.
+    /// - *Does not count a pause of the reader as silence of the server*: the idle timer runs while the reader requests no chunk.
     /// - *Closes the connection of a streamed body that is released early*: the body doesn't cancel its exchange when it is released.
     static let streams: [TransportCheck] = [
         TransportCheck("Does not apply the deadline of the head to a streamed body") { transport in
@@ -225,7 +225,7 @@ extension TransportCheck {
                 let (_, body) = try await transport.stream(server.request(), body: nil, timeout: long, idleTimeout: long)
                 var chunks = body.makeAsyncIterator()
                 var count = try await chunks.next()?.count ?? 0
-                // Waits until the server has stopped. The sockets of both sides buffer a few megabytes.
+                // Waits until the server has stopped sending. The sockets of both sides buffer a few megabytes.
                 var (last, rounds) = (-1, 0)
                 while rounds < 5, server.written < size {
                     rounds = server.written == last ? rounds + 1 : 0

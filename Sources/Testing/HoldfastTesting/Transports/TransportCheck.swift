@@ -66,7 +66,7 @@ public struct TransportCheck: Sendable, CustomStringConvertible {
         guard condition else { throw Violation(description: otherwise()) }
     }
 
-    /// Runs a closure with a scripted server, and closes the server at the end, also after an error. The server serves one request on each
+    /// Runs a closure with a scripted server, and closes the server at the end, even after an error. The server serves one request on each
     /// connection.
     /// - Parameters:
     ///   - steps: The reaction to the request of each connection.
@@ -119,7 +119,7 @@ public struct TransportCheck: Sendable, CustomStringConvertible {
     ///   - transport: The transport under test.
     ///   - request: The request without its body.
     ///   - bytes: The body; `nil` for none.
-    ///   - timeout: The deadline of the whole exchange. The default is long, because hundreds of tests share the machine.
+    ///   - timeout: The deadline of the whole exchange. The default is long, because hundreds of tests run on the machine at the same time.
     /// - Throws: The `TransportError` of the exchange or of the body.
     static func exchange(
         _ transport: any HTTPTransport,

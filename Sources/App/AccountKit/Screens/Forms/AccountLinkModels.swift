@@ -98,7 +98,8 @@ public final class ActivateModel: AccountLinkModel {
     }
 }
 
-/// The base class of the models of links that also need a proof that the account belongs to the user: the session or the password.
+/// The base class of the models for links that need a second proof. The session or the password must prove that the account belongs to the
+/// user.
 ///
 /// ``open()`` checks whether there is a session. Without a session, the form has a field for the password. The session may belong to
 /// another account. If the server refuses the session for this reason, the form asks for the password.
@@ -192,10 +193,10 @@ public final class VerifyEmailModel: ProvenLinkModel {
     }
 }
 
-/// The model of the screen that the emailed links about a change of the address open. The link to the new address confirms the change, and
-/// the link to the former address undoes it.
+/// The model of the screen for the emailed links about a change of the address. The link that was sent to the new address confirms the
+/// change. The link that was sent to the former address undoes the change.
 ///
-/// After undoing a change, the user must reset the password before the next sign-in. For this, show the screen of
+/// After undoing a change, the user must reset the password before the next sign-in. For this reset, show the screen of
 /// `makeForgotPasswordModel(clock:)`.
 @Observable
 @MainActor
@@ -254,7 +255,7 @@ public final class ConfirmEmailModel: ProvenLinkModel {
     }
 }
 
-/// The model of the screen that the link in the email about a deletion opens. The link restores the account, and the user then signs in
+/// The model of the screen for the link in the email about a deleted account. The link restores the account, and the user then signs in
 /// again.
 @Observable
 @MainActor

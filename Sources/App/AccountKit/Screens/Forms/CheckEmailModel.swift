@@ -14,7 +14,8 @@ import Timekeeping
 public final class CheckEmailModel: FormModel {
     /// The email that the user waits for.
     public enum Email: Hashable, Sendable {
-        /// The email with the link that creates the account of a blind registration. The request for it contains the first name.
+        /// The email with the link that creates the account of a blind registration. (Before the user opens the link, there is no account.)
+        /// The request for this email contains the first name.
         case registration(FirstName)
         /// The email that verifies the address of an account.
         case verification

@@ -4,7 +4,7 @@ import Foundation
 public import Observation
 import ResilientHTTP
 
-/// The base class of the models of the account's forms: fields, their validation, the submission, and its errors.
+/// The base class of the models of the account's forms. It contains the fields, validates and submits them, and reports the errors.
 ///
 /// A view shows ``title``, ``introduction``, ``fields`` and a button. It starts actions with ``returnPressed(in:)`` and `work.start(_:)`.
 /// If there is a ``page``, the view shows it instead of the form. `AccountFormScreen` in `AccountUI` shows each form in this way.
@@ -30,7 +30,8 @@ public class FormModel: StandardScreenModel {
         case submitting
         /// An error is shown. → `editing`, `submitting`
         case failed(ErrorPresentation)
-        /// The form can't be submitted, such as after an expired link. A page with the reason replaces the form. No other state follows.
+        /// The form can't be submitted, for example because the link is expired. A page with the reason replaces the form. No other state
+        /// follows.
         case ended(ErrorPresentation)
         /// The server has performed the change. A page with the message replaces the form. No other state follows.
         case succeeded(message: String)
@@ -129,7 +130,7 @@ public class FormModel: StandardScreenModel {
     /// Updates ``secondsLeft`` once per second, and returns when it is 0.
     public func runCountdown() async {}
 
-    /// The text under the button, such as that an email was sent again; `nil` if there is none.
+    /// The text under the button, for example after an email was sent again; `nil` if there is none.
     public var notice: String? { nil }
 
     /// The action that follows a success.
@@ -210,7 +211,7 @@ struct FormTexts {
     var button: LocalizedText?
     /// The label of the button while the request is in flight.
     var progress: LocalizedText
-    /// The labels of fields whose label differs from the usual label.
+    /// The labels that replace the usual labels of fields.
     var labels: [AccountField: LocalizedText] = [:]
 
     var submit: LocalizedText { button ?? title }
@@ -279,7 +280,8 @@ extension FormModel {
     /// The text above the fields; `nil` if there is none.
     public var introduction: String? { texts.introduction.map(presenter.text) }
 
-    /// The page that replaces the form after the form has ended. The actions of the page are the actions of its buttons.
+    /// The page that replaces the form after the form has ended or succeeded. The buttons of the page perform the actions of this
+    /// presentation.
     public var page: ErrorPresentation? {
         switch state {
         case .ended(let presentation): presentation
@@ -299,7 +301,7 @@ extension FormModel {
         return page.primaryLabel(in: language, catalogue: catalogue)
     }
 
-    /// The label of the second button on ``page``; `nil` if it has one button.
+    /// The label of the second button on ``page``; `nil` if the page has only one button.
     public var secondPageTitle: String? { page?.secondaryLabel(in: language, catalogue: catalogue) }
 
     /// Whether the button is disabled for a while after an email was sent.

@@ -43,8 +43,8 @@ public final class ChangePasswordModel: FormModel {
         return presenter.text(ContractText.passwordChanged)
     }
 
-    /// Returns a page that the password was probably changed, if the response to an earlier attempt was lost and the server now responds
-    /// with 401. The server refuses the next attempt in this way because the old password and the old session are no longer valid.
+    /// Returns the page for a password that was probably changed; `nil` for other errors. A change is probable if the response to an
+    /// earlier attempt was lost and the server now responds with 401: the old password and the old session are then no longer valid.
     override func refusal(_ error: APIError) async -> State? {
         guard mayHaveTakenEffect, error.kind == .unauthorized else { return nil }
         let text = ContractText.resetProbablySucceeded
@@ -52,9 +52,9 @@ public final class ChangePasswordModel: FormModel {
     }
 }
 
-/// The model of the screen on which a signed-in user requests a change of the address.
+/// The model of the screen on which a signed-in user requests a change of the account's email address.
 ///
-/// After a success, the server sends an email to the new address. The link in it opens the screen of ``ConfirmEmailModel``.
+/// After a success, the server sends an email to the new address. The link in this email opens the screen of ``ConfirmEmailModel``.
 @Observable
 @MainActor
 public final class ChangeEmailModel: FormModel {

@@ -16,14 +16,14 @@ extension ErrorCode {
     public static let authTokenExpired = Self("AUTH_TOKEN_EXPIRED")
     /// Token is malformed or invalid. Status 401.
     ///
-    /// The client refreshes the session, or the user signs in, and the call is retried once.
+    /// The client refreshes the session or the user signs in. Then the client retries once.
     ///
     /// Returned if an access token can't be decoded or has a wrong signature. If the client has a refresh token, refresh the session.
     /// Otherwise ask the user to sign in. If the server refuses the new token with the same error, don't refresh again.
     public static let authTokenInvalid = Self("AUTH_TOKEN_INVALID")
     /// Authorization token not provided in request. Status 401.
     ///
-    /// The client refreshes the session, or the user signs in, and the call is retried once.
+    /// The client refreshes the session or the user signs in. Then the client retries once.
     ///
     /// Returned if a route that requires a session is called without an `Authorization` header. Check whether the call was made before
     /// the user signed in, and whether a redirect removed the header.
@@ -40,15 +40,16 @@ extension ErrorCode {
     ///
     /// The client does not retry; the user corrects the input.
     ///
-    /// Returned only to callers who may know which accounts exist, such as an administrator. Sign-in and password reset never return this
-    /// code, because it reveals that an address has no account.
+    /// Returned only to callers who are allowed to know which accounts exist, such as an administrator. Sign-in and password reset never
+    /// return this code, because the code would reveal that an address has no account.
     public static let authUserNotFound = Self("AUTH_USER_NOT_FOUND")
     /// User account is inactive or deactivated. Status 403.
     ///
     /// The client does not retry; the user contacts support.
     ///
     /// Returned if the password is right but the account is no longer in use. If the password is wrong, the server does not return this
-    /// code, because it reveals that the account exists. Only support can reactivate the account, so a client does not repeat the call.
+    /// code, because the code would reveal that the account exists. Only support can reactivate the account, so a client does not repeat
+    /// the call.
     public static let authUserInactive = Self("AUTH_USER_INACTIVE")
     /// User account is suspended. Status 403.
     ///
@@ -69,8 +70,8 @@ extension ErrorCode {
     ///
     /// The client does not retry; the user corrects the input.
     ///
-    /// Returned if a new password violates the server's policy. `details.reasons` lists the violated rules. A reset link stays usable. A
-    /// client can check the rules before it sends the password, but the server decides.
+    /// Returned if a new password violates the server's policy. `details.reasons` lists the violated rules. A reset link stays usable after
+    /// this error. A client can check the rules before it sends the password, but the server decides.
     public static let authWeakPassword = Self("AUTH_WEAK_PASSWORD")
     /// Failed to refresh access token. Status 401.
     ///
@@ -113,8 +114,8 @@ extension ErrorCode {
     /// The client does not retry; the user opens the link in the email.
     ///
     /// Returned if the password is right, the server requires a verified address, and the address of the account is not verified. If the
-    /// password is wrong, the server does not return this code, because it reveals that the account exists. A client offers to send the
-    /// link again.
+    /// password is wrong, the server does not return this code, because the code would reveal that the account exists. A client offers to
+    /// send the link again.
     public static let authEmailNotVerified = Self("AUTH_EMAIL_NOT_VERIFIED")
     /// Registration is closed. Status 403.
     ///
@@ -126,9 +127,9 @@ extension ErrorCode {
     ///
     /// The client does not retry; the user opens the link in the email.
     ///
-    /// Returned if the password is right, and the user has deleted the account but the server has not yet removed its data. If the password
-    /// is wrong, the server does not return this code, because it reveals that the account exists. The link in the email about the deletion
-    /// restores the account.
+    /// Returned to a sign-in with the right password, if the user has deleted the account and the server has not yet removed the account's
+    /// data. If the password is wrong, the server does not return this code, because the code would reveal that the account exists. The
+    /// link in the email about the deletion restores the account.
     public static let authAccountDeleted = Self("AUTH_ACCOUNT_DELETED")
 }
 

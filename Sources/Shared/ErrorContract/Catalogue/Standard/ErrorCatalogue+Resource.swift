@@ -3,8 +3,8 @@ extension ErrorCode {
     ///
     /// The client does not retry.
     ///
-    /// Returned if no resource exists at a path, or if the caller may not access it. First check the path and the version of the API, then
-    /// the id.
+    /// Returned if no resource exists at a path, or if the caller is not allowed to access it. First check the path and the version of the
+    /// API, then the id.
     public static let resourceNotFound = Self("RESOURCE_NOT_FOUND")
     /// Resource already exists. Status 409.
     ///
@@ -23,8 +23,8 @@ extension ErrorCode {
     ///
     /// The client does not retry.
     ///
-    /// Returned if the caller is authenticated but may not perform the request. The server also returns this code if a form was sent from a
-    /// page of another site. A refresh of the session or a new sign-in of the same user does not help.
+    /// Returned if the caller is authenticated but is not allowed to perform the request. The server also returns this code for a form that
+    /// a page of another site sent. A refresh of the session or a new sign-in of the same user does not help.
     public static let resourceForbidden = Self("RESOURCE_FORBIDDEN")
 }
 

@@ -5,7 +5,8 @@ import StrictJSON
 extension ErrorBody {
     /// Decodes a body by the members of its `error`.
     ///
-    /// The order of the checks matters. Each check only searches for members that the formats of the earlier checks don't have.
+    /// The order of the checks matters. A check can be simple, because the earlier checks have already excluded the bodies of their
+    /// formats.
     /// - Parameter inner: The object named `error`.
     /// - Returns: `nil` if the object has no known format.
     func errorObject(_ inner: JSONObject) -> DecodedError? {
@@ -48,10 +49,10 @@ extension ErrorBody {
         return decoded(.firebase, code: ErrorDecoder.isCode(name) ? ErrorCode(name) : nil, message: message)
     }
 
-    /// Decodes the format of Google (AIP-193), in which the items of `details` have types.
+    /// Decodes the format of Google (AIP-193). Each item of `details` has a type.
     ///
-    /// `{"error":{"code":429,"message":"…","status":"RESOURCE_EXHAUSTED","details":[{"@type":"…ErrorInfo","reason":"…"}]}}`. The reason of
-    /// an `ErrorInfo` replaces the status as the code, because it is more specific.
+    /// `{"error":{"code":429,"message":"…","status":"RESOURCE_EXHAUSTED","details":[{"@type":"…ErrorInfo","reason":"…"}]}}`. If `details`
+    /// contains an `ErrorInfo`, the method uses the `reason` of that item as the code. This reason is more specific than the status.
     private func google(_ inner: JSONObject, name: String?) -> DecodedError {
         var decoded = decoded(.google, message: inner["message"])
         decoded.code = name.flatMap { JSONValue.string($0).codeValue }
@@ -101,7 +102,8 @@ extension ErrorBody {
     }
 
     /// Returns whether an error is from Azure. This is the case if the error has members that only Azure sends. It is also the case if the
-    /// code isn't in upper snake case, because all codes of this library are.
+    /// error has neither `details` nor `request_id`, and its code isn't in upper snake case. All codes of this library are in upper snake
+    /// case.
     private func isAzure(_ inner: JSONObject) -> Bool {
         guard let code = inner["code"]?.stringValue else { return false }
         if inner["innererror"] != nil || inner["innerError"] != nil || inner["target"] != nil { return true }
@@ -127,8 +129,8 @@ extension ErrorBody {
         return decoded
     }
 
-    /// Decodes the format of Hummingbird. Its message is a sentence that contains the first key that could not be decoded. The method uses
-    /// this key as the name of the field.
+    /// Decodes the format of Hummingbird. The message of Hummingbird is a sentence with the first key that it could not decode. The method
+    /// uses this key as the name of the field.
     private func hummingbird(_ inner: JSONObject) -> DecodedError {
         let decoded = decoded(.hummingbird, message: inner["message"])
         guard let text = decoded.message, text.hasPrefix("Coding key `") else { return decoded }

@@ -1,6 +1,6 @@
 import StrictJSON
 
-/// Web frameworks.
+/// The formats of web frameworks.
 extension ErrorBody {
     /// Decodes the body of a web framework.
     func framework() -> DecodedError? {

@@ -1,9 +1,9 @@
 import HTTPTypes
 import StrictJSON
 
-/// The formats of platforms that can be recognized by a specific member or header.
+/// The formats of platforms that the decoder recognizes by a specific member or header.
 extension ErrorBody {
-    /// Decodes the body of a platform that can be recognized by a specific member or header.
+    /// Decodes the body of a platform that has a specific member or header.
     func platform() -> DecodedError? {
         if self["kind"] == "Status" { return kubernetes() }
         if let type = self["__type"]?.stringValue { return aws(type) }
@@ -67,8 +67,8 @@ extension ErrorBody {
         return decoded
     }
 
-    /// Decodes the format of OAuth 2: `{"error":"invalid_grant","error_description":"…"}`. If the description is missing, the method only
-    /// recognizes the codes of the RFCs, because many other servers send a text as `error`.
+    /// Decodes the format of OAuth 2: `{"error":"invalid_grant","error_description":"…"}`. If `error_description` and `error_uri` are
+    /// missing, the method recognizes only the codes of the RFCs, because many other servers send a text as `error`.
     private func oAuth2() -> DecodedError? {
         guard let name = error?.stringValue else { return nil }
         guard self["error_description"] != nil || self["error_uri"] != nil || Self.oAuthCodes.contains(name) else { return nil }

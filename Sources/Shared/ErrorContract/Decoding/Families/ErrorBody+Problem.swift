@@ -52,7 +52,7 @@ extension ErrorBody {
         return decoded
     }
 
-    /// The members that the method doesn't add to the details, because it decodes them or because they are internal.
+    /// The members that `problem()` doesn't add to the details, because it decodes them or because they are internal.
     private static let readMembers: Set<String> = [
         "type", "title", "status", "detail", "instance", "code", "errors", "request_id", "timestamp", "traceId",
         "exception", "trace", "stack", "stackTrace", "debug",
@@ -71,20 +71,21 @@ extension ErrorBody {
         return title != nil && isRest
     }
 
-    /// Returns the last part of a problem's type as its code.
+    /// Returns the last part of a problem's type as a code.
     private static func tail(of type: String?) -> ErrorCode? {
         guard let type, type != "about:blank" else { return nil }
         let parts = type.utf8.split { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "#") || $0 == UInt8(ascii: ":") }
-        // `https://example.org/` is only a host, not a problem.
+        // `https://example.org/` names only a host.
         let isHost = parts.count == 2 && (parts[0].elementsEqual("https".utf8) || parts[0].elementsEqual("http".utf8))
-        // A page that describes all problems doesn't identify a single problem.
+        // The address of a host doesn't identify a problem.
         guard !isHost, let tail = parts.last.map({ String(Substring($0)) }) else { return nil }
-        // A link to a section of an RFC, such as `#section-6.5.1`, only repeats the meaning of the status.
+        // A link to a section of an RFC, such as `#section-6.5.1`, only repeats the meaning of the status. A page such as `/errors`
+        // describes all problems.
         guard ErrorDecoder.isCode(tail), !tail.hasPrefix("section-"), !tail.hasPrefix("rfc"), tail != "errors" else { return nil }
         return ErrorCode(tail)
     }
 
-    /// Returns the code for a problem type of the draft of RateLimit header fields.
+    /// Returns the code for a problem type that the draft of the RateLimit header fields defines.
     private static func rateLimitType(_ type: String?) -> String? {
         switch type?.utf8.split(separator: UInt8(ascii: "#")).last.map({ Substring($0) }) {
         case "quota-exceeded": "QUOTA_EXCEEDED"

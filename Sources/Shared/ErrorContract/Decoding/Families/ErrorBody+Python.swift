@@ -69,8 +69,8 @@ extension ErrorBody {
 
     /// Decodes a map of problems of Django REST framework: `{"amount":["…"],"items":[{},{"name":["…"]}],"non_field_errors":["…"]}`.
     ///
-    /// In this format, every member can be the name of a field. The decoder therefore tries most other formats first, and only recognizes a
-    /// body that consists of lists of texts.
+    /// In this format, every member can be the name of a field. The decoder therefore tries most other formats first, and recognizes only a
+    /// body that consists of lists of texts, at any depth.
     func djangoMap() -> DecodedError? {
         guard !object.isEmpty, errors == nil else { return nil }
         var decoded = decoded(.djangoREST)
@@ -98,7 +98,7 @@ extension ErrorBody {
         }
     }
 
-    /// Returns whether a key is one of the names under which some servers put the map of problems.
+    /// Returns whether a key is a name that some servers use for a member that contains the map of problems.
     private static func isWrapper(_ key: String) -> Bool {
         switch key.utf8.count {
         case 7: key == "message"
@@ -112,8 +112,8 @@ extension ErrorBody {
     /// - Parameters:
     ///   - value: A list of texts, an object, or a list of objects.
     ///   - name: The path of the value, which is extended during the recursion.
-    /// - Returns: Whether the value consists only of lists of texts. If it is `false`, the body has another format, and the caller must
-    ///   discard the problems.
+    /// - Returns: Whether the value consists only of lists of texts. If the result is `false`, the body has another format, and the caller
+    ///   must discard the problems.
     private static func collect(_ value: JSONValue, at name: inout FieldName, into decoded: inout DecodedError) -> Bool {
         switch value {
         case .array(let items):
@@ -135,7 +135,7 @@ extension ErrorBody {
         }
     }
 
-    /// Adds a text to the problems of a field. If the text concerns the whole body, it is added to the message.
+    /// Adds a text to the problems of a field. If the text concerns the whole body, the method adds it to the message.
     private static func note(_ text: String, at field: String, in decoded: inout DecodedError) {
         if isWholeBody(field) {
             decoded.message = decoded.message.map { "\($0) \(text)" } ?? text

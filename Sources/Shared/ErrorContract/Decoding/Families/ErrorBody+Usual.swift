@@ -1,11 +1,13 @@
 import StrictJSON
 
-/// Reads members with names that many servers use, from bodies in unknown formats and from further members of known formats.
+/// Reads values by member names that many servers use. The extension reads bodies in unknown formats, and the remaining members of bodies
+/// in known formats.
 extension ErrorBody {
     /// Adds missing values to a decoded error, if the body contains them under a common name.
     ///
-    /// The method adds a request id for every format. It adds the other values only for the formats in ``loose``, because the decoder
-    /// recognizes these formats by one or two members and has not yet read the others.
+    /// The method adds a request id for every format. It adds field problems for the formats in ``loose`` and for
+    /// ``ErrorBodyFamily/problem``. It adds a code and a message only for the formats in ``loose``: the decoder recognizes these formats by
+    /// one or two members, and has not yet read the others.
     func completed(_ decoded: DecodedError?) -> DecodedError? {
         var read = decoded ?? DecodedError(status: status, family: .otherJSON)
         read.requestID = read.requestID ?? usualRequestID
@@ -44,8 +46,8 @@ extension ErrorBody {
         "clerk_trace_id",
     ]
 
-    /// The first text under a common name that can be a code. If there is none, the property uses a name such as `RecordNotFound` in the
-    /// member `error`.
+    /// The first text under a common name that can be a code. If there is no such text, the property uses a name such as `RecordNotFound`
+    /// in the member `error`.
     private var usualCode: ErrorCode? {
         for place in places {
             for key in ["code", "error_code", "errorCode", "errorType", "error_type", "category", "name", "type", "id"] {
@@ -55,7 +57,7 @@ extension ErrorBody {
         return error?.codeValue.flatMap { $0.rawValue.isCamelCase ? $0 : nil }
     }
 
-    /// The first number under `code` that is not an HTTP status.
+    /// The first number under `code`, as a code; `nil` if the number is 0 or an HTTP error status.
     private var usualNumber: ErrorCode? {
         places.lazy.compactMap { $0["code"]?.intValue }.first.flatMap { number in
             number != 0 && !(400...599).contains(number) ? ErrorCode("\(number)") : nil
@@ -100,7 +102,7 @@ extension ErrorBody {
 }
 
 extension ErrorBody {
-    /// The problems in the first list under a common name that contains any.
+    /// The problems of the first list that contains any. The property searches for lists under common names.
     private var usualViolations: [FieldViolation] {
         let inner = error?.objectValue
         let innerDetails = inner?["details"]
@@ -124,8 +126,8 @@ extension ErrorBody {
         return .at(pointer: field, code: code, message: text)
     }
 
-    /// Returns the field of a problem. The value is a name, a list of names, or a path as a list. From a list of names, the method uses the
-    /// first name.
+    /// Returns the field of a problem. A problem contains its field as a name, a list of names, or a list with the parts of a path. From a
+    /// list of names, the method uses the first name.
     private static func usualField(_ item: JSONObject) -> String? {
         if let field = item.string("field", "propertyPath", "property", "param") ?? item.string("path") { return field }
         if let field = item["fields"]?.arrayValue?.first?.stringValue { return field }
@@ -137,7 +139,7 @@ extension ErrorBody {
 }
 
 extension String {
-    /// Whether this is a name such as `RecordNotFound`, rather than a word.
+    /// Whether this text is a name such as `RecordNotFound`, rather than a single word.
     fileprivate var isCamelCase: Bool {
         let capitals = utf8.count { (0x41...0x5A).contains($0) }
         return capitals > 1 && capitals < utf8.count

@@ -120,7 +120,7 @@ extension ErrorBodyFamily {
     ///
     /// `{"type":"https://…","title":"…","status":403,"detail":"…"}`; the code is the last part of the type.
     public static let problem = Self(rawValue: "problem")
-    /// RFC 9457 with `errors`, each with a JSON Pointer.
+    /// RFC 9457 with a list `errors`, whose items have a JSON Pointer.
     ///
     /// `{"title":"…","errors":[{"detail":"…","pointer":"#/age"}]}`
     public static let problemPointers = Self(rawValue: "problem-pointers")
@@ -128,7 +128,7 @@ extension ErrorBodyFamily {
     ///
     /// `{"title":"…","status":400,"errors":{"Name":["…"]},"traceId":"…"}`
     public static let aspNet = Self(rawValue: "aspnet")
-    /// RFC 9457 with a problem type of the draft of RateLimit header fields.
+    /// RFC 9457 with a problem type that the draft of the RateLimit header fields defines.
     public static let rateLimitProblem = Self(rawValue: "rate-limit-problem")
     /// RFC 9457, as Cloudflare's servers send it for their own errors.
     ///
@@ -264,7 +264,7 @@ extension ErrorBodyFamily {
     public static let kubernetes = Self(rawValue: "kubernetes")
     /// better-auth's rate limiter.
     public static let betterAuth = Self(rawValue: "better-auth")
-    /// One line of text, as express-rate-limit, throttled and tower send it.
+    /// One line of text, as the libraries express-rate-limit, throttled and tower send it.
     public static let throttleText = Self(rawValue: "throttle-text")
     /// nginx's page.
     public static let nginx = Self(rawValue: "nginx")
@@ -272,10 +272,10 @@ extension ErrorBodyFamily {
     public static let haProxy = Self(rawValue: "haproxy")
     /// Cloudflare's page or line of text.
     public static let cloudflarePage = Self(rawValue: "cloudflare-page")
-    /// A page instead of JSON: a captive portal, or a firewall's challenge.
+    /// A page instead of JSON, from a captive portal or as a firewall's challenge.
     public static let notAPI = Self(rawValue: "not-api")
-    /// `{"error":"…"}`.
+    /// One text under `error`: `{"error":"…"}`.
     public static let errorText = Self(rawValue: "error-text")
-    /// `{"message":"…"}`.
+    /// One text under `message`: `{"message":"…"}`.
     public static let messageText = Self(rawValue: "message-text")
 }

@@ -18,7 +18,8 @@ extension ErrorDecoder {
         return body.platform() ?? body.problem() ?? body.framework() ?? body.list() ?? body.coded() ?? body.text()
     }
 
-    /// Decodes a body that is a list of texts (from Django REST framework), or of problems that other servers send under `errors`.
+    /// Decodes a body that is a list. Either it contains texts, as Django REST framework sends them, or it contains problems, which other
+    /// servers send under `errors`.
     static func match(list: [JSONValue], status: Int, headers: HTTPFields) -> DecodedError? {
         if list.contains(where: { $0.objectValue?.string("message") != nil }) {
             return ErrorBody(status: status, headers: headers, object: ["errors": .array(list)]).completed(nil)
@@ -32,7 +33,7 @@ extension ErrorDecoder {
 }
 
 extension ErrorBody {
-    /// Decodes formats in which a member reports the failure, with any HTTP status.
+    /// Decodes formats that report a failure by a member, regardless of the HTTP status.
     func refusal() -> DecodedError? {
         if let ok = self["ok"], ok == false, let name = error?.stringValue { return slack(name) }
         if let success = self["success"], success == false, let problems = errors?.arrayValue,
@@ -49,7 +50,7 @@ extension ErrorBody {
         graphQL() ?? jsonAPI() ?? djangoMap()
     }
 
-    /// Decodes one line of text of an unknown server.
+    /// Decodes the body of an unknown server that has one text, and optionally a list `errors`.
     func text() -> DecodedError? {
         var decoded = line()
         decoded?.violations = (errors?.arrayValue ?? []).compactMap(FieldViolation.init(json:))
@@ -109,7 +110,7 @@ extension HTTPFields {
         .requestID, .plainRequestID, .cloudflareRay, .amazonRequestID, .microsoftRequestID, .gitHubRequestID,
     ]
 
-    /// The trace that the request belongs to, which the server's log may contain.
+    /// The id of the trace that the request belongs to. The server's log can contain this id.
     var traceID: String? {
         value(.traceparent).flatMap { ErrorDecoder.isCode($0) ? $0 : nil }
     }
@@ -134,7 +135,7 @@ extension UnsafeBufferPointer<UInt8> {
     /// - Parameters:
     ///   - text: An ASCII text; in lower case if `ignoringCase` is set.
     ///   - index: The index.
-    ///   - ignoringCase: Whether an upper-case letter equals the lower-case letter.
+    ///   - ignoringCase: Whether an upper-case letter in the bytes equals the lower-case letter in the text.
     func stands(_ text: StaticString, at index: Int, ignoringCase: Bool = false) -> Bool {
         let length = text.utf8CodeUnitCount
         guard count - index >= length else { return false }
@@ -146,7 +147,7 @@ extension UnsafeBufferPointer<UInt8> {
         return true
     }
 
-    /// Returns the first index of a text.
+    /// Returns the first index at which a text occurs.
     func firstIndex(of text: StaticString) -> Int? {
         indices.first { stands(text, at: $0) }
     }

@@ -58,7 +58,7 @@ extension ErrorDecoder {
         }
     }
 
-    /// Returns whether the page is `<html><body><h1>503`, with any whitespace.
+    /// Returns whether the page begins with `<html><body><h1>` and the status, such as 503, regardless of whitespace and case.
     private static func isHAProxy(_ page: UnsafeBufferPointer<UInt8>, status: Int) -> Bool {
         let start = page.prefix(64).filter { $0 > 0x20 }
         return start.withUnsafeBufferPointer { bytes in
@@ -73,8 +73,8 @@ extension ErrorDecoder {
         headers.value(.server)?.lowercased() == "cloudflare" || headers.value(.cloudflareRay) != nil
     }
 
-    /// Returns whether a page comes from another system than the API. This is the case for each page with a successful status, for
-    /// Cloudflare's challenge, for the sign-in page of a captive portal, and for similar pages.
+    /// Returns whether a page comes from another system than the API. This is the case for each page with a status 2xx or 3xx or the status
+    /// 511, for Cloudflare's challenge, for the sign-in page of a captive portal, and for similar pages.
     private static func isChallenge(_ marks: PageMarks, status: Int, headers: HTTPFields) -> Bool {
         switch status {
         case 200...399, 511: true
@@ -85,7 +85,7 @@ extension ErrorDecoder {
         }
     }
 
-    /// Returns the text of the first element without attributes.
+    /// Returns the text between the first opening tag and its closing tag.
     private static func element(_ opening: StaticString, _ closing: StaticString, in page: UnsafeBufferPointer<UInt8>) -> String?
     {
         guard let tag = page.firstIndex(of: opening) else { return nil }
@@ -102,7 +102,8 @@ extension ErrorDecoder {
     }
 }
 
-/// The texts that identify the origin of a page. One pass over the page finds all of them, and ignores the case of letters.
+/// The texts that identify the origin of a page. The initializer finds all these texts in one pass over the page, and ignores the case of
+/// letters.
 struct PageMarks: OptionSet {
     let rawValue: UInt16
 
@@ -116,9 +117,9 @@ struct PageMarks: OptionSet {
     static let cloudflare = Self(rawValue: 1 << 3)
     /// Texts of firewalls and portals that ask the visitor to pass a challenge or to sign in.
     static let challenge = Self(rawValue: 1 << 4)
-    /// The title of the page with which Akamai refuses a request. This page also has a ``reference``.
+    /// The title of the page that Akamai sends if it refuses a request. This page also has a ``reference``.
     static let accessDenied = Self(rawValue: 1 << 5)
-    /// The reference number on the page with which Akamai refuses a request.
+    /// The reference number on the page that Akamai sends if it refuses a request.
     static let reference = Self(rawValue: 1 << 6)
 
     /// Searches a page once. O(n).

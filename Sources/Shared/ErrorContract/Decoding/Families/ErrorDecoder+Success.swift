@@ -2,7 +2,7 @@ public import Foundation
 public import HTTPTypes
 import StrictJSON
 
-/// Failures with a successful status.
+/// Decodes failures that servers report with a successful status.
 extension ErrorDecoder {
     /// Decodes a response with a successful status, and returns an error if its body reports a failure.
     ///
@@ -19,7 +19,7 @@ extension ErrorDecoder {
     ///   - status: The HTTP status.
     ///   - headers: The response's headers.
     ///   - body: The body. If it is larger than ``maximumBodySize``, the error contains no texts from the body.
-    ///   - now: The local wall clock. It is only evaluated if the body may report a failure.
+    ///   - now: The local wall clock. The method evaluates it only if the body may report a failure.
     /// - Returns: The error; `nil` for a success.
     /// - Complexity: O(n) for n bytes. A body that reports no failure is scanned once and not decoded.
     public func refusalInSuccess(
@@ -64,7 +64,7 @@ extension ErrorDecoder {
         return outline["success"] == false || hasError && (outline["valid"] == false || outline["ok"] == false)
     }
 
-    /// Returns whether the errors may be GraphQL's. If the response also contains data, it is a partial success.
+    /// Returns whether the body may be a GraphQL response that failed. A GraphQL response that also contains data is a partial success.
     private static func mayBeGraphQL(_ outline: JSONObject) -> Bool {
         outline["errors"]?.arrayValue != nil && (outline["data"] ?? .null) == .null
     }

@@ -25,7 +25,8 @@ struct FieldName {
         guard pointer.withUTF8({ read($0, from: isFragment ? 1 : 0) }) else { return nil }
     }
 
-    /// Appends the steps of a pointer, without the `/data/attributes` of JSON:API. Returns whether the pointer is well-formed.
+    /// Appends the steps (the parts between slashes) of a pointer, without the `/data/attributes` of JSON:API. Returns whether the pointer
+    /// is well-formed.
     private mutating func read(_ pointer: UnsafeBufferPointer<UInt8>, from start: Int) -> Bool {
         guard start < pointer.count else { return true }
         guard pointer[start] == UInt8(ascii: "/") else { return false }
@@ -55,7 +56,7 @@ struct FieldName {
         step.withUTF8 { append(bytes: $0) }
     }
 
-    /// Appends a step. An index is written in brackets, a name after a dot.
+    /// Appends a step: an index in brackets, or a name after a dot.
     private mutating func append(bytes step: UnsafeBufferPointer<UInt8>) {
         let isIndex = !step.isEmpty && step.allSatisfy { (0x30...0x39).contains($0) }
         if isIndex {

@@ -14,11 +14,11 @@ extension RetryAfter {
     /// 3. `Retry-After-Ms`, `x-ms-retry-after-ms` and `x-amz-retry-after`, in milliseconds.
     /// 4. `RateLimit`, and `RateLimit-Reset` of its early drafts.
     /// 5. `X-RateLimit-Retry-After`, `X-RateLimit-Reset-After` and `X-RateLimit-Reset`.
-    /// 6. The resets of OpenAI, Anthropic, Linear and Contentful.
+    /// 6. The reset fields of OpenAI, Anthropic, Linear and Contentful.
     ///
-    /// Many servers send the fields from `RateLimit` on with every response. The method therefore uses these fields only for the statuses
-    /// 429, 503 and 403. For 429 and 503, it uses them if they report zero remaining requests, or don't report the number. For 403, it uses
-    /// them only if they report zero remaining requests.
+    /// Many servers send the fields of items 4 to 6 with every response. The method therefore uses these fields only for the statuses 429,
+    /// 503 and 403. For 429 and 503, it uses them if they report zero remaining requests, or no number of remaining requests. For 403, it
+    /// uses them only if they report zero remaining requests.
     ///
     /// - Parameters:
     ///   - status: The HTTP status.
@@ -33,7 +33,7 @@ extension RetryAfter {
     /// - Parameters:
     ///   - status: The HTTP status.
     ///   - facts: The fields that most servers use, filtered from all fields.
-    ///   - headers: All fields. The method reads them only if a rate limit is the likely reason and no filtered field contains a delay.
+    ///   - headers: All fields. The method reads them only if the status is 429, 503 or 403 and no filtered field contains a delay.
     ///   - now: The local wall clock, used if the response has no `Date`.
     static func delay(status: Int, facts: HTTPFields, all headers: HTTPFields, now: Date) -> Duration? {
         guard !headers.isEmpty else { return nil }
@@ -57,19 +57,20 @@ extension RetryAfter {
         return unixTime(value).flatMap { distance(to: $0, in: response) } ?? delay(seconds: value)
     }
 
-    /// Returns whole seconds, rounded up and limited to ``longest``; `nil` for an invalid delay.
+    /// Converts a number of seconds to a delay in whole seconds, rounded up and limited to ``longest``. Returns `nil` for a negative or
+    /// infinite number, or NaN.
     static func delay(seconds: Double) -> Duration? {
         guard seconds.isFinite, seconds >= 0 else { return nil }
         // The number is limited before the conversion to an integer, because this conversion traps for large numbers.
         return .seconds(Int64(min(seconds, 315_360_000).rounded(.up)))
     }
 
-    /// Returns the delay of a number in a body; `nil` for another value.
+    /// Converts a number of seconds in a body to a delay. Returns `nil` if the value is not a number.
     static func delay(seconds value: JSONValue?) -> Duration? {
         value?.doubleValue.flatMap { delay(seconds: $0) }
     }
 
-    /// Returns a delay in whole seconds, rounded up.
+    /// Converts a number of milliseconds to a delay in whole seconds, rounded up.
     static func delay(milliseconds: Double) -> Duration? {
         delay(seconds: milliseconds / 1_000)
     }
@@ -85,7 +86,7 @@ extension RetryAfter {
         number(text).flatMap { delay(seconds: $0) }
     }
 
-    /// Parses a number without a sign and an exponent, of at most 32 bytes.
+    /// Parses a number of at most 32 bytes, without a sign or an exponent.
     private static func number(_ text: some StringProtocol) -> Double? {
         let trimmed = Substring(text).trimmedText
         guard trimmed.utf8.count <= 32, secondsRoundedUp(trimmed[...]) != nil else { return nil }
@@ -128,7 +129,7 @@ extension RetryAfter {
     /// Returns whether the reset time of a quota is the delay that a refused client must wait.
     /// - Parameters:
     ///   - remaining: The number of remaining requests, as the text in the response.
-    ///   - status: The HTTP status. Under 403, the remaining requests must be 0.
+    ///   - status: The HTTP status. With the status 403, the result is `true` only if 0 requests remain.
     static func mayCount(remaining: String?, status: Int) -> Bool {
         guard let remaining else { return status != 403 }
         return number(remaining) == 0
@@ -150,7 +151,7 @@ extension RetryAfter {
         return date.map { distance(to: $0, in: response) } ?? delay(units: trimmed)
     }
 
-    /// Returns the time of a number that is too large to be a delay.
+    /// Converts a Unix time in seconds or milliseconds to a date. Returns `nil` for a number that is too small or too large.
     private static func unixTime(_ value: Double) -> Date? {
         switch value {
         case 1e9..<1e11: Date(timeIntervalSince1970: value)
@@ -177,13 +178,13 @@ extension RetryAfter {
 }
 
 extension RetryAfter {
-    /// The members with a delay in seconds.
+    /// The names of members that contain a delay in seconds.
     private static let secondsKeys = ["retry_after", "retry_after_seconds", "retryAfter", "retryAfterSeconds"]
-    /// The members with a delay in milliseconds.
+    /// The names of members that contain a delay in milliseconds.
     private static let millisecondsKeys = ["retry_after_ms", "retryAfterMs"]
 
-    /// Returns the delay in a body. The method searches for members with common names in the body, in its `error`, and in the details of
-    /// both.
+    /// Returns the delay in a body. The method searches for members with common names in the body, in its `error`, in the `details` of
+    /// both, and in `detail` and `parameters` of the body. If it finds none, it searches `details` for a `google.rpc.RetryInfo`.
     static func delay(inBody object: JSONObject) -> Duration? {
         let inner = object["error"]?.objectValue
         let places = [
@@ -216,10 +217,10 @@ extension RetryAfter {
 
 /// Servers with several quotas, each with separate fields for the remaining count and the reset.
 extension RetryAfter {
-    /// Returns the longest time until the reset of a quota that is used up; `nil` if there is none.
+    /// Returns the longest time until the reset of a quota that is used up; `nil` if no quota is used up.
     ///
     /// With the statuses 429 and 503, a quota without a remaining count counts as used up.
-    /// - Complexity: O(number of fields) if there is no such quota.
+    /// - Complexity: O(number of fields).
     static func vendorReset(_ headers: HTTPFields, status: Int, in response: ResponseTime) -> Duration? {
         let hasQuota = headers.contains { field in
             let name = field.name.canonicalName
@@ -235,7 +236,8 @@ extension RetryAfter {
         return longestWait
     }
 
-    /// The fields of one quota. `start` and `name` surround the word `reset` or `remaining`.
+    /// The two fields of one quota. A field name consists of `start`, `name`, and the word `reset` or `remaining`. If `isNameLast` is
+    /// `true`, the word comes before `name`.
     private struct Quota {
         var reset: HTTPField.Name
         var remaining: HTTPField.Name?

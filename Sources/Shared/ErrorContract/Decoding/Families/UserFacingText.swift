@@ -17,13 +17,13 @@ enum UserFacingText {
         }
     }
 
-    /// Returns whether an internal text may begin with a byte. This check excludes most bytes.
+    /// Returns whether an internal text can begin with this byte. Most bytes can't, so the check is fast.
     private static func isSuspect(_ byte: UInt8) -> Bool {
         byte < 0x20 || byte == UInt8(ascii: "<") || byte == UInt8(ascii: "#") || byte == UInt8(ascii: "g")
             || byte == UInt8(ascii: "E") || byte == UInt8(ascii: "S") || byte == UInt8(ascii: "T")
     }
 
-    /// Returns whether an internal text begins at an index.
+    /// Returns whether an internal text, such as a stack trace, begins at an index.
     private static func isInternal(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Bool {
         switch bytes[index] {
         case UInt8(ascii: "<"):
