@@ -54,6 +54,30 @@ import Testing
         #expect(journal.rounds == 1)
     }
 
+    @Test("Work that stores data runs once more if the shutdown begins during the work", arguments: [false, true])
+    func shutdownDuringWork(pausesFirst: Bool) async {
+        let (clock, journal) = (ManualClock(), Journal())
+        let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+        let (resumed, resume) = AsyncStream.makeStream(of: Void.self)
+        let service = PeriodicService(every: .seconds(60), order: pausesFirst ? .pauseFirst : .workFirst, clock: clock) {
+            try journal.work()
+            begin.yield()
+            if journal.rounds == 1 { for await _ in resumed { return } }
+        }
+        await testGracefulShutdown { trigger in
+            async let running: Void = service.run()
+            if pausesFirst {
+                await clock.waitForSleepers()
+                clock.advance(by: .seconds(60))
+            }
+            for await _ in begun { break }
+            trigger.triggerGracefulShutdown()
+            resume.yield()
+            await running
+        }
+        #expect(journal.rounds == (pausesFirst ? 2 : 1))
+    }
+
     @Test("Canceled work ends the service")
     func cancellation() async {
         let journal = Journal()

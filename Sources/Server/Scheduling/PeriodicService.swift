@@ -17,8 +17,9 @@ public struct PeriodicService: Service {
     public enum Order: Hashable, Sendable {
         /// The service works when it starts, and then pauses. No work begins after the shutdown.
         case workFirst
-        /// The service pauses first and then works. Use this order for work that stores pending data. If the shutdown begins during a
-        /// pause, the pause ends, and the work runs once more. If the shutdown begins during the work, the work doesn't run again.
+        /// The service pauses first and then works. Use this order for work that stores pending data. The shutdown ends the pause, and the
+        /// work runs once more. If the shutdown begins during the work, the work also runs once more, because new data may have become
+        /// pending meanwhile.
         case pauseFirst
     }
 
@@ -49,8 +50,10 @@ public struct PeriodicService: Service {
 
     /// Repeats the work until the group shuts down, the task is canceled, or the work throws a `CancellationError`.
     public func run() async {
-        while !Task.isShuttingDownGracefully, !Task.isCancelled {
+        while true {
             if order == .pauseFirst { await pause() }
+            let isEnding = Task.isShuttingDownGracefully || Task.isCancelled
+            if isEnding, order == .workFirst { return }
             do {
                 try await work()
             } catch is CancellationError {
@@ -58,6 +61,7 @@ public struct PeriodicService: Service {
             } catch {
                 failure(error)
             }
+            if isEnding { return }
             if order == .workFirst { await pause() }
         }
     }
