@@ -100,6 +100,20 @@ import Testing
                 == #"curl http://h/api/auth/me -H "Authorization: Bearer $token""#
         )
     }
+
+    @Test("The curl command of each operation has its method and a complete path")
+    func curlMethods() throws {
+        let operations = APIDescription(settings: .everything).groups.flatMap(\.operations)
+        #expect(operations.contains { $0.method == .delete } && operations.contains { $0.method == .patch })
+        for operation in operations {
+            let command = CurlCommand(operation: operation, address: "http://h").description
+            let usual = operation.request == nil ? "GET" : "POST"
+            let method = command.firstMatch(of: /^curl -X ([A-Z]+) /).map { String($0.1) } ?? usual
+            #expect(method == operation.method.rawValue, "\(command)")
+            let address = command.split(whereSeparator: \.isWhitespace).first { $0.contains("http://h") }
+            #expect(address.map { !$0.contains("{") } == true, "\(command)")
+        }
+    }
 }
 
 extension APISettings {

@@ -257,13 +257,17 @@ package struct APIParameter: Sendable {
     package let schema: Schema
     /// The description for callers.
     package let about: Prose
+    /// A value for the examples of calls. A parameter in the path needs one.
+    package var example: String?
 
     /// The Parameter Object of OpenAPI (OpenAPI 3.1 §4.8.12).
     var json: JSONValue {
-        [
+        var members: JSONObject = [
             "name": .string(name), "in": .string(place.rawValue), "required": .bool(place == .path),
             "description": .string(about.markdown), "schema": schema.json,
         ]
+        members["example"] = example.map(JSONValue.string)
+        return .object(members)
     }
 }
 

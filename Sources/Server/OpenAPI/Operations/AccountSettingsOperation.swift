@@ -93,7 +93,8 @@ package enum AccountSettingsOperation: String, AccountOperations {
                         name: "id",
                         place: .path,
                         schema: .text(TextRules(format: "uuid")),
-                        about: "The id of the session, from the list of sessions."
+                        about: "The id of the session, from the list of sessions.",
+                        example: AccountExamples.sessionID
                     )
                 ],
                 limits: [.accountChange]
@@ -196,7 +197,7 @@ extension AccountSettingsOperation {
     /// An example of a session with all members.
     private static let sessionExample: JSONValue = [
         "created_at": "2026-11-20T09:00:00Z", "current": true, "device_name": "Firefox on Linux",
-        "id": "5d1f9a34-7c0e-4b8e-8f2b-2f6f1f0a9c11", "last_used_at": "2026-11-21T10:00:00Z",
+        "id": .string(AccountExamples.sessionID), "last_used_at": "2026-11-21T10:00:00Z",
     ]
     /// The schema of a session. The name of the device is optional, because it can be unknown.
     private static let session = NamedSchema(recording: SessionDescription.self, example: sessionExample, optional: .optional)
@@ -308,7 +309,7 @@ extension AccountSettingsOperation {
         "former_addresses": [], "links": [], "reset_links": [], "lock_links": [], "queued_emails": [], "sent_reset_emails": [],
         "sessions": [
             [
-                "id": "5d1f9a34-7c0e-4b8e-8f2b-2f6f1f0a9c11", "created_at": "2026-11-20T09:00:00Z",
+                "id": .string(AccountExamples.sessionID), "created_at": "2026-11-20T09:00:00Z",
                 "last_used_at": "2026-11-21T10:00:00Z", "device_name": "Firefox on Linux",
             ]
         ],

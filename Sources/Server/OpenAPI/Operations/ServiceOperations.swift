@@ -66,7 +66,15 @@ extension OperationGroup {
                 id: "errorCode",
                 summary: "One error code as a page",
                 about: "The page to which the `type` of problem details links. An unknown code gets a page too.",
-                parameters: [APIParameter(name: "code", place: .path, schema: .text(), about: "The code.")],
+                parameters: [
+                    APIParameter(
+                        name: "code",
+                        place: .path,
+                        schema: .text(),
+                        about: "The code.",
+                        example: ErrorCode.rateLimitExceeded.rawValue
+                    )
+                ],
                 responses: [
                     DescribedResponse(200, "The page.", .page),
                     DescribedResponse(404, "No such code; a page unless the client prefers JSON.", .page),
@@ -183,7 +191,7 @@ extension OperationGroup {
         id: "mail",
         summary: "The HTML of one email",
         about: "The HTML part of the email, as a page.",
-        parameters: [APIParameter(name: "id", place: .path, schema: .text(), about: "The email's id.")],
+        parameters: [APIParameter(name: "id", place: .path, schema: .text(), about: "The email's id.", example: mailID)],
         responses: [DescribedResponse(200, "The email.", .page)],
         ownCodes: [.resourceNotFound]
     )
@@ -201,9 +209,12 @@ extension OperationGroup {
         )
     )
 
+    /// The id of the example.
+    private static let mailID = "000001795257000000-6f1e"
+
     /// An example of a stored email.
     private static let example: JSONValue = [
-        "id": "000001795257000000-6f1e", "date": "Sat, 21 Nov 2026 10:30:00 +0000", "recipient": "ana@example.com",
+        "id": .string(mailID), "date": "Sat, 21 Nov 2026 10:30:00 +0000", "recipient": "ana@example.com",
         "subject": "Reset your password - Holdfast", "text": "Hello Ana, …",
         "link": .string("http://127.0.0.1:8080/reset-password?token=\(AccountExamples.token)&email=ana%40example.com"),
     ]

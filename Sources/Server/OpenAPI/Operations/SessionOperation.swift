@@ -117,7 +117,7 @@ package enum SessionOperation: String, AccountOperations {
     static func session(_ status: Int, _ about: Prose) -> DescribedResponse {
         let token: JSONObject = ["refresh_token": "$response.body#/refresh_token"]
         let example: JSONValue = [
-            "access_token": "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiI4QzNFMEI1MiJ9.Zm9yLXNob3ctb25seQ",
+            "access_token": "eyJhbGciOiJFUzI1NiIsImtpZCI6ImsxIiwidHlwIjoiYXQrand0In0.eyJzdWIiOiI4QzNFMEI1MiJ9.Zm9yLXNob3ctb25seQ",
             "device_token": AccountExamples.deviceToken, "expires_in": 900, "refresh_token": AccountExamples.refreshToken,
             "token_type": "Bearer", "user": AccountExamples.user,
         ]
@@ -162,6 +162,8 @@ package enum AccountExamples {
     package static let token = "3f0vJ8mQ2cT9xL5rN7bW1yH6dK4sG0pZaEiUoXqVtRg"
     /// A refresh token.
     static let refreshToken: JSONValue = "Zc1o3mJ6Xb0uV4kQ9tR2sY7wE5nH8gLd0aPfKiBxMvA"
+    /// The id of a session.
+    static let sessionID = "5d1f9a34-7c0e-4b8e-8f2b-2f6f1f0a9c11"
     /// A device token, which has 96 characters.
     static let deviceToken = JSONValue.string(
         "jD4LUg4LTGKaTQxajjt_EMqM" + String(repeating: "Zm9yLXNob3ctb25seS4u", count: 3) + "Zm9yLXNob3cu"

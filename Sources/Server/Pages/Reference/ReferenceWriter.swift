@@ -135,7 +135,7 @@ struct CurlCommand: CustomStringConvertible {
 
     /// The text of the command, which begins with `curl`.
     var description: String {
-        var parts = ["curl " + quoted(address + path)]
+        var parts = ["curl " + method + quoted(address + path)]
         if operation.needsSession { parts.append("-H \"Authorization: Bearer $token\"") }
         if let request = operation.request {
             parts += request.isForm ? form(request.example) : ["--json " + quoted(JSONValue.object(request.example).indented(1))]
@@ -144,12 +144,21 @@ struct CurlCommand: CustomStringConvertible {
         return parts.joined(separator: " \\\n  ")
     }
 
-    /// The path with an example value for `{id}`. If the operation has the query parameter `token`, the path also contains an example of
-    /// it.
+    /// The option that selects the method, with a space after it. It is empty for the method that curl uses by default: POST with a body,
+    /// and GET without one.
+    private var method: String {
+        operation.method == (operation.request == nil ? .get : .post) ? "" : "-X \(operation.method.rawValue) "
+    }
+
+    /// The path with the examples of its parameters. If the operation has the query parameter `token`, the path also contains an example
+    /// of it.
     private var path: String {
-        let filled = operation.path.replacing("{id}", with: "000001795257000000-6f1e")
+        var path = operation.path
+        for parameter in operation.parameters where parameter.place == .path {
+            path.replace("{\(parameter.name)}", with: parameter.example ?? parameter.name)
+        }
         let token = operation.parameters.first { $0.place == .query && $0.name == "token" }
-        return token == nil ? filled : filled + "?token=\(AccountExamples.token)"
+        return token == nil ? path : path + "?token=\(AccountExamples.token)"
     }
 
     /// Returns the arguments that send an example body as a form.
