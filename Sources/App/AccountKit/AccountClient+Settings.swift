@@ -9,10 +9,10 @@ import ResilientHTTP
 /// Each call throws an error with the code `AUTH_TOKEN_MISSING` if no user is signed in. A change that could help an intruder to take over
 /// the account needs the current password. If this password is wrong, the call throws an error with the code `AUTH_INVALID_CREDENTIALS`.
 extension AccountClient {
-    /// Sets a new password. All other sessions end. The session of this client continues with new tokens.
+    /// Sets a new password. The server ends all sessions of the account, and opens a new session for this client.
     ///
-    /// If the server has changed the password but its response was lost, the next attempt fails, because the server refuses the old
-    /// password and the old session. ``Submission/mayHaveTakenEffect`` then reports that the password may have been changed.
+    /// If the server has changed the password but its response was lost, the client still has the tokens of its ended session. The next
+    /// attempt therefore fails. ``Submission/mayHaveTakenEffect`` then reports that the password may have been changed.
     /// - Parameters:
     ///   - currentPassword: The current password.
     ///   - newPassword: The new password.

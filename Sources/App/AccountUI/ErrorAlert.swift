@@ -20,8 +20,8 @@
         /// ```
         ///
         /// Apply the modifier to the root of the screen. The chosen action runs in a task of this view, and SwiftUI cancels the task when
-        /// the view disappears. If the error has a reference for support, a third button copies the reference to the pasteboard (not on
-        /// tvOS and watchOS).
+        /// the view disappears. If the error has a reference for support, an additional button copies the reference to the pasteboard
+        /// (not on tvOS and watchOS).
         /// - Parameters:
         ///   - presentation: The error; `nil` shows nothing.
         ///   - isPresented: Whether the alert is shown. Each button sets it to `false` before `perform` runs. To show the same error again,

@@ -49,8 +49,9 @@
         /// The stream that the session reads.
         var input: InputStream? { streams.input }
 
-        /// Passes a chunk to the session, and returns when the session accepts the next chunk. If the task is canceled, the method
-        /// continues to wait. To end the wait, call ``close()``.
+        /// Passes a chunk to the session. While the pipe's buffer is full, the method waits until the session reads from it. The method
+        /// returns when all bytes of the chunk are in the buffer. If the task is canceled, the method continues to wait. To end the wait,
+        /// call ``close()``.
         /// - Parameter chunk: The bytes. The method ignores an empty chunk.
         /// - Throws: ``Closed`` if the request has ended.
         func write(_ chunk: [UInt8]) async throws {

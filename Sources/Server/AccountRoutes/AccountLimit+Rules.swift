@@ -41,7 +41,7 @@ extension AccountLimit {
         RateLimitPolicy(name: rawValue, quota: quota, window: .seconds(seconds))
     }
 
-    /// Returns the rule of this limit. In the mode `shadow` (a dry run), responses don't report the limit.
+    /// Returns the rule of this limit. Responses report the limit only in the mode `enforce`.
     /// - Parameters:
     ///   - policy: The policy; ``standard`` if `nil`.
     ///   - mode: Whether refusals are enforced, only logged, or disabled.
@@ -60,10 +60,11 @@ extension AccountLimit {
         )
     }
 
-    /// The cases in which the limit also counts the networks of a client; `nil` if it never counts networks.
+    /// The cases in which the limit also counts requests by the networks of a client; `nil` if there are no such cases.
     ///
-    /// A limit per client always counts networks. A limit whose key comes from the request, such as an email address, counts networks only
-    /// while its table is full, because ``loginIP`` already limits the sign-ins of a network.
+    /// A limit per client always counts by network, too. A limit whose key comes from the content of the request, such as an email address,
+    /// counts by network only while its table of keys is full. Otherwise, limits per client such as ``loginIP`` limit the requests of a
+    /// network.
     public var networkUse: WideLimits.Use? {
         switch key {
         case .client: .jointly

@@ -94,8 +94,9 @@ public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Returns the address to verify and the language of the email. If the request has an access token and the address is that of the
-    /// caller's account, returns this account, too. An invalid access token is an error, even if the body contains an address.
+    /// Returns the address to verify and the language of the email. If the request has an access token, and the address belongs to the
+    /// caller's account, the method also returns the id of this account. An invalid access token is an error, even if the body contains an
+    /// address.
     private func recipient(_ request: Request) async throws -> (email: EmailAddress, owner: Account.ID?, Language) {
         guard request.headers[.authorization] != nil else {
             let body = try await reader.read(PasswordResetRequest.self, from: request)
@@ -107,12 +108,12 @@ public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
         return (email, email == account.email ? account.id : nil, account.language)
     }
 
-    /// Verifies the address of an account. Sessions continue.
+    /// Verifies the address of an account. No session ends.
     @Sendable private func verifyEmail(_ request: Request, _ context: Context) async throws -> Response {
         try await useProven(request, context, ContractText.emailVerified) { try await links.verify($0, by: $1) }
     }
 
-    /// Changes the address of an account. All other sessions end.
+    /// Changes the address of an account. All sessions end, except the caller's session if the request has an access token.
     @Sendable private func confirmEmail(_ request: Request, _ context: Context) async throws -> Response {
         try await useProven(request, context, ContractText.emailChanged) {
             try await links.confirmEmail($0, by: $1)

@@ -6,8 +6,8 @@ import OpenAPI
 public import Pages
 public import ServerMiddleware
 
-/// The pages behind the links that verify an address, create an account, confirm or restore an address, and restore a deleted account. A
-/// GET request changes nothing, so that link scanners can open the pages. Only a submitted form makes the change.
+/// The pages behind the links that verify an address, create an account, confirm a new address, restore a former address, or restore a
+/// deleted account. A GET request changes nothing, so that link scanners can open the pages. Only a submitted form makes the change.
 ///
 /// Use these routes together with ``AccountLinkRoutes``, which serves apps, and with ``RecoveryPageRoutes``. After a user has restored an
 /// address, a form of ``RecoveryPageRoutes`` requests a reset link. No page opens a session. After creating an account, the user must
@@ -95,7 +95,7 @@ public struct AccountPageRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Verifies an address with a link and the current password of the account. Sessions continue.
+    /// Verifies an address with a link and the current password of the account. No session ends.
     private func verify(_ request: Request, _ context: Context) async throws -> AccountPage {
         try await sendCurrentPassword(.verifyEmail, request, context) { token, password in
             try await links.verify(token, by: .password(password))
@@ -172,7 +172,7 @@ extension AccountPageRoutes {
 
     /// Makes a change that sets a password. If the input is invalid, the page shows the form again, and the token stays valid.
     ///
-    /// The method validates the link before the password. If the link has expired, the page therefore reports this, even if the password is
+    /// The method validates the link before the password. So if the link has expired, the page reports the expiry, even if the password is
     /// also weak.
     private func sendNewPassword(
         _ change: AccountPage.Change,

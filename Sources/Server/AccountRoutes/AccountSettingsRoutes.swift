@@ -20,8 +20,8 @@ public import ServerMiddleware
 /// ).add(to: router)
 /// ```
 ///
-/// Each request needs an access token. The routes decode bodies, convert errors, and count requests by the session and by the account of
-/// the token. `AccountSettings` of `AccountCore` makes the changes.
+/// Each request needs an access token. The routes decode bodies, convert errors, and count requests by the client, and by the session or
+/// the account of the token. `AccountSettings` of `AccountCore` makes the changes.
 public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
     private let settings: AccountSettings
     private let authentication: Authentication
@@ -94,7 +94,7 @@ public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Sets a new password and returns a new session.
+    /// Sets a new password. All sessions of the account end, and the response contains a new session.
     @Sendable private func changePassword(_ request: Request, _ context: Context) async throws -> Response {
         let caller = try await authentication.signedIn(of: request)
         let body = try await reader.read(ChangePasswordRequest.self, from: request)
@@ -193,7 +193,7 @@ public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Returns everything that is stored about the account, as a file.
+    /// Returns everything that is stored about the account, except links that confirm a new address, as a file.
     @Sendable private func export(_ request: Request, _ context: Context) async throws -> Response {
         let caller = try await authentication.signedIn(of: request)
         let body = try await reader.read(PasswordRequest.self, from: request)

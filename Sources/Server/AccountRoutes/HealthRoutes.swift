@@ -45,9 +45,9 @@ public struct Readiness: Sendable {
         self.checks = checks
     }
 
-    /// Runs the checks one after the other, each for at most 2 s, and returns the first that fails; `nil` if the server is ready.
+    /// Runs the checks one after the other, each for at most 2 s, and returns the first failure; `nil` if the server is ready.
     ///
-    /// If a check ignores cancellation, the function returns only after it ends.
+    /// If a check ignores cancellation, the method returns only after the check ends.
     /// - Returns: The name of the failed check and its error. The error is `SERVER_TIMEOUT` after 2 s.
     public func failure() async -> (check: String, error: any Error)? {
         for check in checks {
@@ -88,7 +88,7 @@ public struct Readiness: Sendable {
 /// health.addLive(to: router)
 /// health.addReady(to: router)
 /// ```
-/// Use liveness to restart a server that hangs, and readiness to stop sending requests to it.
+/// Use liveness to detect a server that hangs and must be restarted. Use readiness to detect a server that should get no requests.
 public struct HealthRoutes<Context: RequestContext>: Sendable {
     /// The checks of the route for readiness.
     private let readiness: Readiness
@@ -101,7 +101,7 @@ public struct HealthRoutes<Context: RequestContext>: Sendable {
 
     /// Adds `/health/live` to a router or a group. The response is 200 while the server handles requests.
     ///
-    /// The route checks no dependencies, because a restart would not repair the database, for example.
+    /// The route checks no dependencies, because a restart of the server would not repair a dependency such as the database.
     /// - Parameter router: The router. The route needs no authentication and should have no rate limit.
     public func addLive(to router: some RouterMethods<Context>) {
         router.get("/health/live", use: live)
@@ -131,7 +131,7 @@ public struct HealthRoutes<Context: RequestContext>: Sendable {
 
 /// The callers that can read the metrics of a server. Metrics disclose the load and the versions, so they are never public.
 ///
-/// All other requests receive an error: 404 for another host, 401 for another token.
+/// All other requests receive an error: 404 for another host, 401 for a missing or wrong token.
 public enum MetricsAccess: Sendable {
     /// Admits requests whose `Host` is a name of this machine, such as `localhost`. Use this case only in development. If a proxy sets
     /// `Host` to such a name, all requests are admitted.
@@ -161,8 +161,8 @@ public struct MetricsRoute<Context: RequestContext>: Sendable {
         self.text = text
     }
 
-    /// Adds the route to a router or a group. Requests that ``MetricsAccess`` doesn't admit receive 404 for another host, or 401 for
-    /// another token.
+    /// Adds the route to a router or a group. A request that ``MetricsAccess`` doesn't admit receives 404 for another host, or 401 for a
+    /// missing or wrong token.
     public func add(to router: some RouterMethods<Context>) {
         router.get("/metrics") { request, _ in
             try check(request)

@@ -12,17 +12,17 @@ import ServerMiddleware
 typealias Handler<Context> = @Sendable (Request, Context) async throws -> Response
 
 extension RouterMethods where Context: LimitedRequestContext {
-    /// Adds a route for each operation of a group of the API, with its limits and its idempotency keys.
+    /// Adds a route for each operation of a group of the API, with the operation's rate limits and idempotency keys.
     ///
     /// Method, path, limits and idempotency come from the description of the operation, so the routes and the OpenAPI document can't
-    /// differ. The limits by client count a request when its handler calls `RateLimits.admit`. The handler decodes the body first, so a
-    /// malformed request costs no quota.
+    /// differ. The limits count a request when its handler calls `RateLimits.admit`. The handler decodes the body first, so a malformed
+    /// request costs no quota.
     /// - Parameters:
     ///   - operations: The group.
     ///   - limits: The limits.
     ///   - idempotency: The store of responses by key; `nil` to ignore keys.
     ///   - authentication: Identifies the account of an access token. Idempotency keys of requests with a token belong to this account.
-    ///     `nil` if all keys belong to client addresses.
+    ///     With `nil`, all keys belong to client addresses.
     ///   - reader: Decodes bodies, for the operations whose key belongs to a token in the body.
     ///   - handler: Returns the handler of an operation.
     func add<Operations: AccountOperations>(

@@ -39,8 +39,8 @@ extension RateLimits {
     ///   - email: The address; uppercase and lowercase letters count as equal.
     ///   - limit: The limit that counts by address: `registerEmail` or `verifyEmail`. Use ``admitReset(of:_:in:sharing:)`` for reset
     ///     requests.
-    ///   - owner: The account whose session requests an email to its own address. The request then counts against the limit of the account
-    ///     and not against the limit of the address. Clients without a session therefore can't use up the owner's quota.
+    ///   - owner: The account whose user requests an email to the account's own address with an access token. `limit` then counts the
+    ///     request by this account and not by the address. Clients without a session therefore can't use up the owner's quota.
     ///   - shares: Admits clients of networks that have used little of the quota of `reset-global`, even if the quota is used up. With
     ///     `nil`, this limit then refuses all clients.
     /// - Returns: The admission. With it, the caller commits the usage of the limits together with the email.
@@ -59,7 +59,7 @@ extension RateLimits {
     }
 
     /// Counts the use of an emailed link against the limit of its token, and against the limits of the route whose keys don't depend on the
-    /// body. The method doesn't search for the link in the store, so the limits are the same for links that exist and links that don't.
+    /// body. The method doesn't search for the link in the store, so the limits don't reveal whether a link exists.
     /// - Parameter token: The token of the link; `nil` if the request has no token, or a malformed one.
     /// - Throws: ``ContractError`` with `RATE_LIMIT_EXCEEDED` and the exact delay.
     func admitLink(_ token: ResetToken?, _ request: Request, in context: some LimitedRequestContext) async throws {
@@ -86,8 +86,8 @@ extension RateLimits {
     /// session.
     /// - Parameters:
     ///   - caller: The account and the session of the access token.
-    ///   - limit: A limit of the account, such as `changeEmail`. Run the work with ``RateLimitAdmission/settling(_:)``, which refunds this
-    ///     limit if the password is wrong.
+    ///   - limit: A limit of the account, such as `changeEmail`. Change the account inside ``RateLimitAdmission/settling(_:)``, which
+    ///     refunds this limit if the password is wrong.
     ///   - recipient: The address of the email that the request causes. The request also counts against the limit `verifyEmail` of this
     ///     address, so that many accounts together can't send many emails to one address.
     /// - Returns: The admission.
@@ -112,8 +112,8 @@ extension RateLimits {
         return try await admit(claims, in: context)
     }
 
-    /// Returns the claim of a limit that counts each session separately. A claim consists of a limit and the key by which it counts the
-    /// request.
+    /// Returns the claim of a limit that counts each session separately. A claim consists of a limit and the key under which the limit
+    /// counts the request.
     private func claim(
         _ limit: AccountLimit,
         by caller: SignedIn,
@@ -124,7 +124,7 @@ extension RateLimits {
         return RateLimitClaim(limit, key: key, networks: client(of: request, in: context).networks)
     }
 
-    /// Reserves an attempt to sign in. Call ``RateLimitAdmission/settle(_:)`` when its outcome is known.
+    /// Counts an attempt to sign in. Call ``RateLimitAdmission/settle(_:)`` when the outcome of the attempt is known.
     ///
     /// The attempt counts against two limits. The first one limits the attempts of one client on one address. The second one limits failed
     /// attempts. The second limit counts by device if the request has a valid device token, and otherwise by address. If an attacker uses
@@ -161,9 +161,9 @@ extension RateLimits {
 extension RateLimitAdmission {
     /// Refunds some of the limits that have counted an attempt to sign in, depending on the result of the password check.
     ///
-    /// If the password was not checked, the method refunds the limit by address and the limit of failed attempts. If the password was
-    /// right, it refunds only the limit of failed attempts. It never refunds the limits by client. Call this method exactly once for each
-    /// admission. Without the call, the attempt stays counted as a failed one.
+    /// If the password was not checked, the method refunds `login-account` and the limit of failed attempts. If the password was right, it
+    /// refunds only the limit of failed attempts. It never refunds `login-ip`. Call this method exactly once for each admission. Without
+    /// the call, the limits keep counting the attempt as failed.
     /// - Parameter check: Whether the password was checked, and the result.
     func settle(_ check: Authentication.PasswordCheck) async {
         switch check {
@@ -173,9 +173,10 @@ extension RateLimitAdmission {
         }
     }
 
-    /// Runs work that checks the password of an account. If `AccountCore` refuses the work, the method refunds the limits of the change,
-    /// but not the limit for checks of the password. Requests with a wrong password therefore don't use up the owner's quota of changes.
-    /// - Throws: The error of the work.
+    /// Runs a closure that checks the password of an account and makes a change or an export. If the closure throws an `AccountError`, for
+    /// example because the password is wrong, the method refunds the limits of the change, but not the limit of password checks. Requests
+    /// with a wrong password therefore don't use up the owner's quota of changes.
+    /// - Throws: The error of the closure.
     func settling<Value>(_ work: () async throws -> Value) async throws -> Value {
         do {
             return try await work()

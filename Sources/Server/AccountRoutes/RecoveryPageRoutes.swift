@@ -100,8 +100,8 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
 
     /// Sets a new password. If the input is invalid, the page shows the form again, and the token stays valid.
     ///
-    /// The limits count the request after its body was decoded. The method validates the link before the password, so that the page of an
-    /// expired link reports this, even if the password is weak.
+    /// The limits count the request after its body was decoded. The method validates the link before the password. So if the link has
+    /// expired, the page reports the expiry, even if the password is also weak.
     /// - Throws: `ContractError` if the body can't be decoded or a limit refuses the request; an error of the store.
     /// - Returns: The page, and the device token of the browser if the password was changed.
     private func sendReset(_ request: Request, _ context: Context) async throws -> (RecoveryPage.Kind, DeviceToken?) {
@@ -167,7 +167,7 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
         return try await found { try await lock.lock(token) } == nil ? .deadLink(email: "") : .locked
     }
 
-    /// Returns the result of the closure; `nil` if its token is invalid.
+    /// Returns the result of the closure; `nil` if the closure throws the error for an invalid token.
     private func found<Value>(_ body: () async throws -> Value) async throws -> Value? {
         do {
             return try await body()

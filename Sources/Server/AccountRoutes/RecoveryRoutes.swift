@@ -7,11 +7,11 @@ import Idempotency
 import OpenAPI
 public import ServerMiddleware
 
-/// The routes with which apps reset a password. They request a link, validate the link's token and confirm the new password. A second
-/// request route serves older apps.
+/// The routes with which apps reset a password. They request a link, validate the link's token and confirm the new password. A second route
+/// for requesting a link serves older apps.
 ///
-/// A request for a link receives the same response whether or not the address has an account. The server also does the same work: it
-/// enqueues an email in both cases. Only the worker that sends emails reads the account. For users with a browser, also add
+/// A request for a link receives the same response whether or not the address has an account. The server also does the same work in both
+/// cases: it enqueues an email. Only the worker that sends emails reads the account. For users with a browser, also add
 /// ``RecoveryPageRoutes``.
 ///
 /// ```swift
@@ -66,8 +66,8 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
 
     /// Adds the routes to a router or a group, which needs a middleware that renders errors, such as `ContractErrorMiddleware`.
     ///
-    /// Older apps request links at their own path, and expect errors of this path in the format `success`. Configure this format in the
-    /// middleware.
+    /// Older apps request links at a separate path, and expect the errors of this path in the format `success`. Configure this format for
+    /// the path in the middleware.
     /// - Parameter router: The router or group.
     public func add(to router: some RouterMethods<Context>) {
         router.add(RecoveryOperation.self, limits: limits, idempotency: idempotency, reader: reader) { operation in
@@ -80,7 +80,7 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Queues an email with a reset link. If the errors of this path have the form `success`, the response also has this form.
+    /// Queues an email with a reset link. If errors on the path of the request have the form `success`, the response also has this form.
     @Sendable private func request(_ request: Request, _ context: Context) async throws -> Response {
         try await accept(request, context) { language in
             let message = ContractText.resetRequested.text(in: language)

@@ -9,8 +9,8 @@ public import ServerMiddleware
 import StrictJSON
 import Synchronization
 
-/// The routes of the API's description: `/openapi.json` for programs and `/docs` for readers. The first request for the document
-/// encodes it, and later responses reuse the bytes. The page is rendered for each request, because its nonce must be new.
+/// The routes of the API's description: `/openapi.json` for programs and `/docs` for readers. The server encodes the document at the first
+/// request, and later responses reuse the bytes. The server renders the page for each request, because the page needs a new nonce.
 ///
 /// ```swift
 /// try ReferenceRoutes<AppContext>(APIDescription(settings: settings), address: { nil }).add(to: router)
@@ -70,7 +70,8 @@ private final class EncodedDocument: Sendable {
     }
 }
 
-/// The pages of the error codes, to which problem details link: `/errors` and `/errors/CODE`.
+/// The pages of the error codes: `/errors` and `/errors/CODE`. Error responses in the format of problem details (RFC 9457) link to these
+/// pages.
 ///
 /// For an unknown code, the response is 404 with a page that names the most similar code. If the client prefers JSON, the response is a
 /// JSON error instead.

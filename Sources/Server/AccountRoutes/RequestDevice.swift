@@ -7,9 +7,10 @@ import Hummingbird
 extension ClientDevice {
     /// Creates the description of the device that sent a request.
     ///
-    /// The name is the value of `X-Device-Name`, or else the family. The family is one of a few fixed texts, which is derived from the
-    /// `User-Agent`. A new version of a browser is therefore not a new device. All requests without `User-Agent` have the same family, so
-    /// an attacker can't prevent the email about a new device by omitting the header.
+    /// The family is one of a few fixed texts, such as `Firefox on Windows`, and is derived from the `User-Agent`. A new version of a
+    /// browser is therefore not a new device. The name is the value of `X-Device-Name`, or the family if this header is missing. All
+    /// requests without `User-Agent` have the same family, so an attacker can't prevent the email about a new device by omitting the
+    /// header.
     init(of request: Request) {
         let family = request.headers[.userAgent].flatMap(Self.family)
         self.init(
@@ -18,7 +19,8 @@ extension ClientDevice {
         )
     }
 
-    /// Returns the name in a header, without characters that could change how the text around it is displayed; `nil` if nothing is left.
+    /// Returns the first 100 characters of a device name, without characters that could change how the text around the name is displayed;
+    /// `nil` if nothing is left.
     static func name(_ field: String) -> String? {
         let visible = field.unicodeScalars.filter { scalar in
             switch scalar.properties.generalCategory {
@@ -52,8 +54,8 @@ extension ClientDevice {
         ("Dalvik/", "Android"), ("Windows", "Windows"), ("CrOS", "ChromeOS"), ("Macintosh", "Mac"), ("Mac OS", "Mac"),
         ("macOS", "Mac"), ("CFNetwork", "Apple device"), ("Darwin", "Apple device"), ("Linux", "Linux"),
     ]
-    /// The texts by which a browser is recognized, the more specific texts first. For example, most browsers also contain `Chrome` and
-    /// `Safari`.
+    /// The texts by which a browser is recognized, the more specific texts first. For example, the `User-Agent` of most browsers also
+    /// contains `Chrome` and `Safari`.
     private static let browsers: [(mark: String, name: String)] = [
         ("Edg/", "Edge"), ("EdgA/", "Edge"), ("EdgiOS/", "Edge"), ("OPR/", "Opera"), ("SamsungBrowser/", "Samsung Internet"),
         ("Firefox/", "Firefox"), ("FxiOS/", "Firefox"), ("Chrome/", "Chrome"), ("CriOS/", "Chrome"), ("Safari/", "Safari"),

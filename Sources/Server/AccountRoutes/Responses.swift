@@ -12,7 +12,7 @@ extension Response {
     /// - Parameters:
     ///   - value: The body.
     ///   - status: The status.
-    ///   - language: The language of the texts in it, for `Content-Language`.
+    ///   - language: The language of the texts in the body, for `Content-Language`.
     /// - Throws: `EncodingError`.
     static func json(
         _ value: some Encodable,
@@ -22,7 +22,8 @@ extension Response {
         json(bytes: try responseEncoder.encode(value), status: status, language: language)
     }
 
-    /// Returns a response with a JSON body. The members are encoded without Foundation's encoder, which takes ten times as long.
+    /// Returns a response with a JSON body, which caches must not store. The method encodes the members without Foundation's encoder, which
+    /// takes ten times as long.
     static func json(_ value: some MembersResponse, status: HTTPResponse.Status = .ok, language: Language? = nil) throws
         -> Response
     {
@@ -62,7 +63,7 @@ extension Response {
 
 /// A response that lists its own JSON members. Responses to frequent requests use this protocol, because encoding is then faster.
 protocol MembersResponse: Encodable {
-    /// The members as the encoder writes them: sorted by their keys, without those that are `nil`.
+    /// The members in the order in which they are encoded: sorted by their keys. Members whose value is `nil` are omitted.
     var members: JSONObject { get }
 }
 
@@ -157,10 +158,10 @@ extension ContractError {
     /// with `Retry-After: 1` if the store is busy, and otherwise `SERVER_DATABASE_ERROR`.
     ///
     /// `SERVER_SERVICE_UNAVAILABLE` means that the server has changed nothing. After this code, a client can repeat a request even without
-    /// an idempotency key. After the other codes, it can't.
+    /// an idempotency key. After the other codes, a request without an idempotency key must not be repeated.
     init(_ error: StoreFailure) {
-        // An unknown outcome must not get the code of a busy store. With that code, clients repeat the request, because nothing was
-        // changed.
+        // An unknown outcome must not get the code of a busy store. Clients repeat a request after that code, because it means that nothing
+        // was changed.
         let code: ErrorCode =
             error.isOutcomeUnknown ? .serverTimeout : error.isBusy ? .serverServiceUnavailable : .serverDatabaseError
         self.init(code, retryAfter: error.isBusy ? .seconds(1) : nil, underlying: error)

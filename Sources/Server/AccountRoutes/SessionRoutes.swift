@@ -7,7 +7,7 @@ import Idempotency
 import OpenAPI
 public import ServerMiddleware
 
-/// The routes of sessions: register, sign in, refresh, sign out, and the signed-in account.
+/// The routes of sessions: registration, sign-in, refresh, sign-out, and the account of the signed-in user.
 ///
 /// ```swift
 /// let sessions = SessionRoutes<AppContext>(
@@ -28,7 +28,7 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
     private let limits: RateLimits
     /// Admits clients of networks that have used little of the quota of `AccountLimit.resetGlobal`, even if the quota is used up.
     private let shares: FairShares?
-    /// Allows sign-out and blind registration to be repeated with their keys.
+    /// Lets clients repeat a sign-out or a blind registration with its idempotency key.
     private let idempotency: IdempotencyKeys?
     /// Reads the bodies of requests.
     private let reader: RequestReader
@@ -194,7 +194,7 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Ends a session. If the stores share a database, the same transaction stores the response with its idempotency key.
+    /// Ends a session. If the stores share a database, one transaction ends the session and stores the response with its idempotency key.
     ///
     /// This route has no rate limit, so that a user can always sign out.
     @Sendable private func logout(_ request: Request, _ context: Context) async throws -> Response {
@@ -242,7 +242,7 @@ extension AccountUser {
 }
 
 extension SessionResponse {
-    /// Creates the response with a pair of tokens.
+    /// Creates the response with the tokens of a session.
     init(_ opened: Authentication.Opened, rules: SessionRules) throws {
         self.init(
             user: AccountUser(opened.account),

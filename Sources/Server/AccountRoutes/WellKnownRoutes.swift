@@ -2,10 +2,11 @@ public import AccountCore
 import HTTPTypes
 public import Hummingbird
 
-/// The files under `/.well-known` that connect apps, password managers and other services with this server.
+/// The resources under `/.well-known`: the association files of apps, a redirect for password managers, and the public keys for other
+/// services.
 ///
-/// Create the files for apps with `AppLinks`. The files are the same for all requests, and clients can cache them for an hour. Serve them
-/// on the host of the emailed links, directly below its root.
+/// Create the association files with `AppLinks`. Clients can cache these files for an hour. Serve the routes on the host of the emailed
+/// links, directly below its root.
 ///
 /// ```swift
 /// WellKnownRoutes<AppContext>(
@@ -51,7 +52,7 @@ public struct WellKnownRoutes<Context: RequestContext>: Sendable {
         router.get("/.well-known/jwks.json") { request, _ in try await keySet(request) }
     }
 
-    /// Returns the public keys with an `ETag`, or 304 if the client has them. Clients can cache the keys for
+    /// Returns the public keys with an `ETag`, or 304 if the client already has these keys. Clients can cache the keys for
     /// `SigningKeySet.publicationAge`.
     /// - Throws: An error of the store.
     private func keySet(_ request: Request) async throws -> Response {

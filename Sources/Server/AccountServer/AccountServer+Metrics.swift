@@ -42,8 +42,8 @@ extension AccountServer {
         readings.append(
             .init("holdfast_ready", .gauge, "1 if the server is ready, as /health/ready reports; otherwise 0.", isReady ? 1 : 0)
         )
-        // If the number can't be read, the result omits it, because an old value would hide the problem. If the server isn't ready, the
-        // method doesn't read the number, because the read could take too long.
+        // If the number of emails can't be read, the result omits this gauge, because an old value would hide the problem. If the server
+        // isn't ready, the method doesn't read the number, because reading could take too long.
         if isReady, let count = try? await stores.intents.count() {
             readings.append(
                 .init("holdfast_mail_queue_length", .gauge, "Emails to be sent or retried.", Double(count))

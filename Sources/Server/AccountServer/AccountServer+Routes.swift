@@ -12,15 +12,15 @@ import RateLimiting
 package import ServerMiddleware
 
 extension AccountServer {
-    /// Adds the account routes to the router of an app or to a group of it: the account API, recovery, pages, the reference, and in
-    /// development the local mailbox.
+    /// Adds the account routes to the router of an app, or to a group of the router: the account API, recovery, pages, the reference, and
+    /// in development the local mailbox.
     ///
     /// All error responses of these routes have a code and a standard format (see `ContractError`). Requests have ids, deadlines and rate
     /// limits. If more requests are in flight than ``AccountServerConfiguration/load`` admits, the server refuses further requests with
     /// 503. Middleware of the router also applies to the account routes.
     ///
-    /// Routes of the app are unchanged. The router of the app responds to unknown paths and wrong methods. If it is a `ContractRouter`,
-    /// these responses also have the standard format.
+    /// The app's own routes don't change. The app's router responds to unknown paths and wrong methods. If this router is a
+    /// `ContractRouter`, its error responses also have the standard format.
     ///
     /// In a group with a path, ``AccountServerConfiguration/resetBaseURL`` must end with that path.
     /// - Parameter router: The router. Its context provides the address of the connection, which identifies clients in limits and logs.
@@ -74,14 +74,14 @@ extension AccountServer {
     /// The readiness checks, in the order in which they run. If a check fails, the server is not ready, and the later checks don't run.
     ///
     /// The `shutdown` check comes first, so that a server that is shutting down does no I/O for the response. With Valkey, the limits are
-    /// not checked: if Valkey fails, each server continues with a share of each quota.
+    /// not checked: if Valkey fails, each server uses the configured fallback, by default half of each quota.
     var readiness: Readiness {
         var checks: [Readiness.Check] = [
             .init("shutdown") { [drain] in if drain.hasBegun { throw ContractError(.serverServiceUnavailable) } },
             .init("database") { [stores] in try await stores.ping() },
             .init("mail") { [stores] in try await stores.intents.ping() },
         ]
-        // If Valkey fails, the limits continue with a share of each quota.
+        // If Valkey fails, the limits use their fallback, so the server stays ready.
         if configuration.sharedLimits == nil { checks.append(.init("limits") { [limitStore] in try await limitStore.ping() }) }
         return Readiness(checks: checks)
     }
@@ -150,8 +150,8 @@ extension AccountServer {
         ).add(to: router)
     }
 
-    /// Adds the pages behind the emailed links. Their forms are only accepted from the configured address, or from the address on which the
-    /// server listens.
+    /// Adds the pages behind the emailed links. The server accepts their forms only from the configured address or, if no address is
+    /// configured, from the address on which the server listens.
     /// - Parameter router: A group with a middleware that limits the number of requests in flight.
     private func addPages<Context: LimitedRequestContext & Sendable>(to router: RouterGroup<Context>) throws {
         let templates = try PageTemplates(settings: pageSettings)
@@ -231,8 +231,8 @@ struct MountedContext<Parent: RemoteAddressRequestContext & Sendable>: LimitedRe
 }
 
 extension APISettings {
-    /// Creates the settings that the description of the API shows. They include rate limits only if the server enforces them. Limits that
-    /// are only logged (a dry run) are omitted.
+    /// Creates the settings that the description of the API shows. The settings include the rate limits only if the server enforces them,
+    /// and not in a dry run, in which refusals are only logged.
     init(_ configuration: AccountServerConfiguration) {
         self.init(appName: configuration.appName, version: AccountServer.version)
         baseURL = configuration.publicBaseURL
@@ -258,8 +258,8 @@ extension APISettings {
 }
 
 extension AccountServerConfiguration {
-    /// The address of the routes; `nil` if none is configured. If the configured address of links includes the path of the page, this
-    /// property removes that path.
+    /// The address below which the routes are served; `nil` if no address is configured. It is the configured address of links, without the
+    /// path of the reset page if that address includes it.
     var publicBaseURL: String? {
         guard let base = resetBaseURL, let origin = base.webOrigin else { return nil }
         return origin + PageTemplates.Settings(appName: "", linkBase: base, appScheme: nil, minimumPasswordLength: 8).basePath

@@ -83,7 +83,7 @@ extension AccountServer {
         )
     }
 
-    /// The object that delivers emails to the folder of the local mailbox or to the SMTP server. Each worker creates one such object.
+    /// A new object that delivers emails to the folder of the local mailbox or to the SMTP server. Each mail worker gets its own object.
     private var mailDelivery: any MailDelivery {
         switch configuration.mail {
         case .mailbox: mailbox
@@ -92,7 +92,7 @@ extension AccountServer {
     }
 
     /// The schedule of the worker that sends emails. The worker leases each email from the queue, and a lease is 15 seconds longer than the
-    /// longest delivery. The number of concurrent deliveries is the number of SMTP connections.
+    /// longest delivery. The number of concurrent deliveries is the largest number of SMTP connections.
     private var mailSchedule: MailWorker<ServerTime>.Schedule {
         var schedule = MailWorker<ServerTime>.Schedule(pause: configuration.mailPause)
         if case .smtp(let settings) = configuration.mail {
@@ -155,7 +155,7 @@ extension AccountPurge {
 }
 
 extension AccountPurge<ContinuousClock> {
-    /// Creates the service for a command. A command doesn't run the service, but only calls its methods.
+    /// Creates the object for a command, which doesn't run it as a service but only calls its methods.
     /// - Throws: An error of the file system.
     package init(_ stores: Stores, _ configuration: AccountServerConfiguration, logger: Logger) throws {
         self.init(

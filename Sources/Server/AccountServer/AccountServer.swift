@@ -30,8 +30,8 @@ import Timekeeping
 /// Use this type to run the whole server in your own process. To serve only some of the routes, or to use other stores, combine
 /// `AccountRoutes` and `AccountCore` yourself. To verify access tokens in another service, use `TokenVerifier`, which needs no database.
 ///
-/// Only one process at a time can use a data folder, because two processes would count the rate limits separately. With PostgreSQL and
-/// Valkey, any number of servers can share accounts and limits. Copies of this value share one server, and several tasks can call all
+/// Don't use a data folder in more than one process at a time, because each process would count the rate limits separately. With PostgreSQL
+/// and Valkey, any number of servers can share accounts and limits. Copies of this value share one server, and several tasks can call all
 /// methods at the same time.
 public struct AccountServer: Sendable {
     /// The version of Holdfast.
@@ -58,7 +58,7 @@ public struct AccountServer: Sendable {
     package let address = BoundAddress()
     /// Admits requests up to the configured number in flight.
     package let shedding: LoadShedding
-    /// Hashes passwords. At the same time, it hashes at most one password per processor.
+    /// Hashes passwords, at most as many at the same time as there are processors.
     package let gate: HashingGate
     /// The store of limits.
     package let limitStore: any PersistentRateLimitStore
@@ -70,7 +70,7 @@ public struct AccountServer: Sendable {
     let links: AccountLinks
     /// Requests, validates and confirms password resets.
     let recovery: PasswordRecovery
-    /// The languages of texts, and the default language for clients that accept none of them.
+    /// The languages of texts, and the default language for clients that accept none of these languages.
     let localization: Localization
     /// Decides about requests by the rate limits.
     let limits: RateLimits
@@ -112,7 +112,7 @@ public struct AccountServer: Sendable {
         try await self.init(configuration, logger: logger, metrics: metrics, hashing: nil)
     }
 
-    /// Creates a server as the public initializer does, but tests can replace the password hashing and the clocks.
+    /// Creates a server like the public initializer. With this initializer, tests can also replace the password hashing and the clocks.
     /// - Parameters:
     ///   - hashing: Creates and verifies password hashes; Argon2id if `nil`.
     ///   - time: The clocks of the server. With `nil`, the server uses the clocks of the machine and of the database.
@@ -181,8 +181,8 @@ public struct AccountServer: Sendable {
             now: time.wall,
             logger: logger
         )
-        // The first start of this version creates the first signing key. Tokens of earlier versions are valid only if they were issued
-        // before that.
+        // The first start of this version creates the first signing key. A token in the format of earlier versions is valid only if it was
+        // issued before this key was created.
         _ = try await signingKeys.stored()
         tokens = AccessTokens(
             keys: signingKeys,
@@ -279,7 +279,8 @@ public struct AccountServer: Sendable {
     }
 }
 
-/// Password hashing with Argon2id. Hashes of other systems are verified in their format, and replaced at the next sign-in.
+/// Password hashing with Argon2id. Hashes that were imported from other systems are verified in the formats of these systems. The server
+/// replaces such a hash at the next sign-in.
 ///
 /// Each call blocks its thread until the hash is computed, so call the methods on a thread outside of the cooperative pool.
 package struct Argon2Hashing: PasswordHashing {

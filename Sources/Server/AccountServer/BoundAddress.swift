@@ -4,7 +4,7 @@ import Synchronization
 
 /// The address on which a server listens, available after it has started.
 ///
-/// Any number of tasks can wait for the address. It is set once. Later calls of ``set(_:)`` have no effect.
+/// Any number of tasks can wait for the address. The first call of ``set(_:)`` sets it, and later calls have no effect.
 package final class BoundAddress: Sendable {
     /// The address, or the tasks that wait for it.
     private let state = Mutex<State>(.waiting([]))
@@ -48,7 +48,8 @@ package final class BoundAddress: Sendable {
         for continuation in end(with: .abandoned) { continuation.resume(throwing: CancellationError()) }
     }
 
-    /// Waits for the address. If one waiting task is canceled, all waits end, because the server is shutting down before it has started.
+    /// Waits for the address. If one waiting task is canceled, the method throws in all waiting tasks, because the server is shutting down
+    /// before it has started.
     /// - Throws: `CancellationError` if the server will never listen.
     package func get() async throws -> URL {
         try await withTaskCancellationHandler {

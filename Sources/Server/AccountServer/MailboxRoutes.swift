@@ -7,8 +7,8 @@ import Hummingbird
 import Pages
 import ServerMiddleware
 
-/// The routes of the local mailbox for developers: `/dev/mailbox` as a page, as JSON, and each email's HTML. Requests with a host name that
-/// isn't a name of this machine receive 404.
+/// The routes of the local mailbox for developers. `/dev/mailbox` lists the emails as a page or as JSON, and `/dev/mailbox/ID` shows the
+/// HTML of one email. Requests with a host name that isn't a name of this machine receive 404.
 struct MailboxRoutes<Context: RequestContext>: Sendable {
     /// The mailbox as JSON.
     private struct Listing: Codable {

@@ -10,9 +10,9 @@ package enum ProcessorCount {
         return max(1, min(System.coreCount, allowed(in: status) ?? .max))
     }()
 
-    /// Returns the number of processors in the affinity mask.
+    /// Returns the number of processors in the affinity mask, which is the line `Cpus_allowed:` of a text.
     /// - Parameter status: The text of `/proc/self/status` on Linux.
-    /// - Returns: The number; `nil` if the text has no such line.
+    /// - Returns: The number; `nil` if the text doesn't contain the line.
     package static func allowed(in status: String) -> Int? {
         let key = "Cpus_allowed:"
         guard let line = status.split(separator: "\n").first(where: { $0.hasPrefix(key) }) else { return nil }

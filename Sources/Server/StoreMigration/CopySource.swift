@@ -3,10 +3,11 @@ import Foundation
 import GRDB
 import SQLiteStores
 
-/// The SQLite database from which a copy reads, while servers use the same database.
+/// The SQLite database that ``StoreCopy`` copies to PostgreSQL while servers use it.
 ///
 /// Triggers log the keys of changed rows within the transactions that change the rows. So the servers need no code for the copy, and the
-/// log contains exactly the committed changes. The log contains only keys. The copy reads the rows from a snapshot.
+/// log contains exactly the committed changes. The log contains only the columns that identify a row in SQLite or PostgreSQL
+/// (``SourceTable/loggedKey``). The copy reads the other columns from a snapshot.
 ///
 /// The copy reads the log in groups of at most 500 changes. If a row has changed several times within a group, the copy writes it only
 /// once.

@@ -127,18 +127,19 @@ extension AccountStoreCheck {
 
     /// Checks of a second use of a token.
     ///
-    /// If a client doesn't receive the response to a refresh, it sends the same token again. The store therefore accepts a second use
-    /// within 10 s of the first use. The store has only digests of tokens, so the server can't send the first successor again. Instead, the
-    /// server sends another successor, and the store accepts it. Both successors are valid until a client uses one of them. This use shows
-    /// which successor the client has received. If another successor is used later, a thief has a copy of the token, and the store ends the
-    /// session.
+    /// Each refresh replaces the token by a new token, its *successor*. If a client doesn't receive the response to a refresh, it sends the
+    /// same token again. The store therefore accepts a second use within 10 s of the first use, unless a successor was already used. The
+    /// store has only digests of tokens, so the server can't send the first successor again. Instead, the server sends another successor,
+    /// and the store accepts it. Both successors are valid until a client uses one of them. This use shows which successor the client has
+    /// received. If another successor is used later, a thief has a copy of the token, and the store ends the session.
     ///
     /// Common causes of failures:
     /// - *Ends the session on an early repeat if a successor was used*: the store compares only the time, not the use of the successors.
     /// - *Measures the repeat window from the first use*: the store measures the 10 s from the latest use. A thief could then use an old
     ///   token forever.
     /// - *Treats concurrent uses of a token as repeats*: two transactions read the token as unused. The store must lock the session first.
-    /// - *Accepts the last of five successors*: the store marks only the used successor, and not the other successors of the same token.
+    /// - *Accepts the last of five successors*: when a client uses one successor, the store doesn't invalidate the other successors of the
+    ///   same token.
     private static let repeats: [AccountStoreCheck] =
         [
             withSession("Ends the session on an early repeat if a successor was used") { opened in

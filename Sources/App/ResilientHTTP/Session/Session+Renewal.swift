@@ -104,12 +104,12 @@ extension Session {
         case impossible(UInt64, APIError?)
     }
 
-    /// Refreshes the session once, and ensures that no other process refreshes it at the same time.
+    /// Refreshes the session once. A store with a lock ensures that no other process refreshes the session at the same time.
     ///
     /// First, the method writes the present credentials to the store if the store doesn't contain them yet. The next steps run under the
     /// lock of the store. The method compares the stored credentials with the credentials of this process. If they differ, another process
-    /// has refreshed or signed in, and the method uses the stored credentials. Otherwise, the method calls the server and stores the new
-    /// credentials.
+    /// has refreshed the session, signed a user in or signed the user out. In this case, the method uses the stored credentials. Otherwise,
+    /// the method calls the server and stores the new credentials.
     private func refreshed() async throws -> Refreshed {
         // The comparison below requires that the store contains the credentials of this process.
         let isPersisted = await persistQuietly(state.withLock(\.generation))

@@ -46,7 +46,7 @@ public protocol MailIntentQueue: Sendable {
     func releaseAbandoned(at now: Date) async throws -> Int
     /// Removes an intent that was delivered or is obsolete.
     ///
-    /// The method doesn't check the lease, because a delivered email must not be sent again.
+    /// The method removes the intent even if the lease has ended. Otherwise, another worker would send the delivered email again.
     func settle(_ intent: MailIntent) async throws
     /// Counts a failure and makes the intent due at a later time. If the worker no longer has the lease that ends at `leaseEnd`, nothing
     /// happens.

@@ -9,20 +9,20 @@ public import AccountCore
 public struct AccountRules: Hashable, Sendable {
     /// The way in which clients can register: `open` by default. `REGISTRATION`.
     ///
-    /// With `open`, the response to a registration contains a session. With `blind`, it contains none, so apps that decode this session
-    /// need an update. In return, no response reveals whether an address has an account, and only the owner of a mailbox can choose the
-    /// password of its account.
+    /// With `open`, the response to a registration contains a session. With `blind`, the response contains no session, so apps that decode
+    /// a session from it need an update. In return, no response reveals whether an address has an account, and only the owner of an address
+    /// can create an account with this address. With `closed`, clients can't register.
     public var registration = Registration.Mode.open
     /// Whether users can sign in only if the address of their account is verified: no by default. `REQUIRE_VERIFIED_EMAIL`.
     public var requiresVerifiedEmail = false
     /// The number of days after which the server removes an unverified account that has not been used. The default, 0, means never.
     /// `UNVERIFIED_DAYS`.
     public var unverifiedDays = 0
-    /// The number of days between the deletion of an account and its removal: 7 by default; 0 removes it within seconds.
-    /// `DELETION_GRACE_DAYS`.
+    /// The number of days between the deletion of an account and its removal: 7 by default; with 0, the server removes the account within
+    /// seconds. `DELETION_GRACE_DAYS`.
     public var deletionGraceDays = 7
-    /// Whether the server sends an email after the first sign-in from a device of a new family: yes by default. The family is derived from
-    /// the `User-Agent`, such as the browser and the operating system. `NEW_DEVICE_EMAILS`.
+    /// Whether the server sends an email after the first sign-in from a device of a new family: yes by default. The server derives the
+    /// family from the `User-Agent`: the operating system and, for a browser, the name of the browser. `NEW_DEVICE_EMAILS`.
     public var sendsNewDeviceEmails = true
 
     /// Creates the default rules.

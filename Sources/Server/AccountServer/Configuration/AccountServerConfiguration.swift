@@ -43,9 +43,9 @@ public struct AccountServerConfiguration: Sendable {
     public var database = AccountDatabase.sqlite
     /// The Valkey server through which several account servers share the usage of rate limits; `nil` if each server counts separately.
     public var sharedLimits: SharedLimitSettings?
-    /// The servers that share the usage of rate limits. By default, these are all servers of the deployment.
+    /// The servers that share the usage of rate limits: by default, all servers of the deployment.
     public var limitScope = RateLimitScope.deployment
-    /// Production by default.
+    /// The purpose of the server; production by default. `ENVIRONMENT`.
     public var environment: Environment = .production
     /// The name of the app in emails and pages. `APP_NAME`.
     public var appName = "Holdfast"
@@ -55,7 +55,7 @@ public struct AccountServerConfiguration: Sendable {
     public var mail = MailSettings.mailbox
     /// Email templates that replace the standard ones.
     public var mailTemplates: MailTemplateFolder?
-    /// The language for clients that accept none of the supported ones. `DEFAULT_LOCALE`.
+    /// The language for clients that accept none of the supported languages. `DEFAULT_LOCALE`.
     public var defaultLanguage: Language = .english
     /// The format of error responses. Clients can request problem details by `Accept`. `ERROR_FORMAT`.
     public var errorForm: ErrorForm = .standard
@@ -97,7 +97,7 @@ public struct AccountServerConfiguration: Sendable {
     package var connections = ConnectionLimits(perClient: 128)
     /// The address that serves `/metrics` and `/health/ready`; `nil` if the public address serves them.
     package var ops: OpsAddress?
-    /// The storage of idempotency keys: their number and lifetime.
+    /// The lifetime of idempotency keys, and the largest size of their store.
     public var idempotency = IdempotencySettings()
     /// The certificate of the server; `nil` if a proxy terminates TLS.
     package var tls: TLSSettings?
@@ -108,7 +108,8 @@ public struct AccountServerConfiguration: Sendable {
     /// The secret that replaces the secret in the data folder. It must have at least 32 characters. A text with the prefix `base64:` is an
     /// encoded key of at least 32 bytes, such as the secret of a data folder.
     public var secret: HiddenText?
-    /// The former secret, which ``secret`` replaces. Keep this setting until everything that was signed with the former secret has expired.
+    /// The former secret, which ``secret`` replaces. Keep this setting for at least 22 minutes, until the access tokens that the former key
+    /// signed have expired. With PostgreSQL, also wait until the server logs `All accounts have keys of the present secret`.
     public var previousSecret: HiddenText?
     /// The bearer token that `/metrics` requires.
     package var metricsToken: HiddenText?
@@ -140,7 +141,7 @@ public struct AccountServerConfiguration: Sendable {
     /// Whether the server is only reachable from this machine.
     package var isLoopback: Bool { RequestHost.isLoopback(host) }
 
-    /// The clients that may read `/metrics`; `nil` if no client may read them. In this case, the route doesn't exist.
+    /// The clients that may read `/metrics`. With `nil`, the route doesn't exist.
     package var metricsAccess: MetricsAccess? {
         metricsToken.map { .bearer($0.text) } ?? (offersDevelopmentPages || ops != nil ? .loopback : nil)
     }
@@ -171,8 +172,8 @@ extension AccountServerConfiguration {
 
     /// Reads environment variables, which override the current values.
     ///
-    /// An unset variable sets most properties to their defaults. The name of the app, the default language, the format of errors and the
-    /// deadline keep their values.
+    /// If a variable is not set, most properties get their defaults. These properties keep their values instead: the name of the app, the
+    /// email templates, the default language, the format of errors, the deadline, and the level and format of the log.
     /// - Parameters:
     ///   - reader: The source of the values.
     ///   - names: The names of all variables. The method refuses a variable for a limit that doesn't exist, such as a mistyped name.
@@ -289,7 +290,8 @@ extension AccountServerConfiguration {
         )
     }
 
-    /// Refuses settings of features that this version doesn't have, instead of ignoring them silently.
+    /// Records a problem for each setting of a feature that this version doesn't have. Without this check, the server would ignore such
+    /// settings silently.
     private func refuseUnsupported(_ settings: inout SettingReader) {
         let unsupported = [
             "ADMIN_TOKEN"

@@ -13,7 +13,7 @@ public struct AssociatedApps: Sendable {
     public init() {}
 
     /// Reads the settings.
-    /// - Parameter basePath: The path of the configured address, which precedes the path of each page.
+    /// - Parameter basePath: The path of the configured address. Each page's path begins with this path.
     init(_ settings: inout SettingReader, basePath: String) {
         if let ids = settings.list("APPLE_APP_IDS") {
             do throws(AppLinksError) {

@@ -5,7 +5,7 @@ public import ValkeyStores
 
 /// The database of accounts, sessions, tokens, emails, events and idempotency keys.
 public enum AccountDatabase: Sendable {
-    /// A file in the data folder, for servers on one machine. It needs no database server.
+    /// SQLite: a file in the data folder, for servers on one machine. No database server is needed.
     case sqlite
     /// PostgreSQL, for any number of servers. `DATABASE_URL`.
     case postgres(PostgresSettings)
@@ -38,7 +38,7 @@ public enum RateLimitScope: Hashable, Sendable {
     /// All servers of a deployment share the usage. This needs Valkey. Without Valkey, a deployment can have only one server, and a second
     /// server fails to start.
     case deployment
-    /// Each server counts separately, so N servers together admit up to N times each limit.
+    /// Each server counts separately. So for each limit, N servers together admit up to N times the quota.
     case server
 }
 
@@ -50,7 +50,7 @@ public struct SharedLimitSettings: Sendable {
     public var address: ValkeyAddress
     /// The behavior of limits while Valkey is slow or unavailable. By default, each server counts by itself and admits half of each quota.
     public var fallback = ValkeyFallback.local(share: 0.5)
-    /// The behavior of single limits, by their names, such as `login-failures`, if it differs from ``fallback``.
+    /// The behavior of the limits for which it differs from ``fallback``, by the names of the limits, such as `login-failures`.
     public var fallbacks: [String: ValkeyFallback] = [:]
     /// The longest time that a decision waits for Valkey.
     package var deadline: Duration = .milliseconds(9)

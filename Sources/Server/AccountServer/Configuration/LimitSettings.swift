@@ -12,14 +12,16 @@ public import ServerMiddleware
 /// limits.policies[.registerIP] = nil
 /// ```
 ///
-/// `AccountServer.change(to:)` applies a new value without a restart. The name of an environment variable consists of `LIMIT_` and the name
-/// of the limit. For example, `LIMIT_RESET_EMAIL=5/3600` admits 5 requests in 3,600 seconds.
+/// `AccountServer.change(to:)` applies new policies, a new mode and new factors without a restart. The name of an environment variable
+/// consists of `LIMIT_` and the name of the limit. For example, `LIMIT_RESET_EMAIL=5/3600` admits 5 requests in 3,600 seconds.
 public struct LimitSettings: Sendable {
     /// The policy of each limit. A limit without a policy is off.
     public var policies = Dictionary(uniqueKeysWithValues: AccountLimit.allCases.map { ($0, $0.standard) })
-    /// The policy that limits the number of reset emails per account. It applies even if the limits of requests are off.
+    /// The policy that limits the number of reset emails per account if ``policies`` has no policy for `resetEmail`. So emails stay limited
+    /// even if the limit for requests is off.
     public var resetMailsPerAccount = AccountLimit.resetEmail.standard
-    /// The factors by which the quota of a network is larger than the quota of a client. Only limits that also count networks have factors.
+    /// The factors by which the quota of a network is larger than the quota of one key. Only limits that also count by network have
+    /// factors.
     public var wide = Dictionary(
         uniqueKeysWithValues: AccountLimit.allCases.filter { $0.networkUse != nil }.map { ($0, WideLimits.standard) }
     )
@@ -36,7 +38,7 @@ public struct LimitSettings: Sendable {
     public init() {}
 
     /// Reads the settings.
-    /// - Parameter names: The names of all variables. An unknown limit, such as a mistyped one, is refused.
+    /// - Parameter names: The names of all variables. A name of an unknown limit, such as a mistyped name, is refused.
     init(_ settings: inout SettingReader, names: Set<String>) {
         let known = AccountLimit.allCases.flatMap(\.settings) + [Self.memorySetting]
         for name in names.sorted() where name.hasPrefix("LIMIT_") && !known.contains(name) {
@@ -63,7 +65,8 @@ public struct LimitSettings: Sendable {
         identity = ClientIdentity(trustedProxies: proxies, ipv6Prefix: prefix)
     }
 
-    /// The limits for emails that clients without an account can request: for the reset emails of each account, and for all such emails.
+    /// The limits for emails that clients can request without signing in: one for the reset emails of each account, and one for all such
+    /// emails together.
     package var resetMails: ResetMailBounds {
         ResetMailBounds(
             perAccount: policies[.resetEmail] ?? resetMailsPerAccount,
@@ -76,7 +79,7 @@ public struct LimitSettings: Sendable {
     /// The valid values of ``memorySetting``, in MiB.
     package static let megabytes = 1...65_536
 
-    /// The rules of the limits, one for each limit with a policy.
+    /// The rules of all limits. If a limit has no policy, its rule has the mode `off`.
     package var rules: [RateLimitRule] {
         AccountLimit.allCases.map { limit in
             limit.rule(policies[limit], mode: policies[limit] == nil ? .off : mode, wide: wide[limit] ?? .standard)
@@ -87,7 +90,7 @@ public struct LimitSettings: Sendable {
 extension AccountLimit {
     /// The name of the setting, such as `LIMIT_RESET_EMAIL`.
     package var setting: String { "LIMIT_" + rawValue.uppercased().replacing("-", with: "_") }
-    /// The name of the setting for its network factors, such as `LIMIT_RESET_EMAIL_WIDE`.
+    /// The name of the setting for the limit's network factors, such as `LIMIT_RESET_EMAIL_WIDE`.
     var wideSetting: String { setting + "_WIDE" }
     /// The names of all settings of this limit.
     fileprivate var settings: [String] { networkUse == nil ? [setting] : [setting, wideSetting] }

@@ -4,8 +4,8 @@ import ServerMiddleware
 
 /// The address for operators, which serves `/metrics`, `/health/ready` and `/health/live`.
 ///
-/// If this address is configured, the public address serves neither metrics nor readiness. A proxy in front of the public address then
-/// can't expose them by mistake.
+/// If this address is configured, the public address serves neither metrics nor readiness. So a proxy in front of the public address can't
+/// expose metrics or readiness by mistake.
 package struct OpsAddress: Hashable, Sendable, CustomStringConvertible {
     /// The name or address, without brackets.
     package let host: String
@@ -25,7 +25,7 @@ package struct OpsAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Reads `OPS_LISTEN`.
-    /// - Parameter hasToken: Whether clients need `METRICS_TOKEN`. Without a token, an address that other machines can reach is refused.
+    /// - Parameter hasToken: Whether clients need `METRICS_TOKEN`. If they don't, an address that other machines can reach is refused.
     init?(_ settings: inout SettingReader, hasToken: Bool) {
         guard let text = settings.text("OPS_LISTEN") else { return nil }
         guard let host = RequestHost(text)?.name, let colon = text.lastIndex(of: ":"),

@@ -1,8 +1,8 @@
 import Idempotency
 import ServerMiddleware
 
-/// The limits for requests in flight. The server processes a number of requests at the same time. A few further requests wait briefly. The
-/// server refuses all others with 503.
+/// The limits for requests in flight. The server processes up to ``requestsInFlight`` requests at the same time. A few further requests
+/// wait briefly. The server refuses all others with 503.
 public struct LoadSettings: Sendable {
     /// The largest number of requests that are processed at the same time, 1 to 100,000, and 512 by default. `REQUESTS_IN_FLIGHT`.
     public var requestsInFlight = 512

@@ -5,15 +5,15 @@ import ServerMiddleware
 
 /// The destination of emails.
 public enum MailSettings: Sendable {
-    /// The folder of the local mailbox, which is the default. The server writes emails to this folder and sends none. Use it for
-    /// development.
+    /// The folder of the local mailbox, which is the default. The server writes emails to this folder and doesn't send them. Use this case
+    /// for development.
     case mailbox
     /// An SMTP server, which `EMAIL_HOST` enables.
     case smtp(SMTPSettings)
 }
 
 extension MailSettings {
-    /// Reads the settings of the SMTP server; `EMAIL_HOST` enables it.
+    /// Reads the settings of emails. With `EMAIL_HOST`, the result is ``smtp(_:)``; without it, the result is ``mailbox``.
     /// - Parameter sender: The sender of emails.
     init(_ settings: inout SettingReader, sender: String) {
         self = .mailbox
@@ -77,7 +77,7 @@ extension MailSettings {
         return try? EmailAddress(String(sender[sender.index(after: open)...].dropLast()))
     }
 
-    /// The longest time for one email.
+    /// The longest time for the delivery of one email.
     ///
     /// The time is zero for the local mailbox.
     package var timeout: Duration {

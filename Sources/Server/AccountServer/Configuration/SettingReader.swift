@@ -2,7 +2,7 @@ import Configuration
 import ErrorContract
 import Foundation
 
-/// Reads settings by their names in the environment, and collects all problems, so that an operator can correct all of them together.
+/// Reads settings by their names in the environment. The reader collects all problems, so that an operator can correct them all at once.
 ///
 /// If a value is invalid, the reader records the problem, uses the default instead, and continues.
 struct SettingReader {
@@ -49,7 +49,7 @@ struct SettingReader {
         return value
     }
 
-    /// Reads a Boolean: `true`, `1`, `yes`, `on` or their opposites.
+    /// Reads a Boolean: `true`, `1`, `yes` or `on`, or `false`, `0`, `no` or `off`.
     mutating func boolean(_ name: String, default value: Bool) -> Bool {
         guard let text = text(name) else { return value }
         if ["true", "1", "yes", "on"].contains(text.lowercased()) { return true }

@@ -11,8 +11,8 @@ package struct DataFolder: Sendable {
 
     /// The database of accounts.
     package var database: URL { Self.database(in: url) }
-    /// The database of the rate limits. It is used if the accounts are in PostgreSQL and the server doesn't share its limits with other
-    /// servers.
+    /// The database of the rate limits. The server uses this file if the accounts are in PostgreSQL and the limits are not shared through
+    /// Valkey.
     package var limitDatabase: URL { url.appending(path: "limits.sqlite3") }
     /// The folder of the local mailbox.
     package var mailbox: URL { url.appending(path: "mailbox") }
@@ -38,7 +38,7 @@ package struct DataFolder: Sendable {
         )
     }
 
-    /// Creates the empty file of the database, readable only by its owner, if it is missing.
+    /// Creates the file of the database if it is missing. The new file is empty, and only its owner can read it.
     /// - Throws: An error of the file system.
     package func createDatabase() throws {
         // SQLite gives its WAL the permissions of the database.
@@ -104,7 +104,7 @@ extension DataFolder {
     /// know none of the accounts.
     /// - Parameters:
     ///   - folder: The data folder.
-    ///   - mayCreate: Whether a folder without a database is a new installation.
+    ///   - mayCreate: Whether the server may create a new installation if the folder has no database.
     /// - Throws: ``MissingDatabase``.
     package static func requireDatabase(in folder: URL, mayCreate: Bool) throws {
         let file = database(in: folder).path

@@ -26,7 +26,7 @@ package struct PostgresDeployment: Sendable {
 
     /// Connects to the database and, for a server, registers this server.
     /// - Parameters:
-    ///   - version: The version of the server, which migrates the tables and takes emails from the queue; `nil` for a command.
+    ///   - version: The version of the server; `nil` for a command. Only a server migrates the tables and takes emails from the queue.
     ///   - isAlone: Whether this server must be the only server, because it doesn't share its rate limits. If so, the initializer fails if
     ///     another server is registered.
     /// - Throws: `StoreFailure`; ``DeploymentInUse``.
@@ -120,7 +120,7 @@ package struct PostgresDeployment: Sendable {
     }
 
     /// Returns the services of the deployment. One service renews the registration and reads the database's clock every second. While a
-    /// secret is being replaced, another service also hashes the addresses of all accounts under the new secret.
+    /// secret is being replaced, another service also hashes the addresses of all accounts with the new secret.
     func services(logger: Logger) -> [any Service] {
         let presence = PresenceService(deployment: self, logger: logger)
         guard emailKeys.isRotating else { return [presence] }
@@ -140,7 +140,8 @@ package struct PostgresDeployment: Sendable {
     /// Returns the random name that the deployment got when its tables were created.
     func installation() async throws -> String { try await PostgresSchema.installation(database) }
 
-    /// Removes the registration and closes the connections. Errors are ignored: the registration expires by itself.
+    /// Removes the registration and closes the connections. If the registration can't be removed, it expires later, so the method ignores
+    /// the error.
     func close() async {
         try? await leave()
         await database.client.close()
@@ -148,7 +149,7 @@ package struct PostgresDeployment: Sendable {
 }
 
 extension PostgresSettings {
-    /// The connection settings with longer timeouts, for commands and migrations. No client waits for these.
+    /// The connection settings with longer timeouts, for commands and migrations, because no client waits for their results.
     fileprivate var forLongWork: PostgresSettings {
         var settings = self
         (settings.queryTimeout, settings.statementTimeout) = (.seconds(3_600), .seconds(3_600))
@@ -179,8 +180,8 @@ private struct PresenceService: Service, CustomStringConvertible {
     }
 }
 
-/// Stores a hash of each address under the new secret, while a secret is being replaced. The service repeats this every ten minutes,
-/// because servers without the new secret can still register users.
+/// While a secret is being replaced, stores a hash of each account's address with the new secret. The service repeats this work every ten
+/// minutes, because servers without the new secret can still register users.
 private struct RotationService: Service, CustomStringConvertible {
     let stores: PostgresAccountStores
     let logger: Logger

@@ -16,13 +16,14 @@ import ValkeyStores
 
 /// All stores of a server. Only this type and ``PostgresDeployment`` depend on the kind of database. The rest of the server uses protocols.
 ///
-/// A command opens the stores without a version. Such stores take no emails from the queue and, with PostgreSQL, don't migrate tables that
-/// servers use.
+/// A command such as `holdfast users` opens the stores without the version of a server. Such stores take no emails from the queue. With
+/// PostgreSQL, they create the tables of a new database, but don't migrate existing tables.
 package struct Stores: AccountStores {
     /// The location of the data.
     private enum Place {
         /// The accounts and the limits, in the file of the data folder.
         case sqlite(SQLiteDatabase)
+        /// The accounts, in PostgreSQL.
         /// - Parameter limits: The file of the rate limits; `nil` for a command, or if several servers share the limits.
         case postgres(PostgresDeployment, limits: SQLiteDatabase?)
     }
@@ -39,8 +40,8 @@ package struct Stores: AccountStores {
     /// The initializer doesn't lock the folder. To lock it, use ``DataFolderLock``.
     /// - Parameters:
     ///   - url: The folder; created if it is missing.
-    ///   - isServing: Whether a server opens the folder. If so, the stores hold a lock, which shows other processes that this server runs.
-    ///     Their queue can then claim emails.
+    ///   - isServing: Whether a server opens the folder. If so, the stores hold a lock, which shows other processes that this server runs,
+    ///     and the email queue of the stores can claim emails.
     /// - Throws: ``MovedDatabase`` if the data was moved to PostgreSQL; an error of the file system or of the database.
     package init(_ url: URL, isServing: Bool = false) throws {
         folder = try DataFolder(url)
@@ -255,7 +256,7 @@ extension Stores {
         }
     }
 
-    /// Returns the clock for the times that survive a restart: due times, leases and grace windows.
+    /// Returns the clock for times that are valid across restarts: the due times of emails, leases, and the times of sessions.
     /// - Parameter snapshot: Reads the clocks of the machine. With `nil`, the method uses the clock of PostgreSQL, or for SQLite the
     ///   default clocks of the machine.
     package func steadyTime(_ snapshot: (@Sendable () -> SnapshotTime)? = nil) async throws -> any PersistentTime {
@@ -278,7 +279,7 @@ extension Stores {
         return [("database", folder.database.path), ("wal", folder.database.path + "-wal")]
     }
 
-    /// Returns the random name that the data got when it was created.
+    /// Returns the random name of the installation, which the database got when it was created.
     package func installation() async throws -> String {
         switch place {
         case .sqlite(let database): try database.installation()
@@ -313,7 +314,7 @@ extension Stores {
 package protocol PersistentRateLimitStore: RateLimitStore, Service {
     /// Checks that the limits can be saved. If they can't, the method throws.
     func ping() async throws
-    /// Saves the limits if the service did not run.
+    /// Saves the limits. Call this method if the service did not run.
     func close() async throws
 }
 

@@ -76,7 +76,7 @@ extension FindingCode {
     public static let duplicateKey = Self(rawValue: "duplicate_key")
     /// A value has the wrong type for its key.
     public static let wrongType = Self(rawValue: "wrong_type")
-    /// Apple doesn't define a key.
+    /// The file contains a key that Apple doesn't define.
     public static let unknownKey = Self(rawValue: "unknown_key")
 }
 

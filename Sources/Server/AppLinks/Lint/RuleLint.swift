@@ -3,8 +3,8 @@ import StrictJSON
 
 /// Checks the rules as a whole: patterns that can't match, entries that open no links, and rules that are never reached.
 enum RuleLint {
-    /// The number of components with which later components are compared: the first ones of the file that aren't unreachable themselves.
-    /// The number limits the time for a large file.
+    /// The maximum number of earlier components with which the lint compares a component. It uses the first components of the file, and
+    /// skips unreachable ones. The number limits the time for a large file.
     private static let reach = 500
 
     /// Returns the findings about all rules.

@@ -83,8 +83,8 @@ struct AssociationEntry: Hashable, Sendable {
     let rules: [LinkRule]
 }
 
-/// The bytes of a file, with the information whether they have a signature or a byte order mark. A signed file (CMS) begins with an ASN.1
-/// SEQUENCE, so it is never valid JSON.
+/// The bytes of a file, and whether they have a signature or a byte order mark. A signed file (CMS) begins with an ASN.1 SEQUENCE, so it is
+/// never valid JSON.
 struct AssociationText {
     /// The size with the byte order mark.
     let byteCount: Int

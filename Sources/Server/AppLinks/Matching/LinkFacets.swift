@@ -65,8 +65,8 @@ struct LinkFacets {
     }
 }
 
-/// The prepared parts of one link. The cache prepares the parts for a combination of settings when a rule first needs it. At most four
-/// combinations exist.
+/// The prepared parts of one link. The cache prepares the parts for a combination of settings when a rule first needs this combination. At
+/// most four combinations exist.
 struct LinkFacetCache {
     /// The two settings of a component on which the parts depend.
     private struct Setting: Hashable {

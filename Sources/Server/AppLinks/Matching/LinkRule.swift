@@ -30,7 +30,7 @@ struct LinkRule: Hashable, Sendable {
     }
 
     /// Returns whether this rule certainly matches everything that `other` matches. If so, the matcher never reaches `other` after this
-    /// rule. If ``decodes`` or ``folds`` differ, the result is only `true` if this rule matches every link.
+    /// rule. If `decodes` or `folds` differ, the result is only `true` if this rule matches every link.
     func covers(_ other: LinkRule) -> Bool {
         if path.takesEverything, query.takesEverything, fragment == .everything { return true }
         guard decodes == other.decodes, folds == other.folds else { return false }

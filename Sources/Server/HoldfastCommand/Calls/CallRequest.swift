@@ -11,7 +11,7 @@ struct CallRequest {
     let base: URL
     /// Path and query, percent-encoded.
     let path: String
-    /// One of the seven methods of `--help`.
+    /// One of the seven methods that `--help` lists.
     let method: HTTPRequest.Method
     /// The headers from the options, including the headers with the idempotency key and the access token.
     let headers: HTTPFields
@@ -87,7 +87,8 @@ struct CallRequest {
         return fields
     }
 
-    /// Returns the body of an option. If the headers have no media type, the content determines it: JSON, or UTF-8 text.
+    /// Returns the body that the option `--data` describes. If the headers have no media type, the content determines it: JSON, or UTF-8
+    /// text.
     private static func body(_ text: String, type: String?) throws -> RequestBody {
         var bytes = Array(text.utf8)
         if text.hasPrefix("@") {

@@ -10,7 +10,8 @@ final class CallTimeline: CallListener {
     private let report: @Sendable (TimelineLine) -> Void
 
     /// Creates an empty timeline.
-    /// - Parameter report: Receives each event when it happens. It must return quickly, because the call waits for it.
+    /// - Parameter report: A closure that receives each event when it happens. The closure must return quickly, because the call waits for
+    ///   the closure.
     init(_ report: @escaping @Sendable (TimelineLine) -> Void) {
         self.report = report
     }

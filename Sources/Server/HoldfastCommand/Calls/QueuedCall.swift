@@ -8,7 +8,7 @@ import ResilientHTTP
 import StrictJSON
 import Timekeeping
 
-/// A call through an offline queue, or the delivery of all its stored requests: `holdfast call --queue`.
+/// A call through an offline queue, or the delivery of the requests that the queue stores: `holdfast call --queue`.
 struct QueuedCall {
     /// The folder of the queue, which is created if it is missing.
     let folder: URL
@@ -20,7 +20,7 @@ struct QueuedCall {
     let credentials: Credentials?
     /// Whether the command also sends the requests of a folder that was copied, for example from another machine.
     let adopts: Bool
-    /// Receives each event when it is read.
+    /// A closure that receives each event when the command reads it.
     let report: @Sendable (QueueLine) -> Void
 
     /// Stores a request in the queue and sends it. If there is no response, the request stays in the queue.
@@ -58,7 +58,7 @@ struct QueuedCall {
             let before = queue.counts.delivered
             let (_, read) = await observing(queue) { await queue.drain() }
             lines += read
-            // The queue was already paused when it was opened, so there is no event about the pause.
+            // If the queue was already paused when the command opened it, there is no event about the pause.
             for request in try await queue.pending(limit: 1) {
                 guard case .paused(let reason) = request.status, reason != .otherServer else { continue }
                 let line = QueueLine(elapsed: read.last?.elapsed ?? .zero, event: .paused(request.owner, reason), status: nil)
@@ -99,7 +99,7 @@ struct QueuedCall {
         return queue
     }
 
-    /// Reports the events of a queue until a closure has returned.
+    /// Reports the events of a queue until a closure has returned. Returns the result of the closure, and the events.
     private func observing<Result>(
         _ queue: OfflineQueue,
         _ body: () async -> Result
@@ -137,14 +137,14 @@ extension QueueEvent {
 
 /// One event of a queue.
 struct QueueLine: Sendable {
-    /// The time since the queue was opened.
+    /// The time since the command began to read the events of the queue.
     let elapsed: Duration
     /// The event with its values.
     let event: QueueEvent
     /// The state of the request. The state of a dead letter includes the reason why the queue stopped sending it.
     let status: QueuedRequest.Status?
 
-    /// Whether the request is a dead letter, which the queue no longer sends.
+    /// Whether the event made the request a dead letter, which the queue no longer sends.
     var isDeadLetter: Bool {
         switch event {
         case .deadLettered, .expired: true

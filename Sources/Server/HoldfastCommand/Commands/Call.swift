@@ -129,7 +129,7 @@ struct Call: AsyncParsableCommand {
         }
     }
 
-    /// Calls a closure with the queue of the options.
+    /// Calls a closure with the queue that the options describe.
     /// - Throws: `ExitCode` 4 if the queue can't be used.
     private func queued(
         _ credentials: Credentials?,
@@ -154,7 +154,7 @@ struct Call: AsyncParsableCommand {
         }
     }
 
-    /// The work of the command.
+    /// The task of the command.
     private enum Work {
         /// Send a request.
         case call(CallRequest)
@@ -172,7 +172,7 @@ struct Call: AsyncParsableCommand {
         }
     }
 
-    /// Returns the work that the options describe.
+    /// Returns the task that the options describe.
     /// - Throws: `ValidationError` for an invalid option or an invalid combination.
     private func parsed() throws -> Work {
         guard timeout.isFinite, timeout > 0, timeout <= 86_400 else {

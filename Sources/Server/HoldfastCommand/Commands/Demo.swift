@@ -21,7 +21,7 @@ struct Demo: AsyncParsableCommand {
     var cluster = false
 
     /// Runs the demo of one server, or of a cluster.
-    /// - Throws: `ExitCode` 1 if a step fails; 128 plus its number if a signal ended the demo of a cluster.
+    /// - Throws: `ExitCode` 1 if a step fails. If a signal ended the demo of a cluster, the exit code is 128 plus the number of the signal.
     func run() async throws {
         guard cluster else { return try await runServer() }
         do {

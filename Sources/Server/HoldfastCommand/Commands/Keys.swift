@@ -59,7 +59,7 @@ struct Keys: AsyncParsableCommand {
 
         @OptionGroup var data: DataOptions
 
-        /// Publishes a new key, which replaces the key that signs.
+        /// Publishes a new key, which later replaces the key that signs.
         func run() async throws {
             let (stores, keys) = try await data.signingKeys()
             try await Keys.change(stores) { try await keys.rotate() }
@@ -124,7 +124,7 @@ extension DataOptions {
 struct KeyListing {
     /// The stored keys.
     let keys: SigningKeySet
-    /// The time at which the states of the keys are determined.
+    /// The time for which the listing determines the states of the keys.
     let now: Date
 
     /// The state of a key, as `holdfast keys list --help` describes it.

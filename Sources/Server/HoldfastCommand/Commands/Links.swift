@@ -72,7 +72,7 @@ struct Links: AsyncParsableCommand {
             do {
                 let transport = URLSessionTransport(followsRedirects: false)
                 let (response, body) = try await transport.send(request, body: nil, timeout: .seconds(20))
-                // If the file exceeds the limit, only its size is reported.
+                // If the file exceeds the limit, it is cut. The report then contains `too_large`, and usually also `not_json`.
                 let bytes = try await body.collect(upTo: 1_024 * 1_024).bytes
                 return Retrieval(
                     url: "\(url.scheme ?? "https")://\(request.authority ?? host)\(request.path ?? "")",

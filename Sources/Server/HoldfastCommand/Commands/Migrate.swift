@@ -46,7 +46,7 @@ struct Migrate: AsyncParsableCommand {
         }
     }
 
-    /// Migrates the SQLite file by opening it like a server. An empty file counts as new.
+    /// Migrates the SQLite file by opening it as a server does. An empty file counts as new.
     private func migrateFile(_ path: String) async throws -> (isNew: Bool, steps: [String]) {
         let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber
         let pending = (size?.intValue ?? 0) > 0 ? try await SQLiteInspection(path: path).pendingMigrations : nil

@@ -75,8 +75,8 @@ extension Migrate {
             }
         }
 
-        /// Undoes a copy. Removes the seal, which prevents servers from writing to the SQLite database, or the data of an unfinished copy
-        /// in SQLite.
+        /// Undoes a copy. After a finished copy, removes the seal, which prevents servers from writing to the SQLite database. After an
+        /// unfinished copy, removes its log of changes from SQLite.
         private func goBack() async throws {
             let wasSealed = try await StoreCopy.undo(file)
             Terminal.say(
@@ -115,7 +115,7 @@ extension Migrate {
         }
 
         /// Returns the settings of the PostgreSQL database.
-        /// - Throws: `ExitCode` 78 if neither `--to` nor `DATABASE_URL` names a valid one.
+        /// - Throws: `ExitCode` 78 if neither `--to` nor `DATABASE_URL` names a valid database.
         private func settings(_ configuration: AccountServerConfiguration) throws -> PostgresSettings {
             if let to {
                 do {

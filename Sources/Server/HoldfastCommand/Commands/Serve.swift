@@ -126,7 +126,7 @@ struct Serve: AsyncParsableCommand {
                 try stores.folder.requireInstallation(try await stores.installation(), configured: configuration.installation)
                 try await server.runUntilSignaled(logger: logger) { announce($0, configuration) }
             } catch {
-                // If the server could not listen, its services did not run. The state is therefore saved here. Otherwise, the next server
+                // If the server could not listen, its services did not run, so this code closes the stores. Otherwise, the next server
                 // would treat this server as killed.
                 try? await server.accounts.limitStore.close()
                 try? await stores.close()

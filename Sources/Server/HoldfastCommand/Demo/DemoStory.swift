@@ -16,13 +16,13 @@ struct DemoStory: Sendable {
     /// distinguished from the slowness of the machine.
     var delay = 1
 
-    /// A step did not end as expected.
+    /// The error of a step that did not end as expected.
     struct Unexpected: Error, CustomStringConvertible {
         let description: String
     }
 
     /// Runs all steps.
-    /// - Returns: The steps. The caller can run further steps with them.
+    /// - Returns: The numbered steps, to which the caller can add further ones.
     /// - Throws: ``Unexpected`` at the first step that does not end as expected.
     @discardableResult
     func run() async throws -> Steps {
@@ -114,7 +114,7 @@ struct DemoStory: Sendable {
         let messages: [MailboxItem]
     }
 
-    /// Returns the newest email with a reset link, after the worker has delivered one.
+    /// Waits until the server has delivered an email with a reset link, and returns the newest one.
     private func latestMail(_ api: APIClient) async throws -> MailboxItem {
         for _ in 0..<200 {
             let mailbox: Mailbox = try await api.get("/dev/mailbox")
@@ -124,8 +124,8 @@ struct DemoStory: Sendable {
         throw Unexpected(description: "no email arrived within five seconds")
     }
 
-    /// Requires a condition.
-    /// - Throws: ``Unexpected`` with the description of the difference.
+    /// Requires that a condition is true.
+    /// - Throws: ``Unexpected`` with the text `otherwise` if the condition is false.
     private func expect(_ condition: Bool, _ otherwise: String) throws {
         guard condition else { throw Unexpected(description: otherwise) }
     }

@@ -127,7 +127,7 @@ private final class DemoTally: CallListener {
         var waited = Duration.zero
     }
 
-    /// Yields when a response was a refusal.
+    /// Yields each time the client begins a delay after a refusal.
     let refusals: AsyncStream<Void>
     private let refused: AsyncStream<Void>.Continuation
     private let state = Mutex(State())

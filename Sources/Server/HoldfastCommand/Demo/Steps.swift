@@ -6,8 +6,8 @@ final class Steps: Sendable {
     private let printer: DemoPrinter
     private let count = Mutex(0)
 
-    /// Returns a description of the requests that the demo sends in the background during the steps. If a step takes longer than a second,
-    /// the printer shows the description as the progress of the step.
+    /// Returns a description of the requests that the demo sends in the background during the steps. While a step takes long, the printer
+    /// shows the description as the progress of the step.
     private let status: (@Sendable () -> String)?
 
     /// Creates a sequence without steps.
@@ -45,7 +45,7 @@ final class Steps: Sendable {
         }
     }
 
-    /// Shows the progress of a step that takes longer than a second.
+    /// Shows the progress of a step: every second on a terminal with colors, and otherwise every five seconds.
     private func ticker(_ title: String) -> Task<Void, any Error>? {
         status.map { status in
             Task { [printer] in

@@ -5,13 +5,13 @@ import RateLimiting
 import SQLiteStores
 
 extension Doctor {
-    /// Checks the folder, its permissions and free space, the database, and the limits.
+    /// Checks the data folder with its permissions and free space, the database, and the rate limits.
     func examineData() async -> [Finding] {
         guard case .postgres(let settings) = configuration.database else { return await examineFolder() }
         return await examineFolder() + examinePostgres(settings)
     }
 
-    /// Checks the data folder and, unless the data is in PostgreSQL, the database in it.
+    /// Checks the data folder. If the data isn't in PostgreSQL, also checks the database in the folder and the rate limits.
     private func examineFolder() async -> [Finding] {
         let folder = configuration.dataFolder
         guard let kind = kind(of: folder) else {
@@ -49,7 +49,7 @@ extension Doctor {
         }
     }
 
-    /// Checks that the local mailbox is a folder; `nil` if it is or if it doesn't exist.
+    /// Returns a finding if the local mailbox is not a folder; `nil` if it is a folder or doesn't exist.
     private func examineMailbox(_ folder: URL) -> Finding? {
         let mailbox = folder.appending(path: "mailbox")
         guard let kind = kind(of: mailbox), kind != .typeDirectory else { return nil }
@@ -103,8 +103,8 @@ extension Doctor {
         return free < 1_024 * 1_048_576 ? .advice("disk", text, remedy) : .good("disk", text)
     }
 
-    /// Checks that the SQLite database is sound, current and durable. Opening a database like a server migrates its tables. The check
-    /// therefore does this only if the tables are already current.
+    /// Checks that the SQLite database is sound, up to date and durable. The check of durability opens the database with `SQLiteDatabase`,
+    /// which migrates outdated tables. This check therefore runs only if the tables are already up to date.
     private func examineDatabase() async -> [Finding] {
         let path = DataFolder.database(in: configuration.dataFolder).path
         guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber, size.intValue > 0 else {
@@ -146,7 +146,7 @@ extension Doctor {
                     )
                 ]
             }
-            // The tables are up to date, so opening the database like a server changes nothing.
+            // The tables are up to date, so this initializer migrates nothing.
             let database = try SQLiteDatabase(path: path)
             let isDurable = try await database.synchronousLevel() == 2
             try database.close()
@@ -168,7 +168,7 @@ extension Doctor {
         }
     }
 
-    /// Checks that the limits are on and that their journal can be written.
+    /// Checks that the rate limits are on, and that the server can write their journal, a file that keeps the counts over restarts.
     private func examineLimits(_ folder: URL) -> Finding {
         guard configuration.limits.mode != .off else {
             return .advice("limits", "are off", "remove RATE_LIMIT_MODE: without limits, passwords can be guessed")

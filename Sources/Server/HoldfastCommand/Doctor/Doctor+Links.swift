@@ -8,7 +8,8 @@ import ResilientHTTP
 import Timekeeping
 
 extension Doctor {
-    /// Checks the domain of links and its association file for apps. Also compares the clock with the `Date` of the domain's response.
+    /// Checks the domain of emailed links, and its association file if apps open the links. Also compares the clock with the `Date` of the
+    /// domain's response.
     func examineLinks() async -> [Finding] {
         guard let base = configuration.resetBaseURL else {
             return [.good("links", "begin with the address of the server"), examineClock(serverTime: nil)]
@@ -60,7 +61,7 @@ extension Doctor {
         return .good("links", "\(address) associates links with the app")
     }
 
-    /// Compares the clock with a server's time: more than 5 s is a warning, more than 60 s is an error.
+    /// Compares the clock with a server's time: a difference above 5 s is a warning, and a difference above 60 s is an error.
     private func examineClock(serverTime: Date?) -> Finding {
         let now = Date()
         let year = Calendar(identifier: .gregorian).component(.year, from: now)

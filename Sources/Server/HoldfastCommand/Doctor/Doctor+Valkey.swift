@@ -29,7 +29,8 @@ extension Doctor {
         [examineServer(found), examineEviction(found), examineMemory(found), examinePersistence(found)]
     }
 
-    /// Checks the role and the round-trip time. Above 5 ms, decisions about rate limits often exceed their longest time.
+    /// Checks the role and the round-trip time. If a round trip takes more than 5 ms, decisions about rate limits often exceed their time
+    /// limit.
     private func examineServer(_ found: ValkeyInspection) -> Finding {
         let text = "\(found.name) \(found.version), replies in \(String(format: "%.1f", found.milliseconds)) ms"
         if found.isReplica {
@@ -41,7 +42,7 @@ extension Doctor {
         return .good("valkey", text)
     }
 
-    /// Checks that Valkey doesn't evict the usage of rate limits when its memory is full.
+    /// Checks that Valkey doesn't evict the counts of rate limits when the memory of Valkey is full.
     private func examineEviction(_ found: ValkeyInspection) -> Finding {
         guard found.policy == "noeviction" else {
             let text = "maxmemory-policy is \(found.policy): Valkey may evict the usage of limits"
@@ -59,7 +60,7 @@ extension Doctor {
         return .advice("limit memory", full, "raise maxmemory: when it is reached, VALKEY_FALLBACK applies")
     }
 
-    /// Reports whether the usage of limits survives a restart of Valkey.
+    /// Reports whether the counts of rate limits survive a restart of Valkey.
     private func examinePersistence(_ found: ValkeyInspection) -> Finding {
         found.isPersistent
             ? .good("persistence", "limits survive a restart of \(found.name)")
@@ -73,13 +74,13 @@ private struct ValkeyInspection {
     let name: String
     /// The version that the server reports.
     let version: String
-    /// The duration of a round trip.
+    /// The duration of a round trip, in milliseconds.
     let milliseconds: Double
     /// Whether the server is a replica, which accepts no writes.
     let isReplica: Bool
     /// `maxmemory-policy`.
     let policy: String
-    /// The used bytes, and their limit; 0 for no limit.
+    /// The used and the maximum memory, in bytes. A maximum of 0 means that there is no limit.
     let usedMemory, maximumMemory: Int
     /// Whether the server writes its data to disk.
     let isPersistent: Bool
@@ -104,7 +105,7 @@ private struct ValkeyInspection {
         policy = facts["maxmemory_policy"] ?? "unknown"
         usedMemory = facts["used_memory"].flatMap { Int($0) } ?? 0
         maximumMemory = facts["maxmemory"].flatMap { Int($0) } ?? 0
-        // Hosting providers often disable the command CONFIG.
+        // Hosting providers often disable the command CONFIG, so its failure is not an error.
         let reply = try? await client.send(ValkeyCommand("CONFIG", "GET", "save"), within: time)
         var schedule: [UInt8] = []
         if case .array(let pair)? = reply, case .text(let text)? = pair.last { schedule = text }

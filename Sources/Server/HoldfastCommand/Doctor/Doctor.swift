@@ -24,7 +24,7 @@ struct Doctor: Sendable {
         return settings + data + (await examineSharedLimits()) + [await mail] + (await link)
     }
 
-    /// Checks the expiry of the TLS certificate: less than 14 days is a warning. `nil` if the server uses no TLS.
+    /// Checks the expiry of the TLS certificate. An expiry in less than 14 days is a warning. `nil` if the server uses no TLS.
     private func examineCertificate(now: Date = Date()) -> Finding? {
         guard let end = configuration.tls?.end else { return nil }
         let days = Int((end.timeIntervalSince(now) / 86_400).rounded(.down))

@@ -22,7 +22,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
     let metrics: PrometheusMetrics
     /// The time at which the server was created, for the uptime in the metrics.
     let startedAt = Date()
-    /// The bound address of `OPS_LISTEN`, if `OPS_LISTEN` is set.
+    /// The address at which the listener for operators listens, if `OPS_LISTEN` is set.
     let opsAddress = BoundAddress()
     /// The open connections of the public listener.
     let connections: Connections
@@ -32,7 +32,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
     /// The configuration of the account API.
     private var configuration: AccountServerConfiguration { accounts.configuration }
 
-    /// Opens the data folder. The server does not listen yet.
+    /// Creates the server and opens its data folder. The server does not listen yet.
     /// - Parameters:
     ///   - hashing: Creates and verifies password hashes; `nil` uses Argon2id.
     ///   - time: The clocks of the server; `nil` uses the clocks of the machine and of the database.
@@ -58,7 +58,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         return max(64, open - 256)
     }
 
-    /// Listens and serves until the service group shuts down or the task is canceled.
+    /// Returns the application, which serves until its service group shuts down or its task is canceled.
     func application() throws -> some ApplicationProtocol {
         let plain = HTTPServerBuilder.contractHTTP1(
             renderer: accounts.renderer,
@@ -77,7 +77,8 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         return application
     }
 
-    /// Returns the application at `OPS_LISTEN`, without TLS. It starts first and ends last.
+    /// Returns the application at `OPS_LISTEN`, without TLS; `nil` if `OPS_LISTEN` is not set. The application starts before the public
+    /// listener and its services, and ends after them.
     private func opsApplication() throws -> (any Service)? {
         guard let ops = configuration.ops, let opsConnections else { return nil }
         let router = ContractRouter(
@@ -103,8 +104,8 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         )
     }
 
-    /// The outermost middleware, which receives every response in its final form. It combines six middlewares in one value. This is faster
-    /// than adding them separately, because the compiler knows the types of all parts.
+    /// The outermost middleware, which receives every response in its final form. It combines six middlewares in one value. One value is
+    /// faster than six separate middlewares, because the compiler knows the types of all parts.
     @MiddlewareFixedTypeBuilder<Request, Response, Context>
     private var outermost: some MiddlewareProtocol<Request, Response, Context> {
         TraceContextMiddleware()
@@ -129,13 +130,13 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             try accounts.addMailbox(to: router)
             try ErrorLabRoutes<Context>(renderer: accounts.renderer).add(to: router)
         }
-        // The server never refuses requests to the routes above because of load, because operators need them when the server is busy.
+        // The routes above are exempt from load shedding, because operators need them when the server is busy.
         try accounts.addAccountRoutes(to: router)
         try accounts.addHomePage(to: router)
         return router
     }
 
-    /// Adds the routes for operators and their tools. The server never refuses requests to these routes because of load.
+    /// Adds the routes for operators and their tools. These routes are exempt from load shedding.
     private func addOperatorRoutes(to router: some RouterMethods<Context>) {
         accounts.healthRoutes(Context.self).addReady(to: router)
         if let access = configuration.metricsAccess {
@@ -225,7 +226,7 @@ private struct OpsListener: Service, CustomStringConvertible {
     }
 }
 
-/// The limit of open files and connections of the process.
+/// The process's limit of open files. Each connection counts as an open file.
 enum OpenFiles {
     /// Raises the limit to the largest value that the system allows, at most 65,536.
     /// - Returns: The new limit.

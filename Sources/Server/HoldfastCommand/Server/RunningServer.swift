@@ -5,7 +5,7 @@ import NIOCore
 import ServiceLifecycle
 import UnixSignals
 
-/// Runs a server while a closure runs, and passes its address to the closure. Then shuts the server down gracefully.
+/// Runs a server, and calls a closure with the address of the server. When the closure ends, shuts the server down gracefully.
 /// - Throws: The error of the closure, or the reason why the server could not start.
 func withRunningServer<Result: Sendable>(
     _ server: HoldfastServer,
@@ -44,8 +44,9 @@ func withRunningServer<Result: Sendable>(
 }
 
 extension HoldfastServer {
-    /// Serves until SIGTERM or SIGINT, and then finishes the work in flight. SIGHUP reloads the limits from the settings.
-    /// - Parameter announce: Called once with the address when the server listens.
+    /// Serves until SIGTERM or SIGINT, and then finishes the requests and emails in flight. SIGHUP reloads the rate limits from the
+    /// settings.
+    /// - Parameter announce: A closure that is called once with the address, when the server listens.
     /// - Throws: The reason why the server could not start.
     func runUntilSignaled(logger: Logger, announce: @escaping @Sendable (URL) -> Void) async throws {
         var group = ServiceGroupConfiguration(
@@ -72,7 +73,7 @@ struct EndedBySignal: Error {
     let signal: Int32
 }
 
-/// Runs a closure. If a signal ends the process, the closure is canceled.
+/// Runs a closure. If the process receives SIGINT, SIGTERM or SIGHUP, cancels the closure.
 /// - Throws: ``EndedBySignal``, or the error of the closure.
 func untilSignaled(_ body: @escaping @Sendable () async throws -> Void) async throws {
     try await withThrowingTaskGroup(of: Void.self) { tasks in
@@ -101,13 +102,13 @@ private struct Announcement: Service {
 
 /// Delays the shutdown. During the delay, the server reports that it is not ready, so that a load balancer sends no further requests.
 private struct DrainService: Service, CustomStringConvertible {
-    /// Makes the readiness check fail.
+    /// The switch that makes the readiness check fail.
     let drain: Drain
     let delay: Duration
     /// The service group logs its services by their descriptions.
     var description: String { "DrainService" }
 
-    /// Waits for the shutdown, reports that the server is not ready, and delays the other services.
+    /// Waits for the shutdown, reports that the server is not ready, and delays the end of the other services.
     func run() async throws {
         try? await gracefulShutdown()
         drain.begin()

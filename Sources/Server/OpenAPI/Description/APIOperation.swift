@@ -174,7 +174,7 @@ package struct RequestContent: Sendable {
     /// An example of the body. The wire type can be decoded from it.
     package let example: JSONObject
     /// Whether browsers send the body from a page of the server. If so, the document lists the media type of forms before JSON. The page
-    /// shows problems of fields as text, so ``codes`` doesn't contain the codes of these problems.
+    /// shows problems of fields as text, so `codes` doesn't contain the codes of these problems.
     package let isForm: Bool
 
     /// Derives the schema from a wire type by decoding the example.
@@ -225,9 +225,9 @@ package struct RequestContent: Sendable {
 
     /// The codes with which the server can refuse the body.
     ///
-    /// They cover errors while the server reads the body (size, timeout, media type), decoding errors, and values that break the rules of
-    /// their members. `VALIDATION_INVALID_INPUT` is included if the body has more than one member, because the server reports several
-    /// different problems with this code.
+    /// They cover errors while the server reads the body (size, timeout, media type), and decoding errors. If ``isForm`` is `false`, they
+    /// also cover values that break the rules of their members. `VALIDATION_INVALID_INPUT` is included if the body has more than one
+    /// member, because the server reports several different problems with this code.
     var codes: Set<ErrorCode> {
         let fields = schema.schema.fields
         var codes: Set<ErrorCode> = [

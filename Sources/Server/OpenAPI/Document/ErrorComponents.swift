@@ -15,7 +15,7 @@ public import StrictJSON
 /// with a stored file.
 public struct ErrorComponents: Sendable {
     private let catalogue: ErrorCatalogue
-    /// The default format of error bodies. An example in this format is named after its error code. In another format, the name also has
+    /// The default format of error bodies. The name of an example in this format is the error code. In another format, the name also has
     /// the format as a suffix.
     private let form: ErrorForm
     /// The languages that `Content-Language` can have.
@@ -23,7 +23,7 @@ public struct ErrorComponents: Sendable {
     /// The base URL of the pages that describe the codes.
     private let base: String
 
-    /// Creates the components. This is cheap, because ``document(version:)`` does the work.
+    /// Creates the components. The initializer is cheap, because ``document(version:)`` does the work.
     /// - Parameters:
     ///   - catalogue: The codes and their texts.
     ///   - form: The default format of error bodies. The components also describe problem details (RFC 9457).
@@ -139,7 +139,7 @@ public struct ErrorComponents: Sendable {
     /// Returns the name of a code's example in the format of problem details, such as `AUTH_EMAIL_EXISTS.problem`.
     private static func problemExample(_ code: ErrorCode) -> String { "\(code).problem" }
 
-    /// Returns the name of an example. An example in the configured format is named after its code.
+    /// Returns the name of an example. In the configured format, the name is the code.
     private func exampleName(_ code: ErrorCode, _ form: ErrorForm) -> String {
         form == self.form ? code.rawValue : "\(code).\(form.rawValue)"
     }

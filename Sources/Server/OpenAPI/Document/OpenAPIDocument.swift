@@ -18,7 +18,7 @@ public struct OpenAPIDocument: Sendable {
     /// The schemas and responses of errors.
     let errors: ErrorComponents
 
-    /// Creates a writer for a description. It is cheap: ``json`` does the work.
+    /// Creates a writer for a description. The initializer is cheap: ``json`` does the work.
     /// - Parameter description: The API to describe. Its settings determine the address, the languages and the default format of errors.
     public init(_ description: APIDescription) {
         self.description = description
@@ -64,8 +64,8 @@ public struct OpenAPIDocument: Sendable {
         return .object(paths)
     }
 
-    /// The schemas, responses, parameters, headers and examples that operations refer to. They don't include codes that no operation can
-    /// return.
+    /// The schemas, responses, parameters, headers and examples that operations refer to. The components don't include codes that no
+    /// operation can return.
     private var components: JSONValue {
         let schemas = (description.operations.flatMap(\.mentioned) + errors.schemas).unique
         let codes = ErrorCatalogue.standard.definitions.map(\.code).filter(usedCodes.contains)
@@ -198,7 +198,8 @@ extension OpenAPIDocument {
 }
 
 extension JSONValue {
-    /// Returns a copy of the response with additional media types. It is used for a status that occurs both with and without an error.
+    /// Returns a copy of the response with additional media types. The caller uses it for a status that occurs both with and without an
+    /// error.
     fileprivate func adding(_ contents: [DescribedResponse.Content]) -> JSONValue {
         guard var response = objectValue, var all = response["content"]?.objectValue, !contents.isEmpty else { return self }
         for content in contents { all[content.mediaType] = content.json }
@@ -208,7 +209,7 @@ extension JSONValue {
 }
 
 extension DescribedResponse.Content {
-    /// The Media Type Object (OpenAPI 3.1 §4.8.14). It has an example only if the content has one.
+    /// The Media Type Object (OpenAPI 3.1 §4.8.14). The object has an example only if the content has one.
     fileprivate var json: JSONValue {
         var members: JSONObject = ["schema": schema.json]
         members["example"] = example

@@ -7,7 +7,7 @@ package enum AccountSettingsOperation: String, AccountOperations {
     /// The operations, in the order of the reference:
     ///
     /// - `updateMe` changes the name and the language.
-    /// - `changeAccountPassword` sets a new password, ends all sessions and returns a new one.
+    /// - `changeAccountPassword` sets a new password, ends all sessions and returns a new session.
     /// - `changeEmail` sends a link that confirms a new address.
     /// - `sessions` lists the sessions. `endSession` ends one session. `endOtherSessions` ends all sessions except the caller's.
     /// - `deleteAccount` deletes the account.

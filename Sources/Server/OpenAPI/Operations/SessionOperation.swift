@@ -110,7 +110,7 @@ package enum SessionOperation: String, AccountOperations {
         about: "The device token of a browser, which the page for a new password sets. The server ignores any other text."
     )
 
-    /// Returns a response with a pair of tokens. It links to the operations that accept its refresh token.
+    /// Returns a response with a pair of tokens. The response links to the operations that accept its refresh token.
     /// - Parameters:
     ///   - status: The HTTP status: 201 for a new account, otherwise 200.
     ///   - about: The description for callers.

@@ -144,7 +144,7 @@ extension UserID: DescribedValue {
 }
 
 extension Language: DescribedValue {
-    /// Any text, because the server also accepts unknown languages. For an unknown language, it uses another one.
+    /// Any text, because the server also accepts unknown languages. For an unknown language, the server uses another language.
     static var schema: Schema { .text() }
 }
 

@@ -92,7 +92,7 @@ package struct Schema: Sendable {
     /// Creates a reference to a named schema.
     static func named(_ schema: NamedSchema) -> Schema { Schema(kind: .named(schema)) }
 
-    /// The schema that this reference refers to. A schema of another kind than ``Kind/named(_:)`` returns itself.
+    /// The schema that this reference refers to. If this schema is not a reference, the property is the schema itself.
     var resolved: Schema {
         if case .named(let named) = kind { named.schema.resolved } else { self }
     }
@@ -113,7 +113,7 @@ struct TextRules: Sendable {
     /// A regular expression in the syntax of ECMA-262 with the flag `u`. It isn't anchored, so a pattern for the whole text needs `^` and
     /// `$`.
     var pattern: String?
-    /// A format of JSON Schema, such as `uuid`. A validator may ignore `format`. If it must enforce the rule, set `pattern`, too.
+    /// A format of JSON Schema, such as `uuid`. Validators may ignore formats. If they must enforce the rule, set `pattern`, too.
     var format: String?
     /// The only valid values. An empty array allows all values.
     var choices: [String] = []

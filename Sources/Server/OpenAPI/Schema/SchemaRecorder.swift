@@ -2,8 +2,8 @@ import ErrorContract
 import Foundation
 import StrictJSON
 
-/// A type that declares its own JSON schema. Conform a type if its rules can't be derived from an example. For example, an email address is
-/// a text with a grammar.
+/// A type that declares its own JSON schema. Conform a type to this protocol if its rules can't be derived from an example. For example, an
+/// email address is a text with a grammar.
 ///
 /// If such a type doesn't conform to this protocol, its schema is an object or a text without rules. A type that is a JSON object doesn't
 /// need the conformance, because its members are recorded while its example is decoded.

@@ -69,8 +69,8 @@ public struct LabPage: Sendable {
         return library.render(content, withTemplate: "lab") ?? ""
     }
 
-    /// Returns the content security policy of a page with a nonce. It allows only the page's own style and script, and connections to the
-    /// page's own server.
+    /// Returns the content security policy of a page with a nonce. The policy allows only the page's own style and script, and connections
+    /// to the page's own server.
     /// - Parameter nonce: The nonce that was passed to ``html(nonce:)``: a new random one for each response.
     public static func policy(nonce: String) -> String { PagePolicy.text(nonce: nonce, runsScript: true, connects: true) }
 

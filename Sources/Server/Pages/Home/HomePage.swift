@@ -57,7 +57,7 @@ public struct HomePage: Sendable {
         return template.render(content)
     }
 
-    /// Returns the content security policy of a page with a nonce. It allows the inline style only.
+    /// Returns the content security policy of a page with a nonce. The policy allows only the inline style.
     /// - Parameter nonce: The nonce that was passed to ``html(nonce:language:)``.
     public static func policy(nonce: String) -> String { PagePolicy.text(nonce: nonce) }
 

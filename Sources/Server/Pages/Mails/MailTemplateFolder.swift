@@ -43,8 +43,8 @@ public struct MailTemplateFolder: Sendable {
 
     /// Reads and checks all templates of a folder, in all languages. Files without the suffix `.mustache` are ignored.
     ///
-    /// The initializer renders each kind of email in all languages, which takes much longer than reading the files. Call it once, when the
-    /// server starts.
+    /// The initializer renders each kind of email in all languages, which takes much longer than reading the files. Call the initializer
+    /// once, when the server starts.
     /// - Parameter folder: The folder. Its files are read completely.
     /// - Throws: ``Refusal`` with all problems: unknown file names, files that are too large or not UTF-8, syntax errors, unknown values,
     ///   emails without the link, and emails that webmail would cut.

@@ -100,7 +100,8 @@ public struct MailTemplates: MailRendering {
     /// Renders an email.
     /// - Parameter content: The content of the email, with the language of the account.
     /// - Returns: The email with both parts, and the language in which they were rendered.
-    /// - Throws: ``InvalidLinkBase`` if no link can be created. This doesn't happen, because the initializer has checked the address.
+    /// - Throws: ``InvalidLinkBase`` if no link can be created. The method never throws this error, because the initializer has checked the
+    ///   address.
     public func mail(_ content: MailContent) throws -> Mail {
         let link = try link(of: content)
         let writer = MailWriter(language: content.language, appName: settings.appName)

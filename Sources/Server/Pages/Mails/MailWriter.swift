@@ -35,7 +35,7 @@ struct MailWriter {
         return ["plain": runs.isolated, "runs": runs.map(\.values)]
     }
 
-    /// Returns the greeting. The name in it is changed so that no mail program turns it into a link.
+    /// Returns the greeting. The name in the greeting is changed so that no mail program turns the name into a link.
     /// - Parameter name: The name; `nil` to greet without a name.
     func greeting(_ name: FirstName?) -> TemplateValues {
         line(name.map { MailTexts.greeting.filling("name", with: $0.rawValue.withoutLinks) } ?? MailTexts.greetingUnnamed)
@@ -54,8 +54,8 @@ struct MailWriter {
 }
 
 extension String {
-    /// The text with an invisible word joiner after each dot within a word, so that no mail program turns a part of it into a link. This is
-    /// necessary because clients choose the names of users and devices, and these names can appear in emails to other users.
+    /// The text with an invisible word joiner after each dot within a word, so that no mail program turns a part of it into a link. The
+    /// joiners are necessary because clients choose the names of users and devices, and these names can appear in emails to other users.
     var withoutLinks: String {
         var text = String.UnicodeScalarView()
         for scalar in unicodeScalars {

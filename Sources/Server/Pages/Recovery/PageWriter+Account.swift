@@ -28,7 +28,7 @@ extension PageWriter {
             }
         case .deadLink(let change):
             content["notice"] = notice("bad", ContractText.linkExpiredTitle, PageTexts.linkUsed, change.texts.expired)
-            // The address of a link that is no longer valid can be the current address of an account. The page therefore offers a reset
+            // Even if a link is no longer valid, its address can be the current address of an account. The page therefore offers a reset
             // link.
             if change == .undoEmail { content["request"] = requestForm(heading: ContractText.resetTitle) }
         case .invalidLink:

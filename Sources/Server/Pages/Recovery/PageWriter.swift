@@ -81,8 +81,8 @@ struct PageWriter {
     ///   - texts: The paragraphs.
     ///   - alert: Whether screen readers announce the notice immediately.
     ///   - hidden: Whether the notice is hidden until the script shows it.
-    ///   - isUndecided: Whether the link that opened the page may have a token after `#`. Only JavaScript can read this token, so a hint is
-    ///     shown without JavaScript.
+    ///   - isUndecided: Whether the link that opened the page may have a token after `#`. Only JavaScript can read this token, so browsers
+    ///     without JavaScript show a hint.
     func notice(
         _ kind: String,
         _ heading: LocalizedText,
@@ -175,8 +175,8 @@ struct PageWriter {
     ///   - lead: The introduction. A form with an introduction is the main content of the page.
     ///   - email: The address with which the field is filled.
     ///   - problem: The problem of the previous attempt.
-    ///   - isUndecided: Whether the link that opened the page may have a token after `#`. Only JavaScript can read this token, so a hint is
-    ///     shown without JavaScript.
+    ///   - isUndecided: Whether the link that opened the page may have a token after `#`. Only JavaScript can read this token, so browsers
+    ///     without JavaScript show a hint.
     func requestForm(
         heading: LocalizedText,
         lead: LocalizedText? = nil,

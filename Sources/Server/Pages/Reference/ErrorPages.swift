@@ -100,7 +100,7 @@ public struct ErrorPages: Sendable {
         return template.render(content)
     }
 
-    /// Returns the content security policy of a page with a nonce. It allows the inline style only.
+    /// Returns the content security policy of a page with a nonce. The policy allows only the inline style.
     /// - Parameter nonce: The nonce that was passed to the method that rendered the page: a new random one for each response.
     public static func policy(nonce: String) -> String {
         PagePolicy.text(nonce: nonce)

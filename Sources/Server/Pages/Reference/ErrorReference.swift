@@ -1,7 +1,7 @@
 public import ErrorContract
 
-/// The reference of error codes, derived from a catalogue. It can be written as Markdown, or as the pages to which problem details (RFC
-/// 9457) link.
+/// The reference of error codes, derived from a catalogue. The reference can be rendered as Markdown, or as the pages to which problem
+/// details (RFC 9457) link.
 ///
 /// ```swift
 /// let reference = ErrorReference(catalogue: .standard)

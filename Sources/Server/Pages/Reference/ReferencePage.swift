@@ -43,7 +43,8 @@ public struct ReferencePage: Sendable {
         return template.render(writer.content(nonce: nonce, css: css, script: script))
     }
 
-    /// Returns the content security policy of a page with a nonce. It allows only the page's own style and script, and no connections.
+    /// Returns the content security policy of a page with a nonce. The policy allows only the page's own style and script, and no
+    /// connections.
     /// - Parameter nonce: The nonce that was passed to ``html(nonce:address:)``: a new random one for each response.
     public static func policy(nonce: String) -> String {
         PagePolicy.text(nonce: nonce, runsScript: true)

@@ -125,8 +125,7 @@ struct ReferenceWriter {
 ///
 /// Values come from the operation's examples. The access token is the shell variable `token`.
 ///
-/// A command with one argument after the address is one line if it has at most 76 characters. Otherwise, each argument after the address
-/// has its own line.
+/// A command with one option is one line if it has at most 76 characters. Otherwise, each option has its own line.
 struct CurlCommand: CustomStringConvertible {
     /// The operation that the command calls.
     let operation: APIOperation

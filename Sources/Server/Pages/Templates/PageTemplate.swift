@@ -17,7 +17,7 @@ extension MustacheLibrary {
 
     /// Renders the main template.
     /// - Parameter content: The values, usually ``TemplateValues``.
-    /// - Returns: The text. Only a library without the main template would give an empty text, and ``init(markup:)`` always adds this
+    /// - Returns: The text. Only a library without the main template would give an empty text, and `init(markup:)` always adds this
     ///   template.
     func markup(_ content: Any) -> String { render(content, withTemplate: Self.main) ?? "" }
 }

@@ -3,7 +3,7 @@ import Foundation
 /// Validates Internet domain names, and converts them to the form for DNS lookups.
 enum DomainName {
     /// Returns the name in lower-case ASCII; `nil` if it is invalid. Labels with characters outside of ASCII are converted to punycode. A
-    /// valid name has at least two labels. Its top-level label has 2 to 63 letters.
+    /// valid name has at least two labels. Its top-level label consists of 2 to 63 letters, or is punycode.
     ///
     /// A name has at most 253 bytes, and a label at most 63. If the name is a result of this function, the function returns it unchanged.
     static func ascii(_ name: String) -> String? {

@@ -19,7 +19,8 @@ public protocol RateLimitStore: Sendable {
     /// - Parameter claims: The claims, as for ``admit(_:)``.
     /// - Throws: An error if the store can't be reached.
     func check(_ claims: [RateLimitClaim]) async throws -> RateLimitResult
-    /// Refunds the units that an admission of this store charged to refundable claims. Each policy refunds its units only once.
+    /// Refunds the units that an admission of this store charged to refundable claims. If a caller refunds the same charge under the same
+    /// policy again, the second call has no effect.
     /// - Parameters:
     ///   - charge: The charge that the admission reported.
     ///   - policies: The names of the policies to refund; `nil` for all refundable policies.

@@ -45,7 +45,7 @@ extension Users {
 /// Changes the state of an account, records the event, and prints the result.
 /// - Parameters:
 ///   - which: The account.
-///   - state: The new state. An account that has it already isn't changed.
+///   - state: The new state. If the account already has this state, it isn't changed.
 ///   - kind: The event to record.
 ///   - data: The location of the data.
 /// - Throws: `ExitCode` 1 if the account doesn't exist.

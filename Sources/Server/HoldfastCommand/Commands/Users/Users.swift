@@ -55,7 +55,7 @@ struct Users: AsyncParsableCommand {
             try await add(address, name, password)
         }
 
-        /// Adds the account by the rules of a registration, and prints its id.
+        /// Adds the account according to the rules of a registration, and prints the id of the account.
         private func add(_ email: EmailAddress, _ name: FirstName, _ password: Password) async throws {
             let configuration = try AccountServerConfiguration.load(data: data.folder, isServing: false)
             // The command uses the stores directly and starts no server. A started server would apply its own rate limits.

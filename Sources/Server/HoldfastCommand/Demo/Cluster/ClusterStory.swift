@@ -148,7 +148,8 @@ struct ClusterStory: Sendable {
         }
     }
 
-    /// Suspends and then kills Redis. Requires that the servers together never admit more than the limit plus the share of each server.
+    /// Suspends and then kills Redis. Requires that the servers together admit at most the limit plus the shares. A share is the part of
+    /// the limit that each server admits without Redis.
     private func suspendRedis() async throws {
         let attempts = 120
         var admitted = 0
@@ -174,7 +175,7 @@ struct ClusterStory: Sendable {
             let back = try await wait(10, "the servers did not use Redis again") { await cluster.areLimitsShared() }
             let decisions = try await decisions(attempts)
             admitted += decisions.admitted
-            // Redis has lost its counts. Each server therefore also enforces the usage that it has counted itself.
+            // Redis has lost its counts. Each server therefore also checks its own counts of earlier requests.
             let most = DemoCluster.quota + share
             guard admitted <= most else {
                 throw DemoStory.Unexpected(description: "\(admitted) were admitted in all, more than \(most)")
@@ -186,7 +187,8 @@ struct ClusterStory: Sendable {
         }
     }
 
-    /// Validates an unknown link repeatedly, on each server in turn.
+    /// Validates an unknown link repeatedly, on each server in turn. Returns the number of admitted requests, and the longest response
+    /// time.
     private func decisions(_ count: Int) async throws -> (admitted: Int, slowest: Duration) {
         let body = RequestBody(Array(#"{"token":"\#(String(repeating: "A", count: 43))"}"#.utf8), contentType: "application/json")
         var (admitted, slowest) = (0, Duration.zero)
@@ -238,7 +240,8 @@ struct ClusterStory: Sendable {
         }
         try await steps.run("Count the emails") {
             let expected = Set(load.emails)
-            // If a server claimed an email while the database did not respond, other servers can't claim it until the lease ends.
+            // A server reserves an email before it sends the email. If the database did not respond then, other servers can't send the
+            // email until the reservation (lease) ends.
             try await wait(180, "not all emails were delivered") { try expected.isSubset(of: cluster.mailbox.counts().keys) }
             let counts = try cluster.mailbox.counts().filter { expected.contains($0.key) }
             guard counts.values.allSatisfy({ $0 <= 1 + Self.interruptions }) else {

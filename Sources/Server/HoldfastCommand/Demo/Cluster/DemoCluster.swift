@@ -45,7 +45,7 @@ final class DemoCluster: Sendable {
     /// Creates the folder and chooses free ports. No process is started.
     init() throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "holdfast-demo-\(UUID().uuidString.prefix(8))")
-        // If the demo runs as root, PostgreSQL runs as another user.
+        // If the demo runs as root, PostgreSQL runs as another user, who must be able to enter the folder.
         try FileManager.default.createDirectory(
             at: folder,
             withIntermediateDirectories: true,
@@ -103,7 +103,7 @@ final class DemoCluster: Sendable {
     }
 
     /// Starts a part, and returns when it is ready.
-    /// - Returns: The time until it was ready.
+    /// - Returns: The time until the part was ready.
     @discardableResult
     func start(_ part: Part) async throws -> Duration {
         let start = ContinuousClock.now
@@ -181,7 +181,7 @@ final class DemoCluster: Sendable {
         await process.end(signal)
     }
 
-    /// Suspends a part with its processes. The connections of the part stay open, but the part doesn't respond.
+    /// Suspends a part with its child processes. The connections of the part stay open, but the part doesn't respond.
     func suspend(_ part: Part) {
         guard let process = parts.withLock({ $0[part] }) else { return }
         process.signal(SIGSTOP)
@@ -206,7 +206,8 @@ final class DemoCluster: Sendable {
 
     // MARK: - Checking
 
-    /// Returns whether a part responds: the database responds to a query, and a server to `/health/ready`.
+    /// Returns whether a part is ready: PostgreSQL responds to a query, the log of Redis reports that Redis accepts connections, or a
+    /// server responds with 200 at `/health/ready`.
     func isReady(_ part: Part) async throws -> Bool {
         guard parts.withLock({ $0[part]?.isRunning }) == true else { throw broken(part, "\(part) ended") }
         switch part {

@@ -136,7 +136,7 @@ final class DemoLoad: Sendable {
         }
     }
 
-    /// A client of all servers. The client retries each request until the request succeeds.
+    /// Returns a client of all servers. The client retries each request until the request succeeds.
     private func api() -> APIClient {
         let policy = RetryPolicy(
             maximumRetries: 100,

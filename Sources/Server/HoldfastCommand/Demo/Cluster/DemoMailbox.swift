@@ -3,7 +3,7 @@ import Email
 import Foundation
 import Synchronization
 
-/// The emails that the servers of a cluster have delivered. Each file is read once.
+/// The emails that the servers of a cluster have delivered. `counts()` reads each file once.
 final class DemoMailbox: Sendable {
     private struct State {
         var read: Set<String> = []
@@ -17,7 +17,7 @@ final class DemoMailbox: Sendable {
         self.folder = try MailboxFolder(directory: folder) { Date() }
     }
 
-    /// Returns the number of emails with a reset link by recipient.
+    /// Returns the number of emails with a reset link for each recipient.
     func counts() throws -> [String: Int] {
         let ids = try FileManager.default.contentsOfDirectory(atPath: folder.directory.path)
             .filter { $0.hasSuffix(".eml") }

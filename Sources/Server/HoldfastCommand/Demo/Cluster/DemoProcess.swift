@@ -26,7 +26,7 @@ final class DemoProcess: Sendable {
         in folder: URL,
         log: URL
     ) async throws -> DemoProcess {
-        // The program `setpriv` exists only on Linux, which the cluster requires.
+        // The program `setpriv` exists only on Linux. The demo of a cluster therefore requires Linux.
         let setpriv = try? DemoTools.path(of: "setpriv")
         let user = isDatabase && getuid() == 0 ? ["--reuid=postgres", "--regid=postgres", "--clear-groups"] : []
         return try await ProcessStarter.shared.run {

@@ -116,7 +116,7 @@ extension String {
 extension ErrorBodyFamily {
     /// RFC 9457 with this library's own members `code`, `request_id` and `retry_after`.
     public static let contractProblem = Self(rawValue: "contract-problem")
-    /// RFC 9457 without known additional members.
+    /// RFC 9457, if neither the type nor an additional member (such as `errors`) identifies another family.
     ///
     /// `{"type":"https://…","title":"…","status":403,"detail":"…"}`; the code is the last part of the type.
     public static let problem = Self(rawValue: "problem")
