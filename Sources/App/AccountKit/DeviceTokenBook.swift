@@ -36,7 +36,8 @@ actor DeviceTokenBook {
         return (stored + pending).last { $0.server == server && [email.normalized, nil].contains($0.account) }?.token
     }
 
-    /// Stores a token. Removes the account's earlier token, and a token that a password reset stored without an address.
+    /// Stores a token. The method removes the account's earlier token. It also removes the server's token without an address, if there is
+    /// one. Such a token is stored after a password reset if the link of the reset doesn't contain the address.
     /// - Parameters:
     ///   - token: The token; `nil` changes nothing.
     ///   - email: The account; `nil` if it is unknown.

@@ -6,8 +6,8 @@ import Synchronization
 
 /// A queue of emails in SQLite.
 ///
-/// A server claims an email for a limited time, the lease. The row then has the state `taken`, the name of the server's lock and the end of
-/// the lease. A lease ends
+/// Each server holds its own lock while it runs (``ServerLock``). A server claims an email for a limited time, the lease. The email's row
+/// then has the state `taken`, and contains the name of this server's lock (if any) and the end of the lease. A lease ends
 /// - when the server settles, postpones or abandons the email,
 /// - at its end time, or
 /// - when another server finds that the server's lock is free (``releaseAbandoned(at:)``).

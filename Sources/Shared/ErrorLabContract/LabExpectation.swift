@@ -38,8 +38,8 @@ public enum LabExpectation: Hashable, Sendable {
     }
 }
 
-/// The error that a client must decode from a response. The method `differences(from:)` of ``LabExpectation`` compares all these
-/// properties. It doesn't compare texts, because they depend on the language.
+/// The error that a client must throw for a call of the lab. To compare it with the error that the client has thrown, use the method
+/// `differences(from:)` of ``LabExpectation``. This method doesn't compare the texts of errors, because they depend on the language.
 ///
 /// ```swift
 /// let expected = LabFailure(.rateLimited, .rateLimitExceeded, status: 429, retryAfter: 30...30)

@@ -5,9 +5,10 @@ import Synchronization
 /// Reports the changes of the queue's state (``Ledger``) to subscribers, and reports the outcome of a request to the caller that waits for
 /// it.
 ///
-/// The journal calls ``note(_:)`` under its lock. Therefore, all methods here are short, take only the lock of the hub, and never call the
-/// journal. The hub has only weak references to subscriptions. After the app has released a sequence of events, the hub sends it no further
-/// events.
+/// The ledger calls ``note(_:)`` under the lock of the journal. Therefore, this method and the methods that it calls are short and never
+/// call the journal. They take only the locks of the hub, of the subscriptions and of the waiting callers. The hub has only weak references
+/// to subscriptions. When the app releases a ``QueueEvents`` sequence and its iterator, the subscription of the sequence is released too,
+/// and the hub sends no further events to this subscription.
 final class ChangeHub: Sendable {
     /// The outcome of a request for a caller that waits for it.
     enum Outcome: Sendable {

@@ -41,10 +41,11 @@ public final class SQLiteDatabase: Sendable {
     /// Opens a file, creates it if it is missing, and migrates its tables.
     ///
     /// Blocks the thread during the migrations, and while another process prepares the same file.
-    /// - Parameter path: The path of the file. Its folder must exist. SQLite creates files with the suffixes `-wal` and `-shm` beside it,
-    ///   which belong to the database: copy the file only after ``close()``, or with `VACUUM INTO`.
-    /// - Throws: GRDB's `DatabaseError` if the file can't be opened or is not a database of Holdfast; `StoreFailure` if a newer version has
-    ///   migrated its tables.
+    /// - Parameter path: The path of the file. Its folder must exist. SQLite creates two files with the suffixes `-wal` and `-shm` beside
+    ///   it. While the database is open, the latest data may be only in the `-wal` file. So copy the database only after ``close()``, or
+    ///   with `VACUUM INTO`.
+    /// - Throws: GRDB's `DatabaseError` if the file can't be opened, is not a SQLite database, or has other tables with the same names;
+    ///   `StoreFailure` if a newer version has migrated its tables.
     public init(path: String) throws {
         var configuration = Configuration()
         configuration.busyMode = .timeout(TimeInterval(Self.busyTimeout))

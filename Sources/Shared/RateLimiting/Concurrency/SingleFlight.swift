@@ -49,7 +49,7 @@ package final class SingleFlight<Value: Sendable>: Sendable {
     ///   - entrance: A closure that is called under the lock before the caller joins. The closure decides whether the caller joins, gets
     ///     an existing result, or throws an error.
     ///   - operation: The operation that runs once for all callers.
-    /// - Returns: The result, and whether another caller started the operation.
+    /// - Returns: The result, and `isShared`, which is `false` only for the caller that started the operation.
     /// - Throws: The error of the operation or of ``Entrance/hopeless(_:)``; `CancellationError` if `isCancellable` is `true` and the
     ///   caller's task is canceled.
     package func run(

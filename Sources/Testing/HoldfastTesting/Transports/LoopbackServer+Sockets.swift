@@ -185,8 +185,8 @@ extension LoopbackServer {
     /// - Parameters:
     ///   - bytes: The bytes.
     ///   - connection: The descriptor.
-    /// - Returns: `true` if the kernel accepted all bytes; `false` if the client has closed the connection. On Linux, `MSG_NOSIGNAL`
-    ///   prevents the signal `SIGPIPE`, which would end the process.
+    /// - Returns: `true` if the kernel accepted all bytes; `false` if the client or the server has closed the connection. On Linux,
+    ///   `MSG_NOSIGNAL` prevents the signal `SIGPIPE`, which would end the process.
     static func write(_ bytes: [UInt8], to connection: Int32) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
