@@ -59,8 +59,11 @@ import Timekeeping
     func foreign(link: String) async throws {
         let transport = ScriptedTransport([page("[1]", link: "<\(link)>; rel=\"next\"")])
         let api = try makeClient(transport, base: "https://api.example.org/v1")
-        let error = await failure { for try await _: [Int] in api.pages("/a", by: .link) {} }
+        var pages: [[Int]] = []
+        let error = await failure { for try await page: [Int] in api.pages("/a", by: .link) { pages.append(page) } }
         #expect(error?.kind == .invalidRequest && transport.sent.count == 1)
+        // The page that contains the link is returned before the error.
+        #expect(pages == [[1]])
     }
 
     @Test("Follows the cursor of the body, and returns items one by one")

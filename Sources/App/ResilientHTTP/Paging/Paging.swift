@@ -186,12 +186,20 @@ public struct PageSequence<Page: Decodable & Sendable>: AsyncSequence, Sendable 
         let sequence: PageSequence
         var address: Paging<Page>.Address?
         var number = 0
+        /// The error of the address of the next page.
+        var failure: APIError?
 
         /// Returns the next page; `nil` after the last page and after an error.
+        ///
+        /// If the address of the next page is invalid, the method first returns the present page. The next call throws the error.
         /// - Parameter actor: The actor on which the method runs; by default, the actor of the caller.
-        /// - Throws: ``APIError`` of the request. The kind is `invalidRequest` if the next page is on another host or outside of the base
-        ///   URL. The kind is `decoding` if the next page has the address of this page.
+        /// - Throws: ``APIError`` of the request. The kind is `invalidRequest` if this page is on another host than the page before, or
+        ///   outside of the base URL. The kind is `decoding` if this page has the address of the page before.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws(APIError) -> Page? {
+            if let failure {
+                self.failure = nil
+                throw failure
+            }
             guard let present = address else { return nil }
             address = nil
             let client = sequence.client
@@ -206,11 +214,11 @@ public struct PageSequence<Page: Decodable & Sendable>: AsyncSequence, Sendable 
             number += 1
             do {
                 address = try sequence.paging.next(response, present, number, client)
+                // If the next address equals the address of this page, the iteration would never end.
+                if address == present { throw APIError(.decoding) }
             } catch {
-                throw APIError(error, context: sequence.context)
+                (address, failure) = (nil, APIError(error, context: sequence.context))
             }
-            // If the next address equals the address of this page, the iteration would never end.
-            if address == present { throw APIError(.decoding, context: sequence.context) }
             return response.value
         }
     }
