@@ -65,7 +65,10 @@ final class ValkeyConnection: ChannelInboundHandler, @unchecked Sendable {
     }
 
     /// Closes the connection. Commands without a reply fail.
-    func end(_ error: ValkeyError) {
+    /// - Parameters:
+    ///   - error: The reason.
+    ///   - others: The error of the commands without a reply; `nil` for `error`.
+    func end(_ error: ValkeyError, others: ValkeyError? = nil) {
         guard !isEnded else { return }
         isEnded = true
         timer?.task.cancel()
@@ -74,7 +77,7 @@ final class ValkeyConnection: ChannelInboundHandler, @unchecked Sendable {
         let outstanding = inFlight
         inFlight = []
         hasEnded(self, error)
-        for command in outstanding { command.finish(.failure(error)) }
+        for command in outstanding { command.finish(.failure(others ?? error)) }
     }
 
     /// Starts the timer that ends the connection at the earliest deadline of a command without a reply. One timer serves many commands. The
@@ -125,6 +128,7 @@ extension ValkeyConnection {
         guard case .error(let text) = reply else { return command.finish(.success(reply)) }
         let error = ValkeyError(text: text)
         command.finish(.failure(error))
-        if error.endsConnection { end(error) }
+        // The server may have executed the commands after this one.
+        if error.endsConnection { end(error, others: .connectionLost) }
     }
 }

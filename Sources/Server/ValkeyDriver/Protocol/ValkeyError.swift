@@ -1,8 +1,8 @@
 /// The reason why a command failed. No error contains the URL, the password, keys, or other parts of a command.
 ///
 /// After ``unavailable``, ``configuration(code:)``, ``store(code:)`` and ``refused(code:)``, the server has certainly not executed the
-/// command. After any other error, the server may have executed it. Exception: if the reply to another command ends the connection, a
-/// command in flight fails with the error of that reply, although the server may have executed the command.
+/// command. After any other error, the server may have executed it. If the reply to another command ends the connection, a command in
+/// flight fails with ``connectionLost``.
 public enum ValkeyError: Error, Hashable, Sendable {
     /// No connection is ready. The command was not sent.
     case unavailable

@@ -1,0 +1,27 @@
+import NIOCore
+import NIOEmbedded
+import Synchronization
+import Testing
+
+@testable import ValkeyDriver
+
+@Suite struct ValkeyConnectionTests {
+    @Test("An error that ends the connection is only the error of its own command")
+    func otherCommands() throws {
+        let channel = EmbeddedChannel()
+        var end: ValkeyError?
+        let connection = ValkeyConnection(hasRoom: { _ in }, hasEnded: { end = $1 })
+        try channel.pipeline.syncOperations.addHandler(connection)
+        let results = Mutex<[Result<ValkeyReply, ValkeyError>]>([])
+        connection.send(
+            (0..<2).map { _ in
+                PendingCommand(bytes: [], deadline: .distantFuture) { result in results.withLock { $0.append(result) } }
+            }
+        )
+        try channel.writeInbound(ByteBuffer(string: "-LOADING The server loads its data\r\n"))
+        // The server may have executed the second command.
+        #expect(results.withLock { $0 } == [.failure(.store(code: "LOADING")), .failure(.connectionLost)])
+        #expect(end == .store(code: "LOADING"))
+        _ = try? channel.finish()
+    }
+}
