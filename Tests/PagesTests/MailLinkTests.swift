@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(
-        "Notices of a password and of a device have one link: the one for \"this was not me\"",
+        "Password and device notices have only the link \"this was not me\"",
         arguments: ResetLink.Style.allCases,
         [MailKind.passwordChanged, .newDevice]
     )

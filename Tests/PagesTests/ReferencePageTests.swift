@@ -108,7 +108,7 @@ import Testing
         for operation in operations {
             let command = CurlCommand(operation: operation, address: "http://h").description
             let usual = operation.request == nil ? "GET" : "POST"
-            let method = command.firstMatch(of: /^curl -X ([A-Z]+) /).map { String($0.1) } ?? usual
+            let method = command.firstMatch(of: #/^curl -X ([A-Z]+) /#).map { String($0.1) } ?? usual
             #expect(method == operation.method.rawValue, "\(command)")
             let address = command.split(whereSeparator: \.isWhitespace).first { $0.contains("http://h") }
             #expect(address.map { !$0.contains("{") } == true, "\(command)")
