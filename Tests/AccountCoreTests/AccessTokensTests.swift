@@ -155,7 +155,7 @@ import Testing
     }
 
     @Test(
-        "Accepts a token of an earlier version that was issued before the upgrade, for 15 minutes",
+        "Accepts a token of an earlier version from before the upgrade for 15 minutes",
         arguments: [(-60, 0, true), (-1, 898, true), (0, 0, false), (60, 0, false), (-60, 839, true)]
     )
     func legacy(issuedAfter seconds: Int, readAfter: Int, isAccepted: Bool) async throws {
@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    @Test("Refuses a token of an earlier version 15 minutes after the upgrade, whatever its expiry")
+    @Test("Refuses an unexpired token of an earlier version 15 minutes after the upgrade")
     func longLegacy() async throws {
         let issued = Int(now.timeIntervalSince1970) - 1
         let times = #""iat":\#(issued),"exp":\#(issued + 86_400)"#

@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(
-        "A rotated key is published at once, signs after 360 s, and the old one is accepted for 960 s after that",
+        "A new key is published at once and signs after 360 s; the old lasts 960 s more",
         arguments: [
             (1_000.0, "a", ["a", "b"]), (1_359.9, "a", ["a", "b"]), (1_360, "b", ["a", "b"]), (2_319.9, "b", ["a", "b"]),
             (2_320, "b", ["b"]),
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test("If a key leaks after a rotation, a fresh key signs and the old one is refused in time")
+    @Test("If a key leaks after rotation, a fresh one signs and the old is refused in time")
     func leakAfterRotation() throws {
         var keys = started()
         try keys.rotate(to: material("b"), at: time(0))
@@ -131,7 +131,7 @@ import Testing
         #expect(throws: SigningKeyRefusal.retired(time(5))) { try keys.retireNow("a", replacedBy: material("c"), at: time(6)) }
     }
 
-    @Test("A retired key is listed for 30 days, and the time of the upgrade can then no longer accept old tokens")
+    @Test("A retired key is listed for 30 days, and its removal admits no old tokens")
     func listing() throws {
         var keys = started()
         try keys.retireNow("a", replacedBy: material("b"), at: time(0))
@@ -141,7 +141,7 @@ import Testing
         #expect(keys.begin == time(0))
     }
 
-    @Test("Some key signs after every order of rotations and retirements, and few are published")
+    @Test("After any rotations and retirements, some key signs and few are published")
     func random() throws {
         var numbers = SystemRandomNumberGenerator()
         for _ in 0..<300 {

@@ -123,7 +123,7 @@ import TokenVerifier
 
     // MARK: - Rotation
 
-    @Test("Across three rotations no token is refused, here or by a verifier in another service")
+    @Test("Across three rotations, neither a server nor a verifier refuses a token")
     func rotations() async throws {
         let server = Server()
         let second = Server(server.stores, wall: server.wall, clock: server.clock)
@@ -185,7 +185,7 @@ import TokenVerifier
         #expect(try await server.keys.stored().keys.count == 4)
     }
 
-    @Test("A key that another server retires at once is refused within a second, in the table of verified tokens too")
+    @Test("A verified token is refused within 1 s if another server retires its leaked key")
     func leak() async throws {
         let server = Server()
         let second = Server(server.stores, wall: server.wall, clock: server.clock)
@@ -202,7 +202,7 @@ import TokenVerifier
         #expect(try await second.signer() != leaked)
     }
 
-    @Test("Attack: a token that is replayed after its key was rotated out is refused everywhere")
+    @Test("Attack: a token replayed after its key was rotated out is refused everywhere")
     func replayWithRotatedKey() async throws {
         let server = Server()
         let old = try await server.signer()
@@ -248,7 +248,7 @@ import TokenVerifier
         }
     }
 
-    @Test("While the store fails, no token is read or issued once the keys are older than a second")
+    @Test("While the store fails, no token is read or issued with keys older than a second")
     func failure() async throws {
         let isDown = Mutex(false)
         let stores = InMemoryAccountStores { _ in
@@ -279,7 +279,7 @@ import TokenVerifier
 
     // MARK: - The secret
 
-    @Test("While the secret is replaced, no token is refused, and after it the previous secret is not needed")
+    @Test("Replacing the secret refuses no token, and later the previous one is not needed")
     func replacedSecret() async throws {
         let old = Server()
         let token = try await old.issue()
@@ -314,7 +314,7 @@ import TokenVerifier
 
     // MARK: - Attacks
 
-    @Test("Attack: key confusion. The header of a token chooses neither the algorithm nor the key")
+    @Test("Attack: key confusion. A token's header chooses neither algorithm nor key")
     func keyConfusion() async throws {
         let server = Server()
         let id = try await server.signer()

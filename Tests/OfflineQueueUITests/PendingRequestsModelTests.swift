@@ -152,7 +152,7 @@ import Testing
         #expect(bench.model.waiting.map(\.state) == [.waitingForPredecessor])
     }
 
-    @Test("Shows of a signed-out account only the number of its requests, and leaves the sign-in to the app")
+    @Test("Shows only a signed-out account's request count, and leaves sign-in to the app")
     func signedOut() async throws {
         let bench = try await ScreenBench([.refusal(.resourceNotFound, status: 404)])
         try await bench.enqueue("first")

@@ -8,7 +8,7 @@ import PostgresStores
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct PurgeTests {
-    @Test("After a purge, no row of any table has the address, the name or the id of the account, except the list of purges")
+    @Test("After a purge, no table except the purge list has the address, name or id")
     func rows() async throws {
         try await withDatabase { temporary in
             let stores = temporary.stores

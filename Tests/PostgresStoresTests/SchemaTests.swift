@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test("Idempotency keys from before they were counted in bytes are found until they expire, and count for nothing")
+    @Test("Idempotency keys without a size are found until expiry and count as 0 bytes")
     func idempotencyKeys() async throws {
         try await withDatabase(isMigrated: false) { temporary async throws in
             let before = PostgresSchema.steps.prefix { !$0.name.hasPrefix("idempotency keys count") }

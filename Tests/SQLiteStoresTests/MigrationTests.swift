@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test("Idempotency keys of a file from before they were counted in bytes are found until they expire, and count for nothing")
+    @Test("Idempotency keys without a size are found until expiry and count as 0 bytes")
     func idempotencyKeys() async throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).sqlite3")
         defer { for suffix in ["", "-wal", "-shm", "-lock"] { try? FileManager.default.removeItem(atPath: file.path + suffix) } }
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test("Accounts of an earlier version are verified, keep their sessions, and are not removed as unused")
+    @Test("Accounts of an earlier version are verified, keep sessions, and are not removed")
     func accounts() async throws {
         let account = try Account.sample()
         let (session, token) = (StoredSession.ID(rawValue: UUID()), SecretToken().digest)

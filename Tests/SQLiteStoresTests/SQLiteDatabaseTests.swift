@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    @Test("Scrubbing waits for a read of an earlier state, and fails as busy only if the read continues")
+    @Test("Scrubbing waits for an older read, and fails as busy only if the read continues")
     func scrub() async throws {
         try await withStores { stores in
             try await stores.addAccount()

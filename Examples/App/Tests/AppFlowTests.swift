@@ -104,7 +104,7 @@ struct AppFlowTests {
         #expect(authorized.compactMap(\.request.path) == ["/notes", "/notes", "/notes"])
     }
 
-    @Test("A link with the app's scheme opens the reset, a broken one the page for invalid links")
+    @Test("A reset link opens the reset; a broken link opens the page for invalid links")
     func links() async throws {
         await app.launch()
         app.open(try #require(URL(string: "holdfast-example://reset-password?token=a-token")))
@@ -189,7 +189,7 @@ struct AppFlowTests {
     }
 
     @Test(
-        "Each account link opens its form, and an unreadable one the page for invalid links",
+        "Each account link opens its form; a broken link opens its own page",
         arguments: ["verify-email", "activate", "confirm-email", "undo-email", "keep-account"]
     )
     func accountLinks(page: String) async throws {
@@ -201,7 +201,7 @@ struct AppFlowTests {
         #expect(try form(app).page?.title == "Invalid Link")
     }
 
-    @Test("An expired verification link leads to another one, a restored address to a reset, a restored account to the sign-in")
+    @Test("Each account link leads to its next screen")
     func nextScreens() async throws {
         let app = try await launched([.linkRefused, .accepted, .accepted])
         app.open(try #require(URL(string: "https://accounts.example.com/verify-email?token=a&email=ana%40example.com")))

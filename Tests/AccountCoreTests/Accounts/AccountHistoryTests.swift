@@ -8,7 +8,7 @@ import Testing
 @Suite struct AccountHistoryTests {
     private static func number(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap { Int($0) } }
 
-    @Test("In random histories of an owner and an attacker, no account is taken over and no session comes back", arguments: 0..<4)
+    @Test("In random histories, an attacker takes over no account and no session returns", arguments: 0..<4)
     func histories(_ share: Int) async throws {
         let count = Self.number("HOLDFAST_ROUNDS") ?? 1_000
         let seed = Self.number("HOLDFAST_SEED") ?? 0

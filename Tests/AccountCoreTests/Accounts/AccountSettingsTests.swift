@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test("The sessions of the account are listed with their devices, and can be ended one by one")
+    @Test("The account's sessions are listed with their devices and can be ended one by one")
     func sessions() async throws {
         try await withServices { services in
             let first = try await services.register()
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test("The first sign-in from a new device family sends an email; the first of all and known ones don't")
+    @Test("An email reports a new device family, but neither the first nor a known one")
     func newDevice() async throws {
         try await withServices { services in
             let mac = ClientDevice(family: "Mac")
@@ -114,7 +114,7 @@ import Testing
         #expect(try await services.mails().map(\.subject) == ["verify_email"])
     }
 
-    @Test("A deleted account refuses the right password with its own code, and a wrong one like any account")
+    @Test("A deleted account has its own code for the right password, not for a wrong one")
     func deletion() async throws {
         try await withServices { services in
             let opened = try await services.register()
@@ -188,7 +188,7 @@ import Testing
         }
     }
 
-    @Test("With a required verified address, the right password of an unverified account has its own refusal")
+    @Test("A missing required verification has its own error if the password is right")
     func requiresVerifiedEmail() async throws {
         let services = try await AccountServices(signInRules: SignInRules(requiresVerifiedEmail: true))
         let opened = try await services.register()
@@ -200,7 +200,7 @@ import Testing
         #expect(try await services.signedIn(opened).account.isEmailVerified)
     }
 
-    @Test("A blind registration creates no account before its link is opened, and says the same for a taken address")
+    @Test("Blind registration responds alike to any address; its link creates the account")
     func blindRegistration() async throws {
         try await withServices { services in
             _ = try await services.register("taken@example.com")

@@ -158,7 +158,7 @@ struct AccountCallTests {
         #expect(try await fixture.client.exportData(password: try Password("old")) == Data(body.utf8))
     }
 
-    @Test("An activation with a lost response signs in with the same password, if the link contains the address")
+    @Test("After a lost response, an activation signs in if the link has the address")
     func lostActivation() async throws {
         let lost = ScriptedTransport.Step.failure(TransportError(.connectionLost, message: "reset", wasSent: true))
         let refused = ScriptedTransport.Step.response(status: 400, body: Samples.errorJSON(.authResetTokenInvalid))

@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test("A link alone verifies nothing: it needs a session of the account, or its password")
+    @Test("A link alone verifies nothing: it needs the account's session or password")
     func proof() async throws {
         try await withServer { server in
             try await server.registerUnverified("ana@example.com")
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test("A changed address can be restored by its former owner, who wins over every later change")
+    @Test("The former owner can restore a changed address and wins over every later change")
     func changeEmail() async throws {
         try await withServer { server in
             try await server.register("ana@example.com")

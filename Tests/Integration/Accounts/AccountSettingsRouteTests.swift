@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test("A sign-in from a new device family sends an email, a further one from the same family doesn't")
+    @Test("Only the first sign-in from a new device family sends an email")
     func newDevice() async throws {
         try await withServer { server in
             try await server.register("ana@example.com")

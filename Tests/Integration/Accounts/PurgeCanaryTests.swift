@@ -11,7 +11,7 @@ import Testing
     private static let start = Date(timeIntervalSince1970: 1_790_000_000)
     private static let canaries = ["kanarienvogel", "canary-mail", "gelberkanari"]
 
-    @Test("After the purge by a restarted server, no file has the address or the name of the account", .readsDatabaseFile)
+    @Test("After the purge by a restarted server, no file has the account's address or name", .readsDatabaseFile)
     func files() async throws {
         try await withFolder { folder in
             let data = folder.appending(path: "data")

@@ -12,7 +12,7 @@ import Testing
 @Suite struct PurgeRouteTests {
     private static let password = #"{"password":"correct horse battery"}"#
 
-    @Test("Without grace, a deleted account and its emails are removed within seconds, and its id is listed")
+    @Test("Without grace, a deletion removes account and emails in seconds and lists the id")
     func withoutGrace() async throws {
         try await withServer {
             $0.accountRules.deletionGraceDays = 0

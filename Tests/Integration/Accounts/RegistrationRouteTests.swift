@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test("A blind registration has the same response for known and unknown addresses, and activation signs in")
+    @Test("Blind registration responds the same to every address, and activation signs in")
     func blind() async throws {
         try await withServer {
             $0.accountRules.registration = .blind
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test("An app gets no session from a blind registration, and activates the account by the link")
+    @Test("An app gets no session from a blind registration, and activates by the link")
     func blindApp() async throws {
         try await withServer {
             $0.accountRules.registration = .blind
@@ -176,7 +176,7 @@ import Testing
         }
     }
 
-    @Test("With required verification, the right password alone reveals that an address is not verified")
+    @Test("Only the right password reveals that a required verification is missing")
     func requiredVerification() async throws {
         try await withServer {
             $0.accountRules.requiresVerifiedEmail = true

@@ -25,7 +25,7 @@ import Testing
 
     private static let signedIn = AccountSettingsOperation.allCases.map { Call(operation: $0.row) }
 
-    @Test("Every signed-in operation has limits of the client and of the account, and reports them")
+    @Test("Each signed-in operation has and reports limits of the client and the account")
     func reported() async throws {
         try await withServer {
             $0.limits = LimitSettings()
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test("Each limit of an account refuses its operations with the delay, and no other account")
+    @Test("Each account limit refuses its operations with the delay, for that account only")
     func refused() async throws {
         for limit in [AccountLimit.accountChange, .accountPassword, .changeEmail, .export, .accountIP] {
             try await withServer {
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test("A stolen access token uses up no quota of the owner's other sessions, nor that of exports")
+    @Test("A stolen token uses up no quota of the owner's other sessions or of exports")
     func stolenToken() async throws {
         try await withServer {
             $0.limits.policies[.accountPassword] = AccountLimit.accountPassword.policy(3, perSeconds: 3_600)
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test("Password checks by a stolen link count for the link, and don't prevent a sign-in to its account")
+    @Test("Password checks by a stolen link count for the link and prevent no sign-in")
     func stolenLink() async throws {
         try await withServer {
             $0.limits.policies[.linkAttempts] = AccountLimit.linkAttempts.policy(3, perSeconds: 3_600)
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test("Requests for verification links count for the address, known or not, or for the account of the session")
+    @Test("Verification requests count for the address, known or not, or for the account")
     func verification() async throws {
         try await withServer {
             $0.limits.policies[.verifyEmail] = AccountLimit.verifyEmail.standard

@@ -74,7 +74,7 @@ import TokenVerifier
         }
     }
 
-    @Test("A key that is retired with --now is refused by a running server within a second, and sessions go on")
+    @Test("A server refuses a key retired with --now within a second; sessions continue")
     func retireNow() async throws {
         try await withFolder(sharesStores: true) { folder in
             try await withServing(in: folder) { url in

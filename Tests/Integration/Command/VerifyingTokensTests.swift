@@ -13,7 +13,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct VerifyingTokensTests {
     private static let python = #""${XDG_CACHE_HOME:-$HOME/.cache}/holdfast/token-tools/bin/python3""#
 
-    @Test("The Django recipe accepts the server's tokens and refuses forged ones and those of a retired key")
+    @Test("The Django recipe accepts only genuine tokens, and none of a retired key")
     func django() async throws {
         try await withServer { server in
             let url = server.url

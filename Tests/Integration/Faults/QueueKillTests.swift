@@ -8,7 +8,7 @@ import Testing
 
 /// An app with an offline queue and its server, both of which are killed.
 @Suite(.timeLimit(.minutes(60))) struct QueueKillTests {
-    @Test("Performs each stored mutation exactly once, in order, although app and server are killed at random moments")
+    @Test("Performs each mutation exactly once, in order, despite kills of app and server")
     func exactlyOnce() async throws {
         let kills = rounds(8)
         try await withFolder { folder in

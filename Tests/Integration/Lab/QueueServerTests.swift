@@ -14,7 +14,7 @@ import Testing
 
 /// An offline queue over real sockets: the lab's scenarios, and a server with its idempotency keys in SQLite.
 @Suite(.timeLimit(.minutes(10))) struct QueueServerTests {
-    @Test("Delivers the lab's requests that succeed in the end, and makes dead letters of the others")
+    @Test("Delivers the lab's requests that finally succeed, and dead-letters the others")
     func lab() async throws {
         let scenarios = LabScenario.all().filter { $0.group == .queue }
         #expect(scenarios.count == 6)
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test("Performs a request once whose response was lost before 1,001 other requests with keys")
+    @Test("Performs a request with a lost response once, even after 1,001 keyed requests")
     func manyKeys() async throws {
         let server = CountingServer()
         try await server.run { url in

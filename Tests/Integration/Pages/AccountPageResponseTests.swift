@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test("After a victim verifies with a new password, the attacker's password and session are refused")
+    @Test("A verification with a new password revokes the attacker's password and session")
     func takeover() async throws {
         try await withServer(Self.blind) { server in
             let link = try await server.mailedLink(for: .verifyEmail, email: "victim@example.com")

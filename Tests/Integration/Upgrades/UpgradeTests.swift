@@ -110,7 +110,7 @@ struct ReleasedFolder: Sendable, CustomTestStringConvertible {
     }
 
     @Test(
-        "Every account of a release counts as verified and signs in, then and 31 days later",
+        "Every account of a release is verified and signs in, at once and 31 days later",
         .readsDatabaseFile,
         arguments: try ReleasedFolder.all
     )

@@ -71,7 +71,7 @@ import Testing
         #expect(throws: JournalError.missing(1_000)) { try journal.payload(of: 1_000) }
     }
 
-    @Test("Compacts when dead bytes exceed live bytes and threshold, and keeps unknown kinds") func compacts()
+    @Test("Compacts if dead bytes exceed live bytes and threshold, and keeps unknown kinds") func compacts()
         async throws
     {
         let folder = TemporaryFolder()

@@ -31,7 +31,7 @@ private let unsent = ScriptedTransport.Step.failure(TransportError(.unreachable,
     }
 
     @Test(
-        "Reports an unknown outcome if the server may have performed the request and the retries are over",
+        "Reports an unknown outcome after the last retry if the server may have acted",
         arguments: [[lost, lost, lost], [lost, unsent, unsent], [unsent, lost, unsent]]
     )
     func unknown(steps: [ScriptedTransport.Step]) async throws {
@@ -53,7 +53,7 @@ private let unsent = ScriptedTransport.Step.failure(TransportError(.unreachable,
         #expect(error?.kind == .conflict && error?.status == 409)
     }
 
-    @Test("Reports the last error to a caller with its own key, who can repeat the request safely")
+    @Test("Reports the last error as retryable to a caller with its own key")
     func ownKey() async throws {
         let (error, transport) = try await error(of: [lost, lost, lost], options: .idempotencyKey("own"))
         #expect(error?.kind == .network && error?.isRetryable == true)

@@ -50,7 +50,7 @@ import Timekeeping
         transport.sent.map { $0.request.headerFields[.authorization] }
     }
 
-    @Test("The identity is the account of the stored credentials, and follows sign-in, refresh and sign-out")
+    @Test("The identity is the stored account after a sign-in, refresh and sign-out")
     func identity() async throws {
         let session = session(Self.credentials("A"))
         #expect(try await session.identity == "A")
@@ -63,7 +63,7 @@ import Timekeeping
         #expect(try await session.identity == nil)
     }
 
-    @Test("There is no identity without a user, or if the credentials do not name the account")
+    @Test("There is no identity without a user, or if the credentials name no account")
     func noIdentity() async throws {
         #expect(try await session(nil).identity == nil)
         #expect(try await session(Self.credentials(nil)).identity == nil)
@@ -92,7 +92,7 @@ import Timekeeping
     }
 
     @Test(
-        "Trap: another account signs in during a 401: the call ends without a second request",
+        "Trap: another account signs in during a 401: the call fails without retry",
         arguments: [ErrorCode.authTokenExpired, .authSessionExpired, .authTokenMissing]
     )
     func signInDuringRefusal(code: ErrorCode) async throws {
@@ -105,7 +105,7 @@ import Timekeeping
         #expect(try await session.identity == "B")
     }
 
-    @Test("Trap: another account signs in during the refresh: the call ends without a second request")
+    @Test("Trap: another account signs in during the refresh: the call fails without retry")
     func signInDuringRefresh() async throws {
         let slot = Mutex<Session?>(nil)
         let session = session(Self.credentials("A")) { _ in
@@ -121,7 +121,7 @@ import Timekeeping
         #expect(try await session.identity == "B")
     }
 
-    @Test("Never asks the user to sign in for a call of an account, and a refused refresh does not end the session")
+    @Test("A call of an account never prompts the user; a refused refresh ends no session")
     func noPrompt() async throws {
         let session = session(Self.credentials("A")) { _ in
             throw APIError(kind: .unauthorized, code: .authRefreshFailed, retry: .afterSignIn)

@@ -265,7 +265,7 @@ struct AccountChangeTests {
     }
 
     @Test(
-        "After a lost response, a refused session or password means that the password was probably changed",
+        "After a lost response, a refused session or password suggests a changed password",
         arguments: [ErrorCode.authSessionExpired, .authInvalidCredentials]
     )
     func lost(code: ErrorCode) async throws {
