@@ -31,10 +31,11 @@ import Testing
         try await check(ResetLinkSentResponse(message: name, lifetime: .seconds(3_600.5)))
         try await check(UserResponse(user: user))
         try await check(UserResponse(user: AccountUser(id: nil, email: nil, firstName: name)))
-        let tokens = (refresh: try RefreshToken("r.\(name.utf8.count)"), device: try DeviceToken(String(repeating: "d-", count: 48)))
+        let refresh = try RefreshToken("r.\(name.utf8.count)")
+        let device = try DeviceToken(String(repeating: "d-", count: 48))
         try await check(SessionResponse(user: user, accessToken: "a.b.c", refreshToken: nil, expiresIn: nil))
         try await check(
-            SessionResponse(user: user, accessToken: "a.b.c", refreshToken: tokens.refresh, expiresIn: 900, deviceToken: tokens.device)
+            SessionResponse(user: user, accessToken: "a.b.c", refreshToken: refresh, expiresIn: 900, deviceToken: device)
         )
         let time = Date(timeIntervalSince1970: 1_795_256_730.75)
         try await check(ValidTokenResponse(userID: user.id, email: email, firstName: name, expiresAt: time))

@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    @Test("An error to HEAD has GET's headers and no body, and the connection stays open", arguments: ErrorForm.allCases)
+    @Test("An error to HEAD has the headers of GET, but no body; the connection stays open", arguments: ErrorForm.allCases)
     func head(form: ErrorForm) async throws {
         try await withThrowingApp(form: form) { url in
             for path in ["/throw/RATE_LIMIT_EXCEEDED", "/nothing", "/throw/VALIDATION_INVALID_URL"] {
