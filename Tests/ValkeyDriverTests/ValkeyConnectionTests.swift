@@ -6,7 +6,7 @@ import Testing
 @testable import ValkeyDriver
 
 @Suite struct ValkeyConnectionTests {
-    @Test("An error that ends the connection is only the error of its own command")
+    @Test("An error that ends the connection belongs to only one command")
     func otherCommands() throws {
         let channel = EmbeddedChannel()
         var end: ValkeyError?

@@ -129,7 +129,7 @@ public struct EndpointPolicies: Sendable {
     /// - Parameters:
     ///   - policy: The policy.
     ///   - route: The template of the route.
-    ///   - method: The method; `nil` for all methods of the route that have no policy of their own.
+    ///   - method: The method; `nil` for all methods of the route without a separate policy.
     public mutating func set(_ policy: EndpointPolicy, for route: RouteTemplate, method: HTTPRequest.Method? = nil) {
         if let method { byEndpoint[Endpoint(method, route)] = policy } else { byRoute[route] = policy }
     }
