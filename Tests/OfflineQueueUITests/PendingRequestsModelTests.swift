@@ -78,6 +78,7 @@ import Testing
         await bench.model.confirm(question)
         #expect(bench.model.confirmation == nil && bench.model.waiting.isEmpty)
         #expect(bench.queue.counts.pending == 0)
+        #expect(bench.model.announcement == nil, "no change was sent")
     }
 
     @Test("Asks instead of canceling if an attempt began since the list was read")

@@ -67,6 +67,8 @@ public final class PendingRequestsModel: ScreenModel {
     @ObservationIgnored private var isUnreadable = false
     /// The last failure of each request since the screen appeared. The queue doesn't store a failure after which it retries the request.
     @ObservationIgnored private var failures: [QueuedRequestID: QueueFailure] = [:]
+    /// The number of deliveries at the last update.
+    @ObservationIgnored private var delivered = 0
     /// The number of alerts so far, which is also the id of the latest alert.
     @ObservationIgnored private var alertCount = 0
 
@@ -265,7 +267,10 @@ extension PendingRequestsModel {
         hiddenCount = max(0, snapshot.total - waiting.count - failed.count)
         notices = notices(of: snapshot)
         if let confirmation, !(waiting + failed).contains(where: { $0.id == confirmation.id }) { self.confirmation = nil }
-        if !wasEmpty, waiting.isEmpty, failed.isEmpty { announce(PendingText.empty) }
+        // The lists also become empty if the user removes the last request, or signs out.
+        let deliveries = queue.counts.delivered
+        if !wasEmpty, waiting.isEmpty, failed.isEmpty, deliveries > delivered { announce(PendingText.empty) }
+        delivered = deliveries
     }
 
     /// Returns the notices in the order in which they are shown: restored, offline, signed out, other accounts.
