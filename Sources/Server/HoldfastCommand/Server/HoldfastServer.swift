@@ -45,17 +45,18 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         let metrics = PrometheusMetrics(prefix: "holdfast_", descriptions: PrometheusDescription.ofServer)
         self.metrics = metrics
         var limits = configuration.connections
-        limits.capacity = min(limits.capacity, Self.connectionCapacity(logger))
+        limits.capacity = Self.connectionCapacity(limits.capacity, logger)
         connections = Connections(limits: limits, identity: configuration.limits.identity, metrics: metrics)
         opsConnections = configuration.ops == nil ? nil : Connections(limits: ConnectionLimits(capacity: 64), metrics: metrics)
         accounts = try await AccountServer(configuration, logger: logger, metrics: metrics, hashing: hashing, time: time)
     }
 
-    /// Returns the number of connections that the limit of open files allows. The server reserves 256 files for its other work.
-    private static func connectionCapacity(_ logger: Logger) -> Int {
-        let open = OpenFiles.raiseLimit()
-        if open < 4_352 { logger.notice("Few open files: connections limited", metadata: ["limit": "\(max(64, open - 256))"]) }
-        return max(64, open - 256)
+    /// Returns the smaller of a number of connections and the number that the limit of open files allows. The server reserves 256 files for
+    /// its other work. If the limit of open files is the smaller one, the method logs it.
+    private static func connectionCapacity(_ wanted: Int, _ logger: Logger) -> Int {
+        let possible = max(64, OpenFiles.raiseLimit() - 256)
+        if possible < wanted { logger.notice("Few open files: connections limited", metadata: ["limit": "\(possible)"]) }
+        return min(wanted, possible)
     }
 
     /// Returns the application, which serves until its service group shuts down or its task is canceled.
