@@ -86,7 +86,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "bench-tokens",
-            dependencies: holdfast("AccountContract", "AccountCore", "TokenVerifier") + [
+            dependencies: holdfast("AccountContract", "AccountCore", "ErrorContract", "TokenVerifier") + [
                 .product(name: "Crypto", package: "swift-crypto")
             ],
             path: "Tokens",

@@ -1,6 +1,7 @@
 import AccountContract
 import AccountCore
 import Crypto
+import ErrorContract
 import Foundation
 import TokenVerifier
 
@@ -95,9 +96,10 @@ struct BenchTokens {
         )
     }
 
-    private static func microseconds(_ count: Int, _ body: () async throws -> Void) async throws -> Double {
-        let time = try await ContinuousClock().measure { try await body() }
-        return time / .microseconds(1) / Double(count)
+    private static func microseconds(_ count: Int, _ body: @Sendable () async throws -> Void) async throws -> Double {
+        let start = ContinuousClock.now
+        try await body()
+        return (ContinuousClock.now - start) / .microseconds(1) / Double(count)
     }
 
     private static func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
