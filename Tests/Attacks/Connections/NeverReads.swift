@@ -18,7 +18,10 @@ public struct NeverReads: Attack {
         let page = try await server.call("GET", "/docs").body.count
         let pages = size.pick(small: 3, full: 20)
         // A client that reads slowly gets all responses. It has its own network: among the users of one network, the server may close it.
-        async let slowReader = Self.read(pages, from: server.url)
+        // Its first bytes arrive before the attack begins, so that the result doesn't depend on the speed of the machine.
+        let (firstBytes, arrived) = AsyncStream.makeStream(of: Never.self)
+        async let slowReader = Self.read(pages, from: server.url) { arrived.finish() }
+        for await _ in firstBytes {}
         let connections = HeldConnections(to: try server.url)
         let clients = size.pick(small: 4, full: 42)
         let each = size.pick(small: 6, full: 100)
@@ -58,8 +61,10 @@ public struct NeverReads: Attack {
     private static let request = "GET /docs HTTP/1.1\r\nHost: x\r\n\r\n"
 
     /// Reads pages at 20 KB a second.
+    /// - Parameter arrived: Called when the first bytes have arrived, or if there are none.
     /// - Returns: The number of bytes that arrived until the server closed the connection.
-    private static func read(_ pages: Int, from url: URL) async throws -> Int {
+    private static func read(_ pages: Int, from url: URL, arrived: @Sendable () -> Void) async throws -> Int {
+        defer { arrived() }
         let connection = HeldConnections(to: url)
         let requests = String(repeating: request, count: pages - 1) + "GET /docs HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
         try connection.open(1, from: AttackedServer.loopback(249), receiveBuffer: 4_096, sending: requests)
@@ -67,6 +72,7 @@ public struct NeverReads: Attack {
         while true {
             let count = connection.read(atMost: 2_048)
             total += count
+            if count > 0 { arrived() }
             if count == 0, connection.closedByServer() == 1 { return total }
             try await Task.sleep(for: .milliseconds(100))
         }
