@@ -147,7 +147,8 @@ public struct AccountClient: Sendable {
 
     /// Refreshes the session.
     ///
-    /// - Throws: An error with the code `AUTH_TOKEN_MISSING` if no user is signed in.
+    /// - Throws: An error with the code `AUTH_TOKEN_MISSING` if no user is signed in. An error of the kind `throttled` if 5 refreshes
+    ///   succeeded within 30 s.
     public func refresh() async throws(APIError) {
         do {
             try await session.refreshNow(timeout: api.timeout)

@@ -102,6 +102,27 @@ import Timekeeping
         #expect(try await session.credentials == .number(2))
     }
 
+    @Test("A sixth refresh in 30 s throws an error with the remaining time")
+    func limited() async throws {
+        let clock = ManualClock()
+        let refreshes = Counter()
+        let session = Session(
+            store: MemoryCredentialStore(.number(1)),
+            environment: ClientEnvironment(clock: MonotonicClock(clock)),
+            refresh: { _ in .number(1 + refreshes.increment()) }
+        )
+        for _ in 0..<SessionState.mostRenewals {
+            try await session.refreshNow()
+            clock.advance(by: .seconds(1))
+        }
+        let error = await failure { try await session.refreshNow() }
+        #expect(error?.kind == .throttled && error?.retryAfter == .seconds(25) && error?.attempts == 0)
+        #expect(refreshes.value == SessionState.mostRenewals)
+        clock.advance(by: .seconds(25))
+        try await session.refreshNow()
+        #expect(refreshes.value == SessionState.mostRenewals + 1)
+    }
+
     @Test("A refresh with a lost response is retried with the same refresh token")
     func sameToken() async throws {
         let clock = ManualClock()

@@ -132,14 +132,22 @@ public final class Session: Sendable {
     /// - Parameter timeout: The time during which the session repeats a refresh that fails for a temporary reason. With the default, zero,
     ///   there is one attempt.
     /// - Throws: `APIError`. If the server's refusal ended the session, the error is this refusal. If no user is signed in, the error has
-    ///   the kind `unauthorized`. If the refresh failed for a temporary reason, the error is this failure. If the store can't be read, the
-    ///   method throws the store's error.
+    ///   the kind `unauthorized`. If the refresh failed for a temporary reason, the error is this failure. If the session begins no refresh
+    ///   because 5 refreshes succeeded within 30 s, the error has the kind `throttled`, and its `retryAfter` is the time until the next
+    ///   refresh may begin. If the store can't be read, the method throws the store's error.
     public func refreshNow(timeout: Duration = .zero) async throws {
         guard let held = try await held() else {
             guard try await joinOtherProcess() else { throw APIError.signedOut }
             return
         }
-        _ = try await renewed(after: held, by: .refresh, until: environment.clock.now + timeout)
+        let result = try await renewed(after: held, by: .refresh, until: environment.clock.now + timeout)
+        guard result == nil else { return }
+        let wait = state.withLock { $0.renewalDelay(at: environment.clock.now) }
+        var error = APIError(kind: .throttled, code: .throttled, retry: .afterDelay, recovery: .wait, attempts: 0)
+        error.retryAfter = wait
+        error.retryAt = environment.wallClock().addingTimeInterval(Double(wait.wholeSecondsRoundedUp))
+        error.hold = LocalHold(.throttle, wait: wait)
+        throw error
     }
 
     /// Loads the credentials that another process has stored since the user signed out in this process. If there are any, this process uses
@@ -435,6 +443,12 @@ struct SessionState {
         pause = (instant, error)
     }
 
+    /// Returns the time until the next renewal may begin after ``mostRenewals`` successful renewals; zero if it may begin now.
+    func renewalDelay(at now: Duration) -> Duration {
+        guard renewals.count >= Self.mostRenewals else { return .zero }
+        return max(.zero, renewals[0] + Self.renewalWindow - now)
+    }
+
     /// Returns the next step of a caller whose credentials the server refused: use the present credentials, wait for a renewal, or fail.
     func entrance(after stale: Held?, at now: Duration) -> SingleFlight<Held>.Entrance {
         if let stale, stale.generation != generation {
@@ -444,8 +458,7 @@ struct SessionState {
         }
         if stale == nil, let held { return .ready(held) }
         // Several renewals succeeded recently, but the server refused their tokens. It would also refuse the next token.
-        let isExcessive = renewals.count >= Self.mostRenewals && now - renewals[0] < Self.renewalWindow
-        if isExcessive { return .hopeless(SessionFailure.excessive) }
+        if renewalDelay(at: now) > .zero { return .hopeless(SessionFailure.excessive) }
         if let pause, pause.until > now { return .hopeless(SessionFailure.paused(pause.failure, until: pause.until)) }
         return .join
     }
