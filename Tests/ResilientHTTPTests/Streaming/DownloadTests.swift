@@ -8,6 +8,10 @@ import Testing
 
 @Suite("Downloads to a file") struct DownloadTests {
     private let lost = TransportError(.connectionLost, message: "m", wasSent: true)
+    /// A response that continues a download of nine bytes after the third one, and breaks before its first byte.
+    private var silent: ScriptedTransport.Step {
+        .stream(status: 206, headers: [.contentRange: "bytes 3-8/9"], chunks: [], end: lost)
+    }
 
     private func whole(_ text: String, tag: String? = "\"1\"", length: Int? = nil, end: TransportError? = nil)
         -> ScriptedTransport.Step
@@ -31,12 +35,16 @@ import Testing
         try await body(folder.appending(path: "film.bin"))
     }
 
-    private func client(_ steps: [ScriptedTransport.Step], _ transport: inout ScriptedTransport?) throws -> APIClient {
+    private func client(
+        _ steps: [ScriptedTransport.Step],
+        _ transport: inout ScriptedTransport?,
+        middleware: [any ClientMiddleware] = []
+    ) throws -> APIClient {
         let scripted = ScriptedTransport(steps)
         transport = scripted
         let url = try #require(URL(string: "https://api.example.org"))
         let environment = ClientEnvironment(chance: { 0 })
-        return APIClient(baseURL: url, transport: scripted, middleware: [], environment: environment)
+        return APIClient(baseURL: url, transport: scripted, middleware: middleware, environment: environment)
     }
 
     private func files(_ target: URL) throws -> [String] {
@@ -198,12 +206,6 @@ import Testing
     @Test("Gives up when its retries bring no new byte, and keeps the partial file")
     func givesUp() async throws {
         try await withTarget { target in
-            let silent = ScriptedTransport.Step.stream(
-                status: 206,
-                headers: [.contentRange: "bytes 3-8/9"],
-                chunks: [],
-                end: lost
-            )
             let sent = try await download(
                 [whole("abc", length: 9, end: lost)] + Array(repeating: silent, count: 9),
                 to: target,
@@ -211,6 +213,18 @@ import Testing
             )
             #expect(sent.count == 1 + 3)
             #expect(try files(target) == ["film.bin.partial", "film.bin.partial.origin"])
+        }
+    }
+
+    @Test("Without a policy of the endpoint, uses the policy of the client's retry middleware")
+    func clientPolicy() async throws {
+        try await withTarget { target in
+            var transport: ScriptedTransport?
+            let steps = [whole("abc", length: 9, end: lost)] + Array(repeating: silent, count: 9)
+            let retry = RetryMiddleware(RetryPolicy(maximumRetries: 1))
+            let api = try client(steps, &transport, middleware: [retry])
+            let error = await failure { try await api.download("/film", to: target) }
+            #expect(error?.kind == .network && transport?.sent.count == 1 + 1)
         }
     }
 

@@ -10,8 +10,9 @@ extension APIClient {
     /// Downloads a response into a file, and resumes an interrupted download.
     ///
     /// The method writes the bytes to a partial file beside the target (`NAME.partial`). When the partial file is complete, it replaces the
-    /// target. After a lost connection, the method resumes the download automatically. The retry policy of the endpoint limits the number
-    /// of consecutive retries that receive no new byte.
+    /// target. After a lost connection, the method resumes the download automatically. A retry policy limits the number of consecutive
+    /// retries that receive no new byte: the policy of the options, otherwise of the endpoint, otherwise of the client's
+    /// ``RetryMiddleware``. A client without these policies uses the default ``RetryPolicy``.
     ///
     /// To continue after an error or a restart of the process, call the method again with the same path and target. If the server sent a
     /// strong `ETag` or a `Last-Modified` (RFC 9110 §13.1.5), the download continues at the end of the partial file. If the resource has
@@ -81,10 +82,13 @@ extension APIClient {
         }
     }
 
-    /// Returns the retry policy of the options, otherwise the policy of the download's endpoint, otherwise the default policy.
+    /// Returns the retry policy of the options, otherwise the policy of the download's endpoint, otherwise the policy of the client's
+    /// ``RetryMiddleware``, otherwise the default policy.
     private func retryPolicy(for path: String, options: CallOptions) -> RetryPolicy {
         let request = HTTPRequest(method: .get, scheme: nil, authority: nil, path: baseURL.path(percentEncoded: true) + path)
-        return options.retry ?? policies[routes.endpoint(of: request)].retry ?? RetryPolicy()
+        if let policy = options.retry ?? policies[routes.endpoint(of: request)].retry { return policy }
+        let layers = middleware.compactMap { $0 as? RetryMiddleware }
+        return layers.first?.policy ?? RetryPolicy()
     }
 }
 
