@@ -95,6 +95,19 @@ import Timekeeping
         #expect(transport.sent.count == 5)
     }
 
+    @Test("A success of any endpoint resets the failed connections of its host")
+    func reachableHost() async throws {
+        let steps = Array(repeating: lost, count: 4) + [.response(status: 200)]
+        let (client, transport) = try client(Array(repeating: steps, count: 10).flatMap { $0 })
+        for _ in 0..<10 {
+            for path in ["/a", "/b", "/c", "/d"] {
+                #expect(await failure { _ = try await client.send(.get, path) }?.kind == .network)
+            }
+            _ = try await client.send(.get, "/e")
+        }
+        #expect(transport.sent.count == 50)
+    }
+
     @Test("Retries of one call count as one failure")
     func calls() async throws {
         let policy = RetryPolicy(maximumRetries: 3, backoff: Backoff(base: .zero))

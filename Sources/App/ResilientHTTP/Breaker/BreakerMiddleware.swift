@@ -27,7 +27,7 @@ public final class BreakerMiddleware: ClientMiddleware {
     /// of its endpoint if the entry has no failure of the last 30 s.
     private struct Counts {
         var endpoints: [GateKey: FailureCount] = [:]
-        /// Failed connections, by host.
+        /// Failed connections since the last success, by host. A success removes the entry of its host.
         var connections: [String: FailureCount] = [:]
         /// The failing endpoints of each host. If a call to any endpoint of a host succeeds, the breaker removes all entries of this host.
         var failing: [String: Set<Endpoint>] = [:]

@@ -54,9 +54,13 @@ struct FailureCount: Sendable {
 /// The rules that determine when a circuit opens, and when the breaker sends a probe. All circuits of a ``BreakerMiddleware`` have the same
 /// rules.
 ///
-/// A circuit opens after ``failuresInARow`` consecutive failures. It also opens if there were at least ``minimumCalls`` calls in the last
-/// 30 s, and the share of failures among them reaches ``failureShare``. At most the latest 1,000 calls count. The first rule suits an app
-/// that sends few calls, and the second rule suits an app that sends many.
+/// The circuit of an endpoint opens after ``failuresInARow`` consecutive failures. It also opens if there were at least ``minimumCalls``
+/// calls in the last 30 s, and the share of failures among them reaches ``failureShare``. At most the latest 1,000 calls count. The first
+/// rule suits an app that sends few calls, and the second rule suits an app that sends many.
+///
+/// The circuit of a host opens after ``failuresInARow`` failed connections, or after the circuits of ``failingEndpoints`` of its endpoints
+/// have opened. A success of any call to the host resets both counts, because it shows that the host can be reached. Therefore, the share
+/// of failed connections doesn't open a circuit as long as some calls succeed.
 public struct BreakerRules: Hashable, Sendable {
     /// The number of consecutive failed calls that opens a circuit.
     public var failuresInARow: Int
