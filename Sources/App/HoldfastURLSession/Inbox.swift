@@ -5,9 +5,9 @@ import Synchronization
 /// The chunks of a response's body that have arrived and have not been read. The `URLSession` is the only producer, and there is only one
 /// reader.
 ///
-/// When ``limit`` bytes are unread, the inbox pauses the session. When less than half of the limit is unread, the session continues. On
-/// Linux, the session can't be paused. Instead, the inbox writes further bytes to a temporary file. The reader gets these bytes after the
-/// bytes in memory.
+/// When ``limit`` bytes are unread, the inbox pauses the exchange. When less than half of the limit is unread, the exchange continues. On
+/// Linux, a pause stops only the idle timeout, because the session can't be paused. Instead, the inbox writes further bytes to a temporary
+/// file. The reader gets these bytes after the bytes in memory.
 ///
 /// At most one call of ``next()`` may wait. The inbox resumes continuations outside of the lock.
 final class Inbox: Sendable {
@@ -20,13 +20,13 @@ final class Inbox: Sendable {
         var chunks: [[UInt8]] = []
         /// The index of the first unread chunk.
         var first = 0
-        /// The number of unread bytes.
+        /// The number of unread bytes in memory.
         var stored = 0
         /// The result after the last chunk: success, or an error; `nil` while bytes can arrive.
         var end: Result<Void, TransportError>?
         /// The waiting reader.
         var reader: Reader?
-        /// Whether the inbox has paused the session.
+        /// Whether the inbox has paused the exchange.
         var isPaused = false
         #if canImport(FoundationNetworking)
             /// The file with the bytes that did not fit into memory. These bytes arrived after ``chunks``.
@@ -36,46 +36,56 @@ final class Inbox: Sendable {
         #endif
         /// Whether the inbox ignores further bytes, because the request was canceled.
         var isClosed = false
+
+        /// The number of unread bytes, in memory and in the file.
+        var unread: Int {
+            #if canImport(FoundationNetworking)
+                stored + filed
+            #else
+                stored
+            #endif
+        }
     }
 
     private let state = Mutex(State())
-    /// The number of unread bytes at which the session pauses.
+    /// The number of unread bytes at which the exchange pauses.
     private let limit: Int
     private let setPaused: @Sendable (Bool) -> Void
     /// Creates an empty inbox.
     /// - Parameters:
     ///   - limit: The number of unread bytes at which the producer pauses.
-    ///   - setPaused: Receives `true` when the producer must pause, and `false` when the producer may continue. The inbox is locked during
-    ///     the call, so the closure must not call the inbox.
+    ///   - setPaused: Receives `true` when the producer and its idle timeout must pause, and `false` when they may continue. On Linux, the
+    ///     producer itself can't pause. The inbox is locked during the call, so the closure must not call the inbox.
     init(limit: Int, setPaused: @escaping @Sendable (Bool) -> Void = { _ in }) {
         (self.limit, self.setPaused) = (limit, setPaused)
     }
 
     /// Stores a chunk, or passes it to a waiting reader. Ignores an empty chunk, and a chunk after the end.
     ///
-    /// If the chunk fills the inbox, the inbox pauses the session. The session can still deliver chunks that have already arrived.
+    /// If the chunk fills the inbox, the inbox pauses the exchange. The session can still deliver chunks that have already arrived, and on
+    /// Linux also further chunks.
     /// - Parameter chunk: The next bytes of the body.
     func deliver(_ chunk: [UInt8]) {
         let reader = state.withLock { state -> Reader? in
             guard !state.isClosed, state.end == nil, !chunk.isEmpty else { return nil }
             if let reader = state.reader.take() { return reader }
-            #if canImport(FoundationNetworking)
-                if state.filed > 0 || state.stored >= limit {
-                    store(chunk, &state)
-                    return nil
-                }
-            #endif
-            state.chunks.append(chunk)
-            state.stored += chunk.count
-            #if !canImport(FoundationNetworking)
-                if state.stored >= limit, !state.isPaused {
-                    state.isPaused = true
-                    setPaused(true)
-                }
-            #endif
+            add(chunk, &state)
+            if state.unread >= limit, !state.isPaused {
+                state.isPaused = true
+                setPaused(true)
+            }
             return nil
         }
         reader?.resume(returning: chunk)
+    }
+
+    /// Adds a chunk to the unread bytes. On Linux, the chunk goes to the file if the memory is full, or if the file has unread bytes.
+    private func add(_ chunk: [UInt8], _ state: inout State) {
+        #if canImport(FoundationNetworking)
+            if state.filed > 0 || state.stored >= limit { return store(chunk, &state) }
+        #endif
+        state.chunks.append(chunk)
+        state.stored += chunk.count
     }
 
     #if canImport(FoundationNetworking)
@@ -96,7 +106,10 @@ final class Inbox: Sendable {
         /// Returns the next bytes from the file. The method reads the file on a separate queue, not in the cooperative thread pool.
         private func nextOfFile(_ file: TemporaryFile) async throws -> [UInt8]? {
             let chunk = try await file.perform { try $0.read() ?? [] }
-            state.withLock { $0.filed -= chunk.count }
+            state.withLock { state in
+                state.filed -= chunk.count
+                if state.unread < limit / 2 { unpause(&state) }
+            }
             return chunk
         }
     #endif
@@ -112,7 +125,7 @@ final class Inbox: Sendable {
         if let error { reader?.resume(throwing: error) } else { reader?.resume(returning: nil) }
     }
 
-    /// Ignores further chunks, and resumes the session, because a paused session could not end. The reader can still read the stored
+    /// Ignores further chunks, and continues the exchange, because a paused session could not end. The reader can still read the stored
     /// chunks.
     func close() {
         state.withLock { state in
@@ -150,14 +163,14 @@ final class Inbox: Sendable {
                 } else {
                     state.chunks[state.first - 1] = []
                 }
-                if state.stored < limit / 2 { unpause(&state) }
+                if state.unread < limit / 2 { unpause(&state) }
                 return .success(chunk)
             }
             if let known { reader.resume(with: known) }
         }
     }
 
-    /// Resumes the session if it is paused.
+    /// Continues the exchange if it is paused.
     private func unpause(_ state: inout State) {
         guard state.isPaused else { return }
         state.isPaused = false

@@ -34,11 +34,11 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         var deadline: ContinuousClock.Instant?
         /// The maximum time without a byte; `nil` if the response is not streamed.
         let idleTimeout: Duration?
-        /// The time at which the exchange ends if no byte is sent or received before; `nil` while the session is paused, and without an
+        /// The time at which the exchange ends if no byte is sent or received before; `nil` while the exchange is paused, and without an
         /// idle timeout.
         var idleDeadline: ContinuousClock.Instant?
-        /// Whether the session is paused because the reader accepts no bytes. The session can still deliver bytes that have already
-        /// arrived.
+        /// Whether the exchange is paused because the reader accepts no bytes. The session can still deliver bytes that have already
+        /// arrived. On Linux, the session itself is never paused.
         var isPaused = false
         /// Receives the progress of the request's body.
         let progress: (@Sendable (TransferProgress) -> Void)?
@@ -133,7 +133,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     /// The maximum size, in bytes, of a body that the caller can get together with the head: 64 KiB. If the whole body arrives at once, the
     /// caller of a small response changes the thread once instead of twice.
     static let largestHeldBody = 65_536
-    /// The number of unread bytes of a streamed body at which the session pauses: 256 KiB.
+    /// The number of unread bytes of a streamed body at which the exchange pauses: 256 KiB.
     static let mostStored = 262_144
     private let state = Mutex(State())
     #if !canImport(FoundationNetworking)
@@ -210,7 +210,8 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         DispatchQueue.global().async { for task in tasks { task.cancel() } }
     }
 
-    /// Pauses or resumes a task, because its reader accepts no bytes or accepts bytes again. During a pause, the idle timeout doesn't run.
+    /// Pauses or continues an exchange, because its reader accepts no bytes or accepts bytes again. During a pause, the idle timeout
+    /// doesn't run. On Linux, the task itself continues.
     private func setPaused(_ isPaused: Bool, _ task: URLSessionTask) {
         #if !canImport(FoundationNetworking)
             if isPaused { task.suspend() } else { task.resume() }

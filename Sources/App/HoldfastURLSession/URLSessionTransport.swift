@@ -155,7 +155,8 @@ public final class URLSessionTransport: HTTPTransport {
     ///   - body: The body, if there is one. The method returns the response after it has sent the whole body. If the server refuses the
     ///     request earlier, the method returns the response at once.
     ///   - timeout: The maximum time until the head of a success, or until the last byte of any other response.
-    ///   - idleTimeout: The maximum time without a byte in either direction. While the session is paused, this time doesn't run.
+    ///   - idleTimeout: The maximum time without a byte in either direction. From the moment at which 256 KiB are unread until the reader
+    ///     has read a part of them, this time doesn't run.
     /// - Returns: The head of the response with any status, and the body as it arrives.
     /// - Throws: `TransportError` if no head of a response is received.
     public func stream(

@@ -23,7 +23,8 @@ extension APIClient {
     ///   - body: The body.
     ///   - headers: Further headers. If they contain no `Accept`, the client accepts any content.
     ///   - options: The settings of this call, such as a timeout.
-    ///   - idleTimeout: The maximum time in which no byte is sent or received. While the reader requests no bytes, this time doesn't run.
+    ///   - idleTimeout: The maximum time in which no byte is sent or received. While the client waits for the reader because its buffer is
+    ///     full, this time doesn't run.
     ///   - context: A name for the operation. Errors of the call contain this name.
     /// - Throws: ``APIError`` for any status that isn't a success, or if no response is received. If an error occurs within the body, the
     ///   stream throws it.

@@ -46,8 +46,8 @@ public protocol HTTPTransport: Sendable {
     ///   - body: The body, if there is one. The method returns the response after it has sent the whole body. If the server refuses the
     ///     request earlier, the method returns the response at once.
     ///   - timeout: The maximum time until the head of a success, or until the last byte of any other response.
-    ///   - idleTimeout: The maximum time in which no byte is sent or received. While the reader of the response requests no bytes, this
-    ///     time doesn't run.
+    ///   - idleTimeout: The maximum time in which no byte is sent or received. While the transport waits for the reader of the response
+    ///     because its buffer is full, this time doesn't run.
     /// - Returns: The head of the response with any status, and the body.
     /// - Throws: ``TransportError`` if no head of a response is received.
     func stream(

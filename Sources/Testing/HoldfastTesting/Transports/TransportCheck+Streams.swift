@@ -171,12 +171,12 @@ extension TransportCheck {
     /// server pause.
     ///
     /// `timeout` limits the time until the head of a successful response. `idleTimeout` then limits the time between two chunks that the
-    /// server sends. The time in which the reader processes a chunk doesn't count. For an error response, `timeout` also includes the body,
-    /// because a client reads this body completely.
+    /// server sends. The time in which the transport waits for the reader because its buffer is full doesn't count. For an error response,
+    /// `timeout` also includes the body, because a client reads this body completely.
     ///
     /// Common causes of failures:
     /// - *Pauses the server for a slow reader*: the engine stores the body in memory without a bound.
-    /// - *Does not count a pause of the reader as silence of the server*: the idle timer runs while the reader requests no chunk.
+    /// - *Does not count a pause of the reader as silence of the server*: the idle timer runs while the transport waits for the reader.
     /// - *Closes the connection of a streamed body that is released early*: the body doesn't cancel its exchange when it is released.
     static let streams: [TransportCheck] = [
         TransportCheck("Does not apply the deadline of the head to a streamed body") { transport in
