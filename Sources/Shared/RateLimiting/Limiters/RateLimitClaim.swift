@@ -55,8 +55,17 @@ public struct RateLimitClaim: Sendable {
 /// let claim = RateLimitClaim("login-account", key: account, isRefundable: true)
 /// let result = limiter.admit([claim])
 /// guard result.isAdmitted else { return refuse(result) }
-/// if try await !checkPassword(), let charge = result.charge { limiter.refund(charge) }
+/// let isRight: Bool
+/// do {
+///     isRight = try await checkPassword()
+/// } catch {
+///     // The server did not check the password, for example because it is overloaded.
+///     if let charge = result.charge { limiter.refund(charge) }
+///     throw error
+/// }
 /// ```
+///
+/// Don't refund the units after a wrong password. Otherwise, the limit would allow any number of attempts.
 ///
 /// The units of each policy can be refunded only once, even if several tasks try. Units that are not refunded stay counted.
 public final class RateLimitCharge: Sendable {
