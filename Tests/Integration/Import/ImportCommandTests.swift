@@ -1,4 +1,5 @@
 import AccountContract
+import AccountCore
 import ErrorContract
 import Foundation
 import GRDB
@@ -166,6 +167,31 @@ import Testing
             $0.split(separator: " ")
         }
         return Dictionary(uniqueKeysWithValues: list.map { (String($0[2].prefix { $0 != "@" }), String($0[1])) })
+    }
+
+    @Test("A dry run counts the former address of an account as existing, like the import")
+    func formerAddress() async throws {
+        try await withFolder { folder in
+            let stores = try Stores(folder.appending(path: "data"))
+            let file = folder.appending(path: "people.csv")
+            try Data("email\nana@example.com\n".utf8).write(to: file)
+            let first = try await Binary.run(["users", "import", "people.csv"], in: folder)
+            #expect(first.output == "1 added, 0 existing, 0 refused\n", "\(first.errors)")
+            let (former, present) = (try EmailAddress("ana@example.com"), try EmailAddress("new@example.com"))
+            let account = try #require(try await stores.accounts.account(email: former))
+            let now = Date()
+            _ = try await stores.records.change(account.id, at: now) { record in
+                record.formerAddresses = [
+                    FormerAddress(email: former, replacedAt: now, expiresAt: now.addingTimeInterval(3_600))
+                ]
+                record.account.email = present
+            }
+            try Data("email\nAna@example.com\nnew@example.com\nben@example.com\n".utf8).write(to: file)
+            let dryRun = try await Binary.run(["users", "import", "people.csv", "--dry-run"], in: folder)
+            #expect(dryRun.output == "1 would be added, 2 existing, 0 refused\n", "\(dryRun.errors)")
+            let run = try await Binary.run(["users", "import", "people.csv"], in: folder)
+            #expect(run.output == "1 added, 2 existing, 0 refused\n", "\(run.errors)")
+        }
     }
 
     @Test("Imports a pipe like a file")
