@@ -40,6 +40,7 @@ public struct AccountImport: Sendable {
     public static let batchSize = 500
 
     private let accounts: any AccountRepository
+    private let records: (any AccountRecordStore)?
     private let language: Language
     private let isDryRun: Bool
     private let audit: (any AuditStore)?
@@ -48,19 +49,23 @@ public struct AccountImport: Sendable {
     /// Creates an import.
     /// - Parameters:
     ///   - accounts: The store of accounts.
+    ///   - records: The store of former addresses, in the same database; only a dry run needs it. With `nil`, a dry run counts reserved
+    ///     former addresses as ``Progress/added``.
     ///   - language: The language of records without a language.
-    ///   - isDryRun: Whether the import only counts. If `true`, it writes nothing. The counts equal the counts of a real import at this
-    ///     time, except that a dry run counts reserved former addresses as ``Progress/added``.
+    ///   - isDryRun: Whether the import only counts. If `true`, it writes nothing. With `records`, the counts equal the counts of a real
+    ///     import at this time.
     ///   - audit: The store of audit events, which gets an event for each new account; `nil` for no events.
     ///   - now: The wall clock.
     public init(
         into accounts: any AccountRepository,
+        records: (any AccountRecordStore)? = nil,
         language: Language,
         isDryRun: Bool = false,
         audit: (any AuditStore)? = nil,
         now: @escaping @Sendable () -> Date
     ) {
-        (self.accounts, self.language, self.isDryRun, self.audit, self.now) = (accounts, language, isDryRun, audit, now)
+        (self.accounts, self.records, self.language) = (accounts, records, language)
+        (self.isDryRun, self.audit, self.now) = (isDryRun, audit, now)
     }
 
     /// Imports records in their order. If several records have the same address, the method imports the first one and refuses the others.
@@ -127,7 +132,13 @@ public struct AccountImport: Sendable {
     /// Returns the number of accounts that an import would add, with one lookup per account.
     private func missing(_ batch: [Account]) async throws -> Int {
         var missing = 0
-        for account in batch where try await accounts.account(email: account.email) == nil { missing += 1 }
+        for account in batch where try await isAvailable(account) { missing += 1 }
         return missing
+    }
+
+    /// Returns whether the address of a new account is available, by the same time as the insertion of the account.
+    private func isAvailable(_ account: Account) async throws -> Bool {
+        guard let records else { return try await accounts.account(email: account.email) == nil }
+        return try await records.isAvailable(account.email, to: nil, at: account.createdAt)
     }
 }

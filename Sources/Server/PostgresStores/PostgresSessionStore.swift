@@ -197,15 +197,15 @@ public struct PostgresSessionStore: SessionStore {
     /// Ends the session of a refresh token. The transaction also stores the response under the idempotency key of the current request, so
     /// that repetitions of the request receive this response.
     ///
-    /// A token that was already used also ends its session. If the token is unknown, the method stores no response.
+    /// A token that was already used also ends its session. If the token is unknown, no session ends, but the transaction still stores the
+    /// response. An earlier run of a repeated transaction may have recorded that the key is finished, so the last run must finish it.
     /// - Parameter refresh: The digest of the token.
     /// - Throws: `StoreFailure`; `LostIdempotencyKey` if the key belongs to another request.
     public func end(refresh: TokenDigest) async throws {
         let effect = IdempotentEffect.current(in: database.client)
         try await database.transaction { transaction in
             let found = try await transaction.execute(Self.lockSession, [refresh.value])
-            guard let id: UUID = try found.rows.first?.value(0) else { return }
-            try await Self.end([id], in: transaction)
+            if let id: UUID = try found.rows.first?.value(0) { try await Self.end([id], in: transaction) }
             try await effect?.finish(in: transaction)
         }
     }

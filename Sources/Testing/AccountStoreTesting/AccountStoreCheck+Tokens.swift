@@ -361,6 +361,20 @@ extension AccountStoreCheck {
             try require(try await stores.stored(ana).state, equals: .locked, "The state")
             try require(await stores.isLive(links.1), "Another account's link works")
         },
+        AccountStoreCheck("freezeTokens", "Ends the links that were requested after an earlier lock") { stores in
+            let account = try await stores.addAccount()
+            let (first, second) = (TokenDigest(of: "first"), TokenDigest(of: "second"))
+            for digest in [first, second] {
+                try await stores.accountLockTokens.insert(digest, account: account.id, expiresAt: .after(60))
+            }
+            try require(await stores.accountLockTokens.lock(first, at: .after(0)), "lock returns true")
+            let link = try await stores.mint(for: account)
+            try require(await stores.isLive(link), "A link that was requested after the lock works")
+            try require(await stores.accountLockTokens.lock(second, at: .after(0)), "lock returns true for a locked account")
+            try require(await !stores.isLive(link), "The link has ended")
+            let next = try await stores.mint(for: account)
+            try require(await stores.confirm(next, of: account), "confirm returns true for a later link")
+        },
         AccountStoreCheck("freezeTokens", "Accepts one of fifty concurrent calls") { stores in
             let account = try await stores.addAccount()
             let digest = TokenDigest(of: "freeze")

@@ -11,7 +11,8 @@ public import Idempotency
 /// 1. If another request has taken the key, the request must throw `LostIdempotencyKey` and change nothing.
 /// 2. If the request still has its key, the request must make the change and finish the key, that is, store the response for the key.
 /// 3. A repetition of the request must return the stored response.
-/// 4. If a request with another key finds nothing left to change, it must not finish its key with the response of a success.
+/// 4. If a request with another key finds nothing left to change, it must not finish its key with the response of a success. A sign-out is
+///    the exception: it succeeds even if its token is unknown, so it must finish its key.
 ///
 /// Use ``IdempotencyStoreCheck`` for the store of the keys alone.
 ///
@@ -39,6 +40,8 @@ public struct IdempotentEffectCheck: Sendable, CustomStringConvertible {
         let isStored: @Sendable () async throws -> Bool
         /// Whether the check makes the change again after a success, with another key. The repeated call then finds nothing left to change.
         var isRepeatable = true
+        /// Whether the change also succeeds if there is nothing left to change.
+        var alwaysSucceeds = false
     }
 
     /// Runs the check on the stores of a new and empty database.
@@ -86,12 +89,14 @@ public struct IdempotentEffectCheck: Sendable, CustomStringConvertible {
         .init("A sign-out finishes its key with the session's end") { stores in
             let account = try await stores.addAccount()
             let session = try await OpenedSession(stores, account: account)
-            return Mutation {
-                try await stores.sessions.end(refresh: session.first)
-                return true
-            } isStored: {
-                try await !stores.sessions.isAlive(session.session.id)
-            }
+            return Mutation(
+                run: {
+                    try await stores.sessions.end(refresh: session.first)
+                    return true
+                },
+                isStored: { try await !stores.sessions.isAlive(session.session.id) },
+                alwaysSucceeds: true
+            )
         },
         .init("The end of a session by its id finishes its key with the session's end") { stores in
             let account = try await stores.addAccount()
@@ -163,11 +168,15 @@ public struct IdempotentEffectCheck: Sendable, CustomStringConvertible {
         }
         try require(try stored.opened(for: claim), equals: answer, "The response")
         guard mutation.isRepeatable else { return }
-        // The second request changes nothing, so the stores must not store the response of a success for its key.
+        // The second request changes nothing. So the stores must not store the response of a success for its key, unless it also succeeds.
         let other = try IdempotencyClaim.sample("other")
         try require(try await keys.claim(other), equals: .claimed, "A claim")
         let again = try await work(on: other, keys, answer, mutation)
-        try require(again.isStored || !again.request.isFinished, "Work that is refused finishes no key")
+        if mutation.alwaysSucceeds {
+            try require(again.request.isFinished, "Work that succeeds without a change finishes its key")
+        } else {
+            try require(again.isStored || !again.request.isFinished, "Work that is refused finishes no key")
+        }
     }
 
     /// Makes the change within a request that holds a key.

@@ -64,6 +64,21 @@ import Testing
         #expect(try codes(url: url) == [code])
     }
 
+    @Test("Reports a truncated file as longer than its bytes, without validating them")
+    func truncated() {
+        let retrieval = Retrieval(
+            url: Self.url,
+            status: 200,
+            contentType: "application/json",
+            location: nil,
+            bytes: [UInt8](repeating: 0x20, count: 1_048_576),
+            isTruncated: true
+        )
+        let findings = AssociationLint.findings(in: retrieval)
+        #expect(findings.map(\.code) == [.tooLarge])
+        #expect(findings.first?.message.hasPrefix("The file has more than 1048576 bytes") == true)
+    }
+
     @Test("The domain of a retrieval is the requested host")
     func domain() {
         let at = { Retrieval(url: $0, status: 200, contentType: nil, location: nil, bytes: []).domain }

@@ -2,6 +2,7 @@ import AccountContract
 import AppLinks
 import ErrorContract
 import Foundation
+import HoldfastTesting
 import StrictJSON
 import Testing
 
@@ -52,6 +53,19 @@ import Testing
                 let absent = try await Binary.run(["links", "verify", "no-such-file"], in: folder)
                 #expect(absent.status == 64)
             }
+        }
+    }
+
+    @Test("Reports a file over 1 MiB as longer than the bytes that were read")
+    func largeFile() async throws {
+        let size = 2 * 1_048_576
+        let lines = ["HTTP/1.1 200 OK", "Content-Type: application/json", "Content-Length: \(size)", "Connection: close"]
+        let head = lines.map { $0 + "\r\n" }.joined() + "\r\n"
+        try await LoopbackServer.run([.generate(head, count: size)]) { server, folder in
+            let run = try await Binary.run(["links", "verify", server.origin], in: folder)
+            #expect(run.status == 1)
+            #expect(run.output.contains("The file has more than 1048576 bytes"), "\(run.output)\(run.errors)")
+            #expect(!run.output.contains("not_json"), "\(run.output)")
         }
     }
 

@@ -1,4 +1,5 @@
 import AccountContract
+import AccountCore
 import ErrorContract
 import Foundation
 import GRDB
@@ -62,11 +63,36 @@ import Testing
             #expect(run.output == "5 added, 0 existing, 3 refused\n")
             let lines = run.errors.split(separator: "\n").map { $0.prefix { $0 != ":" } }
             #expect(lines == ["line 3", "line 5", "line 9"], "\(run.errors)")
-            let list = try await Binary.run(["users", "list"], in: folder).output.split(separator: "\n").map {
-                $0.split(separator: " ")
-            }
-            let states = Dictionary(uniqueKeysWithValues: list.map { ($0[2].prefix { $0 != "@" }, $0[1]) })
-            #expect(states == ["ana": "active", "ben": "active", "cleo": "inactive", "dora": "inactive", "eva": "active"])
+            let expected = ["ana": "active", "ben": "active", "cleo": "inactive", "dora": "inactive", "eva": "active"]
+            #expect(try await states(in: folder) == expected)
+        }
+    }
+
+    @Test(
+        "Imports deleted users as inactive, and suspended users as suspended",
+        arguments: [
+            """
+            email,state,deleted_at
+            ana@example.com,active,2024-01-01
+            ben@example.com,Suspended,2024-01-01
+            cleo@example.com,suspended,NULL
+            dora@example.com,,2024-01-01
+            """,
+            """
+            {"email":"ana@example.com","state":"active","deleted_at":"2024-01-01"}
+            {"email":"ben@example.com","state":"Suspended","deleted_at":"2024-01-01"}
+            {"email":"cleo@example.com","state":"suspended","deleted_at":null}
+            {"email":"dora@example.com","deleted_at":"2024-01-01"}
+            """,
+        ]
+    )
+    func deleted(_ text: String) async throws {
+        try await withFolder(sharesStores: true) { folder in
+            try Data(text.utf8).write(to: folder.appending(path: "people"))
+            let run = try await Binary.run(["users", "import", "people"], in: folder)
+            #expect(run.output == "4 added, 0 existing, 0 refused\n", "\(run.errors)")
+            let expected = ["ana": "inactive", "ben": "suspended", "cleo": "suspended", "dora": "inactive"]
+            #expect(try await states(in: folder) == expected)
         }
     }
 
@@ -132,11 +158,40 @@ import Testing
         let run = try await Binary.run(["users", "import", "people"], in: folder)
         #expect(run.output == "3 added, 0 existing, 1 refused\n", "\(run.errors)")
         #expect(run.errors.contains("is_active is neither yes nor no"))
+        #expect(try await states(in: folder) == ["ana": "inactive", "ben": "inactive", "cleo": "active"])
+    }
+
+    /// Returns the states of all accounts, by the parts of their addresses before the `@`.
+    private func states(in folder: URL) async throws -> [String: String] {
         let list = try await Binary.run(["users", "list"], in: folder).output.split(separator: "\n").map {
             $0.split(separator: " ")
         }
-        let states = Dictionary(uniqueKeysWithValues: list.map { ($0[2].prefix { $0 != "@" }, $0[1]) })
-        #expect(states == ["ana": "inactive", "ben": "inactive", "cleo": "active"])
+        return Dictionary(uniqueKeysWithValues: list.map { (String($0[2].prefix { $0 != "@" }), String($0[1])) })
+    }
+
+    @Test("A dry run counts the former address of an account as existing, like the import")
+    func formerAddress() async throws {
+        try await withFolder { folder in
+            let stores = try Stores(folder.appending(path: "data"))
+            let file = folder.appending(path: "people.csv")
+            try Data("email\nana@example.com\n".utf8).write(to: file)
+            let first = try await Binary.run(["users", "import", "people.csv"], in: folder)
+            #expect(first.output == "1 added, 0 existing, 0 refused\n", "\(first.errors)")
+            let (former, present) = (try EmailAddress("ana@example.com"), try EmailAddress("new@example.com"))
+            let account = try #require(try await stores.accounts.account(email: former))
+            let now = Date()
+            _ = try await stores.records.change(account.id, at: now) { record in
+                record.formerAddresses = [
+                    FormerAddress(email: former, replacedAt: now, expiresAt: now.addingTimeInterval(3_600))
+                ]
+                record.account.email = present
+            }
+            try Data("email\nAna@example.com\nnew@example.com\nben@example.com\n".utf8).write(to: file)
+            let dryRun = try await Binary.run(["users", "import", "people.csv", "--dry-run"], in: folder)
+            #expect(dryRun.output == "1 would be added, 2 existing, 0 refused\n", "\(dryRun.errors)")
+            let run = try await Binary.run(["users", "import", "people.csv"], in: folder)
+            #expect(run.output == "1 added, 2 existing, 0 refused\n", "\(run.errors)")
+        }
     }
 
     @Test("Imports a pipe like a file")

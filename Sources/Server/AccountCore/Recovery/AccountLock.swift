@@ -36,7 +36,8 @@ public struct AccountLock: Sendable {
 
     /// Locks the account to which a token belongs, and ends all sessions of the account. A token locks its account at most once.
     ///
-    /// Earlier reset links also become invalid, because an intruder may have one of them.
+    /// Earlier reset links also become invalid, because an intruder may have one of them. If the account is locked already, this includes
+    /// the reset links that were sent after the first lock. The user can request another link.
     /// - Parameter token: The token of the link. It is consumed if the call succeeds.
     /// - Throws: ``AccountError`` with the code `AUTH_RESET_TOKEN_INVALID`; ``StoreFailure``.
     public func lock(_ token: ResetToken) async throws {

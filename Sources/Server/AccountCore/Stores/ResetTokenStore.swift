@@ -91,7 +91,8 @@ public protocol AccountLockTokenStore: Sendable {
     /// - Returns: `nil` if the digest is unknown, expired or consumed, or if its account is deleted or is neither active nor locked.
     func find(_ digest: TokenDigest, at now: Date) async throws -> Account?
     /// Consumes a token and locks its account, in one transaction. The same transaction ends all sessions of the account, consumes its
-    /// valid reset tokens, and increases its epoch.
+    /// valid reset tokens, and increases its epoch. If the account is locked already, the transaction makes the same changes: an intruder
+    /// may have requested a reset token after the first lock.
     /// - Returns: Whether the token was valid. If several callers use a token at the same time, exactly one of them gets `true`.
     func lock(_ digest: TokenDigest, at now: Date) async throws -> Bool
     /// Removes expired tokens. The work per call is bounded.

@@ -36,6 +36,9 @@ public protocol SessionStore: Sendable {
     /// Ends the session to which a refresh token belongs, even if the token was used before. Unknown tokens are ignored.
     ///
     /// A token that was already replaced also ends the session, because a client may have only this old token after a lost response.
+    ///
+    /// A call with an unknown token succeeds. So a store that finishes idempotency keys in its transactions must finish the key in this
+    /// case, too.
     /// - Parameter refresh: The digest of the token that the client sent.
     func end(refresh: TokenDigest) async throws
     /// Returns the `limit` most recently used sessions of an account, newest use first.

@@ -35,7 +35,7 @@ enum CSVRecords {
                         email: values["email"] ?? "",
                         firstName: values["first_name"] ?? values["name"],
                         passwordHash: values["password_hash"] ?? values["password"],
-                        state: values["deleted_at"] != nil ? "inactive" : values["state"],
+                        state: ImportRecord.state(values["state"], isDeleted: values["deleted_at"] != nil),
                         isActive: values["is_active"],
                         isEmailVerified: values["email_verified"],
                         locale: values["locale"]

@@ -29,8 +29,8 @@ public enum ImportFile {
     /// Reads all records. The supported formats are:
     ///
     /// - CSV with a header that has `email`, and any of `first_name` (or `name`), `password_hash` (or `password`), `state`, `is_active`,
-    ///   `locale`, `email_verified`, `deleted_at`, in any order. A user with a `deleted_at` is inactive, whatever `state` and `is_active`
-    ///   contain. If `is_active` means no, an active user becomes inactive. `NULL` and `\N` mean that a value is missing.
+    ///   `locale`, `email_verified`, `deleted_at`, in any order. A user with a `deleted_at` is inactive, unless `state` is `suspended`. If
+    ///   `is_active` means no, an active user becomes inactive. `NULL` and `\N` mean that a value is missing.
     /// - JSON lines, whose members have the same names as these columns.
     /// - Django's `dumpdata` (JSON): every object whose fields have `email` and `password`.
     /// - Django's SQLite database: the table `auth_user`.
@@ -111,7 +111,7 @@ enum JSONLines {
                     email: line.email,
                     firstName: line.firstName ?? line.name,
                     passwordHash: line.passwordHash ?? line.password,
-                    state: line.deletedAt != nil ? "inactive" : line.state,
+                    state: ImportRecord.state(line.state, isDeleted: line.deletedAt != nil),
                     isActive: line.isActive?.text,
                     isEmailVerified: line.emailVerified?.text,
                     locale: line.locale

@@ -58,6 +58,17 @@ public struct ImportRecord: Hashable, Sendable {
     }
 }
 
+extension ImportRecord {
+    /// Returns the state of a user of a file with deletion times. A deleted user is inactive, except a suspended user, who stays suspended.
+    /// Otherwise, an operator who activates a deleted user later would not see that the user was suspended.
+    /// - Parameters:
+    ///   - state: The state in the file; `nil` if there is none.
+    ///   - isDeleted: Whether the user has a deletion time.
+    static func state(_ state: String?, isDeleted: Bool) -> String? {
+        isDeleted && Account.State(imported: state) != .suspended ? "inactive" : state
+    }
+}
+
 /// The reason why a record can't become an account. The import reports the reason, and continues with the next record.
 public struct ImportRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     /// The reason, for the operator, without the address and the hash.

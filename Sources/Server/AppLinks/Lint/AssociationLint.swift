@@ -16,11 +16,13 @@ import StrictJSON
 ///   components.
 public enum AssociationLint {
     /// Returns the findings about a served file: first those about the response, then those about its content.
-    /// - Parameter retrieval: The response to a request for the file. The content is only checked if the status is 2xx.
+    /// - Parameter retrieval: The response to a request for the file. The content is only checked if the status is 2xx. If the file is
+    ///   truncated, the only finding about its content is ``FindingCode/tooLarge``.
     /// - Returns: The findings; empty if the file is correct and the response follows Apple's rules.
     public static func findings(in retrieval: Retrieval) -> [AssociationFinding] {
         let served = RetrievalLint.findings(in: retrieval)
         guard (200..<300).contains(retrieval.status) else { return served }
+        guard !retrieval.isTruncated else { return served + [tooLarge("more than \(retrieval.bytes.count)")] }
         return served + findings(in: retrieval.bytes)
     }
 
@@ -31,11 +33,7 @@ public enum AssociationLint {
         let text = AssociationText(bytes)
         var findings: [AssociationFinding] = []
         if text.byteCount > AssociationDocument.largest {
-            findings.error(
-                .tooLarge,
-                "",
-                "The file has \(text.byteCount) bytes uncompressed; Apple accepts 128 KB. Replace lists of paths with patterns."
-            )
+            findings.append(tooLarge("\(text.byteCount)"))
         }
         if text.hasByteOrderMark {
             findings.error(.byteOrderMark, "", "The file begins with a byte order mark; save it as UTF-8 without one.")
@@ -48,6 +46,16 @@ public enum AssociationLint {
         let document = AssociationDocument(file)
         return findings + StructureLint.findings(in: file, apps: document.entries.flatMap(\.apps))
             + RuleLint.findings(in: document)
+    }
+
+    /// Returns the finding about a file that is larger than Apple accepts.
+    /// - Parameter size: The number of bytes, as text.
+    private static func tooLarge(_ size: String) -> AssociationFinding {
+        .error(
+            .tooLarge,
+            "",
+            "The file has \(size) bytes uncompressed; Apple accepts 128 KB. Replace lists of paths with patterns."
+        )
     }
 
     /// Parses the file. A duplicate key is reported as a finding, and the checks continue with the last value.

@@ -91,6 +91,9 @@ public struct Retrieval: Hashable, Sendable {
     public var location: String?
     /// The body, uncompressed. Apple accepts at most 128 KB.
     public var bytes: [UInt8]
+    /// Whether the body is longer than ``bytes``, because the caller has stopped reading. Read more than 128 KB before you stop: a
+    /// truncated file counts as too large, and its content isn't checked.
+    public var isTruncated: Bool
 
     /// Creates a retrieval.
     /// - Parameters:
@@ -98,13 +101,22 @@ public struct Retrieval: Hashable, Sendable {
     ///   - status: The status of the response.
     ///   - contentType: The `Content-Type` of the response; `nil` if there is none.
     ///   - location: The `Location` of a redirect; `nil` if there is none.
-    ///   - bytes: The body, uncompressed.
-    public init(url: String, status: Int, contentType: String?, location: String?, bytes: [UInt8]) {
+    ///   - bytes: The body, uncompressed, or its beginning.
+    ///   - isTruncated: Whether the body is longer than `bytes`.
+    public init(
+        url: String,
+        status: Int,
+        contentType: String?,
+        location: String?,
+        bytes: [UInt8],
+        isTruncated: Bool = false
+    ) {
         self.url = url
         self.status = status
         self.contentType = contentType
         self.location = location
         self.bytes = bytes
+        self.isTruncated = isTruncated
     }
 
     /// The domain of the file, in lowercase; `nil` if ``url`` has no host.

@@ -72,14 +72,14 @@ struct Links: AsyncParsableCommand {
             do {
                 let transport = URLSessionTransport(followsRedirects: false)
                 let (response, body) = try await transport.send(request, body: nil, timeout: .seconds(20))
-                // If the file exceeds the limit, it is cut. The report then contains `too_large`, and usually also `not_json`.
-                let bytes = try await body.collect(upTo: 1_024 * 1_024).bytes
+                let (bytes, isTruncated) = try await body.collect(upTo: 1_024 * 1_024)
                 return Retrieval(
                     url: "\(url.scheme ?? "https")://\(request.authority ?? host)\(request.path ?? "")",
                     status: response.status.code,
                     contentType: response.headerFields[.contentType],
                     location: response.headerFields[.location],
-                    bytes: bytes
+                    bytes: bytes,
+                    isTruncated: isTruncated
                 )
             } catch {
                 Terminal.complain("\(source) could not be fetched: \(error)")

@@ -63,6 +63,7 @@ extension Users {
             let stores = dryRun && isNew ? try Stores(scratch) : try await data.stores(configuration)
             let accountImport = AccountImport(
                 into: stores.accounts,
+                records: stores.records,
                 language: Language(locale),
                 isDryRun: dryRun,
                 audit: stores.audit,
