@@ -78,6 +78,13 @@ import Testing
         #expect(response.outcome == .code(ErrorCode("NO_SUCH_CODE")))
     }
 
+    @Test("Refuses a code outside of the catalog in `then`, also with a status beside it")
+    func unknownCodeThen() throws {
+        let parameters = [("then", "NO_SUCH_CODE"), ("times", "1"), ("status", "403")]
+        let refusal = try #require(throws: LabRefusal.self) { try LabResponse(parameters: parameters) }
+        #expect(refusal.problems.map(\.parameter) == ["then"])
+    }
+
     @Test("Reads or refuses random parameters with at most 50 problems, and never crashes")
     func garbage() {
         var generator = SplitMix64(seed: 1)

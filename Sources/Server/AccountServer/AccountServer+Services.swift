@@ -15,8 +15,12 @@ extension AccountServer {
     ///
     /// Pass the services to the application or to a service group, whose graceful shutdown ends them. If the services don't run, the server
     /// sends no emails, doesn't remove expired data, and saves the usage of limits only to the journal.
+    ///
+    /// The first service ends last and then releases the lock of the data folder, so that another server can use the folder. If the
+    /// services don't run, the server holds the lock until all copies of this value are deallocated.
     public var services: [any Service] {
-        stores.services(logger: logger) + [
+        let lock: [any Service] = [folderLock]
+        return lock + stores.services(logger: logger) + [
             limitStore,
             idempotency,
             audit,

@@ -30,9 +30,10 @@ import Timekeeping
 /// Use this type to run the whole server in your own process. To serve only some of the routes, or to use other stores, combine
 /// `AccountRoutes` and `AccountCore` yourself. To verify access tokens in another service, use `TokenVerifier`, which needs no database.
 ///
-/// Don't use a data folder in more than one process at a time, because each process would count the rate limits separately. With PostgreSQL
-/// and Valkey, any number of servers can share accounts and limits. Copies of this value share one server, and several tasks can call all
-/// methods at the same time.
+/// Only one server can use a data folder at a time, because several servers would count the rate limits separately. The server therefore
+/// locks its data folder until its ``services`` end; see ``AccountServerConfiguration/sharesDataFolder``. With PostgreSQL and Valkey, any
+/// number of servers can share accounts and limits, each with its own data folder. Copies of this value share one server, and several tasks
+/// can call all methods at the same time.
 public struct AccountServer: Sendable {
     /// The version of Holdfast.
     public static let version = "0.1.0"
@@ -42,6 +43,8 @@ public struct AccountServer: Sendable {
     /// The secret with which the server hashes idempotency keys. Use it also for the idempotency keys of your own routes. It stays the same
     /// after a restart.
     public let idempotencySecret: IdempotencySecret
+    /// The lock of the data folder, which prevents a second server on the folder.
+    let folderLock: DataFolderLock
     /// The stores of accounts, emails and keys.
     package let stores: Stores
     /// The folder of the local mailbox.
@@ -94,8 +97,8 @@ public struct AccountServer: Sendable {
     /// The logger of the server and its services.
     package let logger: Logger
 
-    /// Opens the data folder, creating it if it is missing, and connects to the configured databases. No background work starts until you
-    /// run the ``services``.
+    /// Opens and locks the data folder, creating it if it is missing, and connects to the configured databases. No background work starts
+    /// until you run the ``services``.
     ///
     /// With PostgreSQL, the initializer migrates the tables and registers the server. If another server is migrating the tables, the
     /// initializer waits for up to two minutes.
@@ -103,7 +106,7 @@ public struct AccountServer: Sendable {
     ///   - configuration: The configuration; see ``AccountServerConfiguration/environment(dataFolder:)``.
     ///   - logger: The logger of the services.
     ///   - metrics: The factory of all counters and timers.
-    /// - Throws: An error of the file system or of the database.
+    /// - Throws: An error if another server uses the data folder; an error of the file system or of the database.
     public init(
         _ configuration: AccountServerConfiguration,
         logger: Logger = Logger(label: "holdfast.accounts"),
@@ -126,6 +129,7 @@ public struct AccountServer: Sendable {
         self.metrics = metrics
         self.configuration = configuration
         self.logger = logger
+        folderLock = try DataFolderLock(DataFolder(configuration.dataFolder), isShared: configuration.sharesDataFolder)
         stores = try await Stores.open(configuration, servedBy: Self.version, logger: logger, metrics: metrics)
         // All servers of a deployment use the clock of the database.
         let time = injected ?? stores.deployment.map { ServerTime.system(wall: $0.time.now) } ?? .system

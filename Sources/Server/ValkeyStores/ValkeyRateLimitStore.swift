@@ -323,6 +323,7 @@ extension ValkeyRateLimitStore {
             result.limits.append(
                 RateLimitResult.Limit(
                     policy: claim.rule.policy,
+                    mode: claim.rule.mode,
                     isVisible: claim.rule.isVisible,
                     remaining: standing.remaining,
                     reset: .microseconds(standing.reset)

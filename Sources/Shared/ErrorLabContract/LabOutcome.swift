@@ -9,7 +9,8 @@ public enum LabOutcome: Hashable, Sendable {
     /// A success whose ``LabSuccess`` is within another object: `{"success":true,"data":{…}}`. A client must decode the same value as for
     /// ``LabOutcome/ok``.
     case wrapped
-    /// An error with a code. If the server's catalogue doesn't contain the code, set ``LabResponse/status``.
+    /// An error with a code. If the server's catalogue doesn't contain the code, set ``LabResponse/status``. The catalogue must contain the
+    /// code of ``LabResponse/then``.
     case code(ErrorCode)
 
     /// The outcome as the value of a query parameter: `ok`, `wrapped`, or the code.

@@ -41,6 +41,7 @@ public struct LabParameter: Hashable, Sendable {
         case .choice(let words): "one of " + words.joined(separator: ", ")
         case .whole(let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"
         case .fraction: "a number from 0 to 1"
+        case .outcome where name == "then": "ok, wrapped, or a code of the catalogue"
         case .outcome: "ok, wrapped, or a code of the catalogue; any other code in capitals requires status"
         case .delay: "seconds from 0 to 86400, date:SECONDS, none, or raw:TEXT"
         case .language: "a language tag such as es"
@@ -186,11 +187,14 @@ struct LabParameterReader {
     /// Refuses parameters that are valid but contradict each other, such as `family` and `code`.
     /// - Parameters:
     ///   - response: The response with all parsed parameters.
-    ///   - catalogue: The catalogue of the server. A code that it doesn't contain requires the parameter `status`.
+    ///   - catalogue: The catalogue of the server. If it doesn't contain the code of `code`, the parameter `status` is required. It must
+    ///     contain the code of `then`, because `status` doesn't apply to this response.
     mutating func refuseContradictions(of response: LabResponse, catalogue: ErrorCatalogue) {
-        for (name, outcome) in [("code", response.outcome), ("then", response.then)] {
-            guard case .code(let code) = outcome, catalogue[code] == nil, response.status == nil else { continue }
-            refuse(name, .validationInvalidInput, "a code that the catalogue does not have needs status beside it")
+        if case .code(let code) = response.outcome, catalogue[code] == nil, response.status == nil {
+            refuse("code", .validationInvalidInput, "a code that the catalogue does not have needs status beside it")
+        }
+        if case .code(let code) = response.then, catalogue[code] == nil {
+            refuse("then", .validationInvalidInput, "a code of the catalogue, because status does not apply to then")
         }
         let given = Set(values.map(\.name))
         let pairs = [

@@ -69,7 +69,8 @@ public struct LabResponse: Hashable, Sendable {
     /// The seed that determines which calls fail, from 0 to 1,000,000,000. The default is 0. Different seeds select different calls. This
     /// property has an effect only with ``flaky``.
     public var seed = 0
-    /// The outcome of the calls that don't fail; by default, a success. These responses have no defects.
+    /// The outcome of the calls that don't fail; by default, a success. These responses have no defects, and ``status`` doesn't apply to
+    /// them. If the outcome is an error, the server's catalogue must contain its code.
     public var then = LabOutcome.ok
     /// The name of the session, with at most 64 letters, digits and `._-`. The server counts the calls of each session separately.
     public var session: String?

@@ -237,6 +237,7 @@ extension RateLimitStoreCheck {
             let third = try await limits.requireAdmission(claims)
             try require(third.shadowRefusal?.policy.name, equals: "account", "The policy that would refuse")
             try require(third.limits.map(\.remaining), equals: [0, 0], "What remains")
+            try require(third.limits.map(\.mode), equals: [.shadow, .enforce], "The modes")
             try await limits.requireRefusal(claims, under: address, for: .seconds(3_600))
         },
         .init("Ignores a policy that is off", [RateLimitRule(account, mode: .off), RateLimitRule(address)]) { limits in

@@ -2,6 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import HoldfastCommand
+
 @Suite(.serialized, .timeLimit(.minutes(10))) struct ClusterDemoTests {
     @Test("The demo of a cluster survives each failure, prints the metrics and ends with 0")
     func story() async throws {
@@ -32,6 +34,19 @@ import Testing
             kill(process.processIdentifier, signal)
             #expect(await process.ended() == 128 + signal)
             #expect(try leftovers(in: folder) == [])
+        }
+    }
+
+    @Test("The output of a process excludes the output of earlier processes in its log")
+    func output() async throws {
+        try await withFolder { folder in
+            let log = folder.appending(path: "log")
+            for text in ["first", "second"] {
+                let process = try await DemoProcess.start(["/bin/echo", text], in: folder, log: log)
+                #expect(try await process.ended() == 0)
+                #expect(try process.output == "\(text)\n")
+            }
+            #expect(try String(contentsOf: log, encoding: .utf8) == "first\nsecond\n")
         }
     }
 

@@ -30,28 +30,36 @@ private struct AppContext: RemoteAddressRequestContext {
         _ body: (URL) async throws -> Void
     ) async throws {
         try await withFolder { folder in
-            var settings = AccountServerConfiguration(dataFolder: folder.appending(path: "data"))
-            settings.environment = .development
-            settings.port = 0
+            var settings = configuration(in: folder)
             configure(&settings)
-            let configuration = settings
-            try await withApplication { logger, listening in
-                let accounts = try await AccountServer(configuration, logger: logger)
-                let router = Router(context: AppContext.self)
-                try accounts.addRoutes(to: router)
-                router.get("/hello") { request, _ in "Hello, \(try await accounts.user(of: request).firstName)" }
-                let application = Application(
-                    router: router,
-                    configuration: .init(address: .hostname("127.0.0.1", port: configuration.port)),
-                    services: accounts.services,
-                    onServerRunning: accounts.serverRuns(on:),
-                    logger: logger
-                )
-                Task { if let url = try? await accounts.address.get() { listening(url.port ?? 0) } }
-                return application
-            } _: { url in
-                try await body(url)
-            }
+            try await withApp(settings, body)
+        }
+    }
+
+    private func configuration(in folder: URL) -> AccountServerConfiguration {
+        var settings = AccountServerConfiguration(dataFolder: folder.appending(path: "data"))
+        settings.environment = .development
+        settings.port = 0
+        return settings
+    }
+
+    private func withApp(_ configuration: AccountServerConfiguration, _ body: (URL) async throws -> Void) async throws {
+        try await withApplication { logger, listening in
+            let accounts = try await AccountServer(configuration, logger: logger)
+            let router = Router(context: AppContext.self)
+            try accounts.addRoutes(to: router)
+            router.get("/hello") { request, _ in "Hello, \(try await accounts.user(of: request).firstName)" }
+            let application = Application(
+                router: router,
+                configuration: .init(address: .hostname("127.0.0.1", port: configuration.port)),
+                services: accounts.services,
+                onServerRunning: accounts.serverRuns(on:),
+                logger: logger
+            )
+            Task { if let url = try? await accounts.address.get() { listening(url.port ?? 0) } }
+            return application
+        } _: { url in
+            try await body(url)
         }
     }
 
@@ -93,6 +101,31 @@ private struct AppContext: RemoteAddressRequestContext {
             #expect(unknown.status == 404 && unknown["X-Error-Code"] == nil)
             #expect(try await RawHTTP.send("GET", "/reset-password", to: url).status == 200)
             #expect(try await RawHTTP.send("GET", "/dev/mailbox", to: url).status == 200)
+        }
+    }
+
+    @Test("Refuses a second server on one data folder until the first has shut down")
+    func secondServer() async throws {
+        try await withFolder { folder in
+            let configuration = configuration(in: folder)
+            for _ in 0..<2 {
+                try await withApp(configuration) { _ in
+                    await #expect(throws: DataFolderInUse.self) { try await AccountServer(configuration) }
+                }
+            }
+        }
+    }
+
+    @Test("Shares a data folder only with servers that also share it")
+    func sharedFolder() async throws {
+        try await withFolder { folder in
+            let alone = configuration(in: folder)
+            var shared = alone
+            shared.sharesDataFolder = true
+            let other = try DataFolderLock(DataFolder(alone.dataFolder), isShared: true)
+            await #expect(throws: DataFolderInUse.self) { try await AccountServer(alone) }
+            _ = try await AccountServer(shared)
+            withExtendedLifetime(other) {}
         }
     }
 

@@ -28,6 +28,7 @@ import Testing
         arguments: [
             ("GET", "/answer?code=ok&code=ok", 400, "REQUEST_MALFORMED"), ("GET", "/answer?code=%zz", 400, "REQUEST_MALFORMED"),
             ("GET", "/answer?%00=1", 400, "VALIDATION_INVALID_INPUT"),
+            ("GET", "/answer?then=NO_SUCH_CODE&times=0&status=403", 400, "VALIDATION_INVALID_INPUT"),
             ("GET", "/limited?quota=0", 400, "VALIDATION_INVALID_FORMAT"),
             ("GET", "/limited?quota=1001", 400, "VALIDATION_INVALID_FORMAT"),
             ("GET", "/limited?window=3601&quota=x", 400, "VALIDATION_INVALID_FORMAT"),

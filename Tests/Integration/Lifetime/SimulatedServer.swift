@@ -86,7 +86,9 @@ struct SimulatedServer: Sendable {
             let services = memory.server.accounts.services
             try await withThrowingTaskGroup { group in
                 for service in services { group.addTask { try await service.run() } }
-                let simulated = SimulatedServer(memory: memory, clock: clock, wall: time.wall, services: services.count)
+                // The lock of the data folder is the only service that doesn't sleep on the clock.
+                let sleepers = services.count { !($0 is DataFolderLock) }
+                let simulated = SimulatedServer(memory: memory, clock: clock, wall: time.wall, services: sleepers)
                 await simulated.settle()
                 try await body(simulated)
                 group.cancelAll()

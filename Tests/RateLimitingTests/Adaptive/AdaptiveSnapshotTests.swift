@@ -38,6 +38,22 @@ import Testing
         #expect(try restored(saved(), at: Self.time(1_600)).status(at: 5).quotas.map(\.count) == [0, 0])
     }
 
+    @Test("After a restart, a call uses the same units of each quota as before", arguments: [(2, 1), (1, 2), (3, 2)])
+    func costs(minute: Int, ten: Int) throws {
+        let policy = AdaptivePolicy([
+            .requests(6, per: .seconds(60), name: "minute", cost: minute),
+            .requests(10, per: .seconds(600), name: "ten", cost: ten),
+        ])
+        var limit = AdaptiveLimit(policy)
+        for instant in [0, 30] as [Int64] { _ = try #require(limit.admit(at: instant * Self.second).call) }
+        let snapshot = try #require(limit.snapshot(at: 40 * Self.second, time: Self.time(1_000)))
+        for (seconds, calls) in [(1_010, [2, 2]), (1_020, [1, 2]), (1_600, [0, 0])] as [(Int64, [Int])] {
+            var restored = AdaptiveLimit(policy)
+            restored.restore(snapshot, at: 5, time: Self.time(seconds))
+            #expect(restored.status(at: 5).quotas.map(\.count) == [calls[0] * minute, calls[1] * ten])
+        }
+    }
+
     @Test("Within one boot no step of the wall clock admits an extra call", arguments: [-1_000_000, 1_000_000] as [Int64])
     func wallStep(wall: Int64) throws {
         #expect(try restored(saved(), at: Self.time(1_010, wall: wall)).hold(at: 5)?.wait == .seconds(10))

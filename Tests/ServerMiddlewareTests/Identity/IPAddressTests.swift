@@ -101,4 +101,31 @@ import Testing
             (error as? IPRange.Refusal)?.description.contains("“\(text)”") == true
         }
     }
+
+    @Test(
+        "The refusal of a range explains how to correct it",
+        arguments: [
+            ("10.0.0.256/8", "is neither an address such as 10.0.0.1 nor a range such as 10.0.0.0/8"),
+            ("10.0.0.0/33", "must have a whole number from 1 to 32 after the slash"),
+            ("10.0.0.0/255.0.0.0", "must have a whole number from 1 to 32 after the slash"),
+            ("2001:db8::/129", "must have a whole number from 1 to 128 after the slash"),
+            ("::ffff:10.0.0.0/8", "must have a whole number from 97 to 128 after the slash"),
+            ("0.0.0.0/0", "contains all IPv4 addresses; use a smaller range, or single addresses"),
+            ("::ffff:0:0/96", "contains all IPv4 addresses; use a smaller range, or single addresses"),
+            ("::/0", "contains all IPv6 addresses; use a smaller range, or single addresses"),
+            ("10.0.0.1/8", "has bits set after its prefix; use the range 10.0.0.0/8, or the single address 10.0.0.1"),
+            (
+                "::ffff:10.0.0.1/104",
+                "has bits set after its prefix; use the range 10.0.0.0/8, or the single address 10.0.0.1"
+            ),
+            (
+                "2001:db8::1/64",
+                "has bits set after its prefix; use the range 2001:db8::/64, or the single address 2001:db8::1"
+            ),
+        ]
+    )
+    func refusals(text: String, explanation: String) throws {
+        let refusal = try #require(throws: IPRange.Refusal.self) { try IPRange(text) }
+        #expect(refusal.description == "“\(text)” \(explanation)")
+    }
 }

@@ -68,6 +68,17 @@ import Testing
         #expect(server.count("rate_limit_near", "ip") == 3)
     }
 
+    @Test("Counts no refusal for a used-up policy in shadow mode if another policy refuses")
+    func shadowBesideRefusal() async throws {
+        let server = LimitedServer([.rule("ip", 2), .rule("key", 1, mode: .shadow)])
+        server.group(.client("ip"), .key("key") { request, _ in request.uri.path }).get("/") { _, _ in "" }
+        for status in [200, 200, 429] { #expect(try await server.get().status.code == status) }
+        #expect(server.count("rate_limit_decisions", "ip", decision: "refused") == 1)
+        #expect(server.count("rate_limit_decisions", "key", decision: "refused") == 0)
+        // The second request would have been refused, and the third one was refused.
+        #expect(server.count("rate_limit_decisions", "key", decision: "shadow_refused") == 2)
+    }
+
     @Test("Reports a failing store as 503, counts it, and logs it without the client")
     func storeFailure() async throws {
         let store = BrokenStore()

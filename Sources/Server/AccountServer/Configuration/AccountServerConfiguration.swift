@@ -39,6 +39,9 @@ public struct AccountServerConfiguration: Sendable {
     public var port: Int
     /// The folder of the database, the local mailbox and the secret.
     public var dataFolder: URL
+    /// Whether other servers on this machine can use the data folder at the same time. All of these servers must set `true`, and each of
+    /// them counts the rate limits separately. The default is `false`: a second server on the folder can't be created.
+    public var sharesDataFolder = false
     /// The database of accounts: by default, a file in the data folder. `DATABASE_URL`.
     public var database = AccountDatabase.sqlite
     /// The Valkey server through which several account servers share the usage of rate limits; `nil` if each server counts separately.

@@ -1,5 +1,7 @@
 package import Crypto
 package import Foundation
+package import ServiceLifecycle
+import Synchronization
 
 /// The folder with all data of a server: the database, the local mailbox, and the secret. Only its owner can read it.
 ///
@@ -161,15 +163,18 @@ package struct WrongInstallation: Error, CustomStringConvertible {
     }
 }
 
-/// The lock that a running server holds on its data folder. The operating system releases it when the process ends, even after a crash.
+/// The lock that a server holds on its data folder.
 ///
 /// Without the lock, two servers on one folder would each apply the rate limits separately. Commands such as `users` and `doctor` don't
 /// take the lock.
 ///
-/// A value holds the lock until it is destroyed. It can't be copied.
-package struct DataFolderLock: ~Copyable {
-    /// The descriptor of the lock file.
-    private let file: Int32
+/// As a service, the object releases the lock at the shutdown. If the service doesn't run, the object holds the lock until it is
+/// deallocated. The operating system releases the lock when the process ends, even after a crash.
+package final class DataFolderLock: Service, CustomStringConvertible {
+    /// The descriptor of the lock file; `nil` after the release.
+    private let file: Mutex<Int32?>
+    /// The service group logs its services by their descriptions.
+    package var description: String { "DataFolderLock" }
 
     /// Takes the lock.
     /// - Parameter isShared: Whether other servers on this machine can use the folder at the same time. All of these servers must pass
@@ -177,16 +182,34 @@ package struct DataFolderLock: ~Copyable {
     /// - Throws: ``DataFolderInUse`` if another server holds the lock; `POSIXError` if the file cannot be created.
     package init(_ folder: DataFolder, isShared: Bool = false) throws {
         let path = folder.url.appending(path: "serve.lock").path
-        file = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-        guard flock(file, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0 else {
-            close(file)
+        let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+        guard flock(descriptor, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0 else {
+            close(descriptor)
             throw DataFolderInUse(path: folder.url.path)
         }
+        file = Mutex<Int32?>(descriptor)
     }
 
     deinit {
-        close(file)
+        release()
+    }
+
+    /// Holds the lock until the shutdown or the cancellation.
+    package func run() async throws {
+        try? await gracefulShutdown()
+        release()
+    }
+
+    /// Releases the lock. Does nothing if it is already released.
+    private func release() {
+        file.withLock { file in
+            guard let descriptor = file else { return }
+            // A child process can have a copy of the descriptor between fork and exec, so that `close` alone would not release the lock.
+            flock(descriptor, LOCK_UN)
+            close(descriptor)
+            file = nil
+        }
     }
 }
 
@@ -195,7 +218,7 @@ package struct DataFolderInUse: Error, CustomStringConvertible {
     package let path: String
 
     package var description: String {
-        "another server uses \(path): stop it, name another folder with --data, or start all servers of this folder with --shared-data"
+        "another server uses \(path): stop it, use another folder, or start all its servers with --shared-data (sharesDataFolder)"
     }
 }
 

@@ -37,7 +37,7 @@ package struct Stores: AccountStores {
 
     /// Opens a data folder with its SQLite database.
     ///
-    /// The initializer doesn't lock the folder. To lock it, use ``DataFolderLock``.
+    /// The initializer doesn't lock the folder. ``AccountServer/AccountServer`` locks it before it opens the stores.
     /// - Parameters:
     ///   - url: The folder; created if it is missing.
     ///   - isServing: Whether a server opens the folder. If so, the stores hold a lock, which shows other processes that this server runs,

@@ -112,14 +112,15 @@ struct Serve: AsyncParsableCommand {
         signal(SIGHUP, SIG_IGN)
         // The event loops read this value, so it is set before the first event loop is created.
         NIOSingletons.groupLoopCountSuggestion = ProcessorCount.available
-        let configuration = try AccountServerConfiguration.load(host: host, port: port, data: data.folder)
+        var settings = try AccountServerConfiguration.load(host: host, port: port, data: data.folder)
+        settings.sharesDataFolder = sharedData
+        let configuration = settings
         let logger = Logger.standard(level: configuration.logLevel, format: configuration.logFormat)
         do {
             if case .mailbox = configuration.mail, configuration.environment == .production {
                 logger.warning("Emails are not sent but stored in the local mailbox: set EMAIL_HOST")
             }
             try await requireDatabase(configuration)
-            let lock = try DataFolderLock(DataFolder(configuration.dataFolder), isShared: sharedData)
             let server = try await HoldfastServer(configuration: configuration, logger: logger)
             let stores = server.accounts.stores
             do {
@@ -133,7 +134,6 @@ struct Serve: AsyncParsableCommand {
                 throw error
             }
             try await stores.close()
-            withExtendedLifetime(lock) {}
         } catch {
             let isConfiguration =
                 error is DataFolderInUse || error is MissingDatabase || error is WrongInstallation || error is DeploymentInUse

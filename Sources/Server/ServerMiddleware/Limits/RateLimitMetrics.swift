@@ -4,8 +4,10 @@ import Synchronization
 
 /// The counters of the rate limits, by policy. No counter contains the name or address of a client.
 ///
-/// - `rate_limit_decisions`, by `decision`: `allowed`, `refused`, or `shadow_refused`. A request counts as `shadow_refused` if the policy
-///   is in shadow mode and would have refused the request. A refused request counts once for each policy that refuses it.
+/// - `rate_limit_decisions`, by `decision`: `allowed`, `refused`, or `shadow_refused`. An admitted request counts as `allowed` for each of
+///   its policies. A refused request counts as `refused` for each enforced policy that refuses it. If policies in shadow mode would have
+///   refused a request, the request counts as `shadow_refused` for the policy with the longest delay among them. It counts as `allowed` or
+///   `refused` in addition.
 /// - `rate_limit_near`: admissions that left a tenth of the burst or less.
 /// - `rate_limit_refunds`: admissions whose units were refunded, because the event for which they were used did not happen.
 /// - `rate_limit_store_errors`: requests for which the store failed to decide.
@@ -54,7 +56,7 @@ struct RateLimitMetrics: Sendable {
             if response.isAdmitted {
                 counters.allowed.increment()
                 if limit.remaining * 10 <= policy.burst { counters.near.increment() }
-            } else if isShort {
+            } else if isShort, limit.mode == .enforce {
                 counters.refused.increment()
             }
         }

@@ -27,8 +27,8 @@ public struct AdaptiveSnapshot: Hashable, Sendable, Codable {
 
     /// The time at which the snapshot was made.
     public var time: SnapshotTime
-    /// The age of each admitted unit, in nanoseconds, oldest first. The array contains only the units that still count in the client's
-    /// longest window.
+    /// The age of each admitted call, in nanoseconds, oldest first. The array contains only the calls that still count in the client's
+    /// longest window. A call can use a different number of units of each quota, so the array contains calls and not units.
     var ages: [Int64]
     /// The calls that the server may still count.
     var calls: [Call]
@@ -49,10 +49,12 @@ extension AdaptiveLimit {
     ///   - time: The same instant as `now`, on the clocks that outlive the process.
     public func snapshot(at now: Int64, time: SnapshotTime) -> AdaptiveSnapshot? {
         guard !isFresh(at: now) || !learned.isEmpty else { return nil }
-        let memory = policy.memory
+        let longest = policy.quotas[policy.memory]
+        let units = windows[policy.memory].instants(at: now, policy: longest)
         return AdaptiveSnapshot(
             time: time,
-            ages: windows[memory].instants(at: now, policy: policy.quotas[memory]).map { max(0, now - $0) },
+            // The units of a call are adjacent, because they have the same instant.
+            ages: stride(from: 0, to: units.count, by: longest.cost).map { max(0, now - units[$0]) },
             calls: ledger.snapshot(at: now, window: longestWindow),
             learned: learned.map {
                 .init(
@@ -88,11 +90,14 @@ extension AdaptiveLimit {
             let (total, overflow) = max(0, age).addingReportingOverflow(elapsed)
             return overflow ? .min / 4 : max(.min / 4, now - min(total, .max / 4))
         }
-        let saved = snapshot.ages.map(instant)
+        let saved = snapshot.ages.map(instant).sorted()
         for index in windows.indices {
             let quota = policy.quotas[index]
             let known = windows[index].instants(at: now, policy: quota)
-            let live = saved.filter { now - $0 < quota.windowNanoseconds }
+            // This many calls use up the quota.
+            let most = quota.quota.dividedUp(by: quota.cost)
+            let live = saved.filter { now - $0 < quota.windowNanoseconds }.suffix(most)
+                .flatMap { repeatElement($0, count: quota.cost) }
             windows[index] = SlidingWindow()
             for instant in (known + live).sorted().suffix(quota.quota) {
                 windows[index].charge(at: instant, policy: quota, cost: 1)

@@ -173,6 +173,7 @@ struct JointDecision {
                     at: count,
                     to: RateLimitResult.Limit(
                         policy: table.policy,
+                        mode: claim.decision.mode,
                         isVisible: table.isVisible,
                         remaining: remaining,
                         reset: .nanoseconds(reset)

@@ -13,6 +13,8 @@ public struct RateLimitResult: Hashable, Sendable {
     public struct Limit: Hashable, Sendable {
         /// The policy of the limit.
         public var policy: RateLimitPolicy
+        /// The mode of the limit: ``RateLimitRule/Mode/enforce``, or ``RateLimitRule/Mode/shadow`` for a limit that refuses no request.
+        public var mode: RateLimitRule.Mode
         /// Whether responses show the limit.
         public var isVisible: Bool
         /// The number of further units that the limit would admit now.
@@ -27,19 +29,21 @@ public struct RateLimitResult: Hashable, Sendable {
         /// Creates the state of a limit.
         /// - Parameters:
         ///   - policy: The limit's policy.
+        ///   - mode: The mode of the limit's rule.
         ///   - isVisible: Whether responses show the limit.
         ///   - remaining: The number of further units that the limit would admit now.
         ///   - reset: The time until the limit would admit more units; zero if nothing is used.
         ///   - partitionKey: The key that responses show. It must not contain a secret.
         public init(
             policy: RateLimitPolicy,
+            mode: RateLimitRule.Mode = .enforce,
             isVisible: Bool = true,
             remaining: Int,
             reset: Duration,
             partitionKey: [UInt8]? = nil
         ) {
-            (self.policy, self.isVisible, self.remaining) = (policy, isVisible, remaining)
-            (self.reset, self.partitionKey) = (reset, partitionKey)
+            (self.policy, self.mode, self.isVisible) = (policy, mode, isVisible)
+            (self.remaining, self.reset, self.partitionKey) = (remaining, reset, partitionKey)
         }
     }
 

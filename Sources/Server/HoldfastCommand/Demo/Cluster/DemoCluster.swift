@@ -206,15 +206,15 @@ final class DemoCluster: Sendable {
 
     // MARK: - Checking
 
-    /// Returns whether a part is ready: PostgreSQL responds to a query, the log of Redis reports that Redis accepts connections, or a
-    /// server responds with 200 at `/health/ready`.
+    /// Returns whether a part is ready: PostgreSQL responds to a query, the output of the running process of Redis reports that it accepts
+    /// connections, or a server responds with 200 at `/health/ready`.
     func isReady(_ part: Part) async throws -> Bool {
-        guard parts.withLock({ $0[part]?.isRunning }) == true else { throw broken(part, "\(part) ended") }
+        guard let process = parts.withLock({ $0[part] }), process.isRunning else { throw broken(part, "\(part) ended") }
         switch part {
         case .postgres:
             let settings = try PostgresSettings(url: databaseURL, requiresVerifiedTLS: false)
             return (try? await PostgresDeployment.withDatabase(settings) { try await $0.ping() }) != nil
-        case .redis: return try String(contentsOf: log(of: .redis), encoding: .utf8).contains("Ready to accept connections")
+        case .redis: return try process.output.contains("Ready to accept connections")
         case .server(let number): return await get("/health/ready", number)?.status == 200
         }
     }

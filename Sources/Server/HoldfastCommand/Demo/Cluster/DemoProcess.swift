@@ -6,10 +6,15 @@ final class DemoProcess: Sendable {
     /// The number of the process.
     let id: Int32
     private let process: Mutex<Process>
+    /// The file to which the process appends its output.
+    private let log: URL
+    /// The length of the file when the process started.
+    private let logStart: UInt64
 
-    private init(_ process: sending Process) {
+    private init(_ process: sending Process, log: URL, logStart: UInt64) {
         id = process.processIdentifier
         self.process = Mutex(process)
+        (self.log, self.logStart) = (log, logStart)
     }
 
     /// Starts a program.
@@ -18,7 +23,7 @@ final class DemoProcess: Sendable {
     ///   - isDatabase: Whether the program belongs to PostgreSQL, which refuses to run as root.
     ///   - environment: Additional environment variables.
     ///   - folder: The working folder of the program.
-    ///   - log: The file for its output.
+    ///   - log: The file for its output. The output is appended, so the file can already contain the output of an earlier process.
     static func start(
         _ command: [String],
         isDatabase: Bool = false,
@@ -39,15 +44,25 @@ final class DemoProcess: Sendable {
             process.standardInput = FileHandle.nullDevice
             if !FileManager.default.fileExists(atPath: log.path) { try Data().write(to: log) }
             let output = try FileHandle(forWritingTo: log)
-            try output.seekToEnd()
+            let logStart = try output.seekToEnd()
             (process.standardOutput, process.standardError) = (output, output)
             try process.run()
-            return DemoProcess(process)
+            return DemoProcess(process, log: log, logStart: logStart)
         }
     }
 
     /// Whether the process is still running.
     var isRunning: Bool { process.withLock { $0.isRunning } }
+
+    /// The output of the process so far. It doesn't contain the output of earlier processes with the same log.
+    var output: String {
+        get throws {
+            let file = try FileHandle(forReadingFrom: log)
+            defer { try? file.close() }
+            try file.seek(toOffset: logStart)
+            return String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
+        }
+    }
 
     /// Sends a signal to the process, if it is running.
     func signal(_ signal: Int32) {
