@@ -216,7 +216,7 @@ import Testing
         }
     }
 
-    @Test("Without a policy of the endpoint, uses the policy of the client's retry middleware")
+    @Test("Without its own policy, an endpoint uses that of the client's retry middleware")
     func clientPolicy() async throws {
         try await withTarget { target in
             var transport: ScriptedTransport?

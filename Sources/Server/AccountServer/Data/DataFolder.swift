@@ -1,6 +1,6 @@
 package import Crypto
 package import Foundation
-package import ServiceLifecycle
+import ServiceLifecycle
 import Synchronization
 
 /// The folder with all data of a server: the database, the local mailbox, and the secret. Only its owner can read it.
