@@ -7,7 +7,7 @@ import Testing
 
 @testable import SQLiteStores
 
-@Suite struct ServerLocksTests {
+@Suite(.timeLimit(.minutes(10))) struct ServerLocksTests {
     private func withLocks(_ body: (TemporaryStores, ServerLocks, URL) async throws -> Void) async throws {
         try await withStores { stores in
             let folder = URL(filePath: stores.path).deletingLastPathComponent().appending(path: "servers")
@@ -70,7 +70,8 @@ import Testing
             #expect(try await second.releaseAbandoned(at: .after(1)) == 0)
             #expect(try await second.claim(limit: 1, at: .after(119), leaseEnd: .after(300)) == [])
             first = nil
-            #expect(try await second.releaseAbandoned(at: .after(1)) == 1)
+            // The thread that served the last call of `first` can hold a reference for a moment longer.
+            while try await second.releaseAbandoned(at: .after(1)) == 0 { await Task.yield() }
             #expect(try await second.claim(limit: 1, at: .after(1), leaseEnd: .after(300)) == [intent])
             #expect(try await second.releaseAbandoned(at: .after(2)) == 0, "its own")
         }
