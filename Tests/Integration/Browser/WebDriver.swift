@@ -15,7 +15,11 @@ struct WebDriver: Sendable {
 
     /// Runs a driver for the duration of a closure.
     static func run<Result: Sendable>(_ body: (WebDriver) async throws -> Result) async throws -> Result {
-        let (process, driver) = try await started()
+        // Chromium leaves files in its temporary folder. The name is short, because the path of a socket has at most 107 bytes.
+        let folder = FileManager.default.temporaryDirectory.appending(path: "cd-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (process, driver) = try await started(in: folder)
         do {
             let result = try await body(driver)
             process.terminate()
@@ -28,14 +32,14 @@ struct WebDriver: Sendable {
         }
     }
 
-    /// Starts a driver. Drivers that start at the same time may choose the same port, and all but one of them end. Those are
-    /// started again.
-    private static func started() async throws -> (Process, WebDriver) {
+    /// Starts a driver that stores temporary files in a folder. Drivers that start at the same time may choose the same port, and all but
+    /// one of them end. Those are started again.
+    private static func started(in folder: URL) async throws -> (Process, WebDriver) {
         var failure: any Error = Failure(description: "chromedriver was not tried")
         for _ in 0..<5 {
             let process = Process()
             process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-            process.arguments = ["chromedriver", "--port=0"]
+            process.arguments = ["TMPDIR=\(folder.path)", "chromedriver", "--port=0"]
             let output = Pipe()
             process.standardOutput = output
             process.standardError = FileHandle.nullDevice
