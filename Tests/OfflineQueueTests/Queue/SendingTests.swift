@@ -263,6 +263,32 @@ import Testing
         #expect(bench.server.bodies == ["1"])
     }
 
+    @Test("Sleeps again after the watchdog interval has passed")
+    func sleepsAgain() async throws {
+        let reads = Mutex(0)
+        let count: @Sendable () -> Void = { reads.withLock { $0 += 1 } }
+        let bench = try await QueueBench { options in
+            let time = options.time
+            options.time = {
+                count()
+                return time()
+            }
+        }
+        let clock = bench.clocks.clock
+        let run = Task { [queue = bench.queue] in await queue.run() }
+        defer { run.cancel() }
+        await clock.waitForSleepers()
+        // Each drain reads the time.
+        let before = reads.withLock(\.self)
+        bench.clocks.advance(by: .seconds(60))
+        let sleepsAgain = await becomesTrue { reads.withLock(\.self) > before && clock.sleeperCount == 1 }
+        #expect(sleepsAgain)
+        // The clock stands still, so no further drain begins.
+        let after = reads.withLock(\.self)
+        for _ in 0..<1_000 { await Task.yield() }
+        #expect(reads.withLock(\.self) == after)
+    }
+
     @Test("Sends at once when the network comes back")
     func connectivity() async throws {
         let connectivity = Connectivity()

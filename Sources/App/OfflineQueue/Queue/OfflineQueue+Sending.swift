@@ -21,8 +21,10 @@ extension OfflineQueue {
     ///
     /// When the task is canceled, a running ``drain()`` continues until its calls have ended.
     public func run() async {
-        await hub.withWakeups { wakeups in
-            while !Task.isCancelled {
+        while !Task.isCancelled {
+            // A stream ends when a task that reads it is canceled, so each sleep needs its own stream. The stream exists before the drain,
+            // so that an event during the drain is not lost.
+            await hub.withWakeups { wakeups in
                 await drain()
                 let clock = client.environment.clock
                 let instant = min(clock.now + options.watchdog, await resumption() ?? .seconds(Int64.max / 2))
