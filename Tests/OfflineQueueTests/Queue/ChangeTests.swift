@@ -154,6 +154,51 @@ import Testing
         #expect(bench.queue.counts == QueueCounts(pending: 0, deadLetters: 0, bytes: 0, delivered: 0))
     }
 
+    @Test("Reports a refusal although the caller is canceled before it is recorded")
+    func refusedWhileCanceled() async throws {
+        let bench = try await QueueBench(server: MutationServer { _, _ in 422 })
+        // Another process has the lock of the journal while the refusal arrives.
+        let lock = try MemoryFiles(bench.disk).open("/queue/lock", creating: true)
+        bench.network.decide { _, _ in
+            while (try? lock.lock()) != true { await Task.yield() }
+            return .delivered
+        }
+        let call = Task { [queue = bench.queue] in
+            try await queue.send(.post, "/items", "1", options: .queued()) as QueueResult<Void>
+        }
+        let isRefused = await becomesTrue { !bench.server.requests.isEmpty }
+        #expect(isRefused)
+        for _ in 0..<1_000 { await Task.yield() }
+        call.cancel()
+        for _ in 0..<1_000 { await Task.yield() }
+        lock.unlock()
+        let result = await call.result
+        let isRecorded = await becomesTrue { bench.queue.counts.pending == 0 }
+        #expect(isRecorded)
+        switch result {
+        // The queue handled the refusal after the caller had returned.
+        case .success: #expect(bench.queue.counts.deadLetters == 1)
+        case .failure(let error):
+            #expect((error as? APIError)?.status == 422)
+            #expect(bench.queue.counts.deadLetters == 0)
+        }
+    }
+
+    @Test("Stores the dead letter of a request after an earlier call was not stored")
+    func refusedAfterFullDisk() async throws {
+        let bench = try await QueueBench(server: MutationServer { _, _ in 422 })
+        bench.disk.leave(0)
+        let error = await #expect(throws: APIError.self) {
+            let _: QueueResult<Void> = try await bench.queue.send(.post, "/items", ["a": 1], options: .queued())
+        }
+        #expect(error?.code.rawValue == "OFFLINE_QUEUE_UNAVAILABLE")
+        bench.disk.leave(.max)
+        // The request gets the identifier that the failed call did not use.
+        let id = try await bench.enqueue("1")
+        await bench.queue.drain()
+        #expect(try await bench.queue.deadLetters().map(\.id) == [id])
+    }
+
     @Test("Stores only calls that opted in")
     func optIn() async throws {
         let bench = try await QueueBench()

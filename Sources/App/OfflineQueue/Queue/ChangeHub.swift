@@ -39,12 +39,33 @@ final class ChangeHub: Sendable {
     ///
     /// Only the first outcome counts. Later outcomes are ignored. ``wait()`` may be called once, before or after the outcome.
     final class Waiter: Sendable {
-        private let state = Mutex<(outcome: Outcome?, reader: CheckedContinuation<Outcome, Never>?)>((nil, nil))
+        /// The outcome, the waiting caller, and whether the outcome is reserved by ``claim()``.
+        private struct State {
+            var outcome: Outcome?
+            var reader: CheckedContinuation<Outcome, Never>?
+            var isClaimed = false
+        }
+
+        private let state = Mutex(State())
+
+        /// Reserves the outcome. Afterwards, only a call of ``settle(_:isClaimed:)`` with `isClaimed` sets the outcome, and neither a
+        /// timeout nor a cancellation ends the wait.
+        /// - Returns: Whether the caller still waits. If `false`, the caller already has an outcome, and nothing is reserved.
+        func claim() -> Bool {
+            state.withLock { state in
+                guard state.outcome == nil, !state.isClaimed else { return false }
+                state.isClaimed = true
+                return true
+            }
+        }
 
         /// Sets the outcome if there is none yet, and resumes the caller.
-        func settle(_ outcome: Outcome) {
+        /// - Parameters:
+        ///   - outcome: The outcome.
+        ///   - isClaimed: Whether ``claim()`` has reserved the outcome for this call.
+        func settle(_ outcome: Outcome, isClaimed: Bool = false) {
             let reader = state.withLock { state -> CheckedContinuation<Outcome, Never>? in
-                guard state.outcome == nil else { return nil }
+                guard state.outcome == nil, state.isClaimed == isClaimed else { return nil }
                 state.outcome = outcome
                 defer { state.reader = nil }
                 return state.reader
@@ -52,7 +73,7 @@ final class ChangeHub: Sendable {
             reader?.resume(returning: outcome)
         }
 
-        /// Returns the outcome. If the task is canceled, returns `later`.
+        /// Returns the outcome. If the task is canceled, returns `later`, unless the outcome is reserved.
         func wait() async -> Outcome {
             await withTaskCancellationHandler {
                 await withCheckedContinuation { continuation in

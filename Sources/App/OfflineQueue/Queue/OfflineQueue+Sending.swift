@@ -289,10 +289,10 @@ extension OfflineQueue {
         case .delivered:
             return await finish(id, .delivered(id), outcome: .delivered(nil, []))
         case .refused:
-            if let waiter = hub.take(id) {
-                // The caller gets the refusal, so no dead letter is stored.
+            if let waiter = hub.take(id), waiter.claim() {
+                // The caller gets the refusal even if it is canceled during the removal, so no dead letter is stored.
                 let ending = await finish(id, .removed(id))
-                waiter.settle(.refused(error))
+                waiter.settle(.refused(error), isClaimed: true)
                 return ending
             }
             return await finish(id, .buried(id, burial(.refused, error, of: id, owner)))
@@ -403,6 +403,8 @@ extension OfflineQueue {
         do {
             id = try await store(try await draft(method, path, query, body, options, context), isDurable: false, waiter: waiter)
         } catch {
+            // The hub may have the waiter. Another request may get the same identifier, and no caller waits for that request.
+            waiter.settle(.later)
             throw APIError(error, context: context)
         }
         let clock = client.environment.clock
