@@ -121,6 +121,19 @@ import Testing
         #expect(bench.queue.counts.pending == 1)
     }
 
+    @Test("Removes the requests of a signed-out account although the store failed")
+    func discardsAfterStoreFailure() async throws {
+        let server = MutationServer()
+        let store = FailingStore(server.credentials(for: "A"))
+        let bench = try await QueueBench(server: server, store: store) { $0.discardsOnSignOut = true }
+        try await bench.enqueue("A1")
+        store.fails.withLock { $0 = true }
+        await #expect(throws: FailingStore.Failure.self) { try await bench.signIn(nil) }
+        store.fails.withLock { $0 = false }
+        try await bench.signIn(nil)
+        #expect(bench.queue.counts.pending == 0)
+    }
+
     @Test("Ends a call whose owner is discarded, and does not send the request again")
     func discardDuringSend() async throws {
         let bench = try await QueueBench(middleware: [RetryMiddleware(RetryPolicy(maximumRetries: 5))])
@@ -157,5 +170,22 @@ import Testing
         await #expect { try await tiny.enqueue(String(repeating: "x", count: 11)) } throws: {
             if case QueueError.unsuitableBody = $0 { true } else { false }
         }
+    }
+}
+
+/// Stores credentials in memory. While `fails` is set, its writes fail.
+private final class FailingStore: CredentialStore {
+    struct Failure: Error {}
+
+    let fails = Mutex(false)
+    private let memory: MemoryCredentialStore
+
+    init(_ credentials: Credentials) { memory = MemoryCredentialStore(credentials) }
+
+    func load() async -> Credentials? { await memory.load() }
+
+    func save(_ credentials: Credentials?) async throws {
+        if fails.withLock(\.self) { throw Failure() }
+        await memory.save(credentials)
     }
 }

@@ -183,9 +183,16 @@ public final class Session: Sendable {
             (state.credentials, state.replace(with: credentials?.identified()), state.held?.sessionID)
         }
         await noteEnd(of: replaced?.sessionID, unless: session)
-        try await persist(generation)
         let isSignOut = credentials == nil || credentials?.userID != replaced?.userID
-        await noteChange(signedOut: isSignOut ? replaced?.userID : nil)
+        let signedOut = isSignOut ? replaced?.userID : nil
+        do {
+            try await persist(generation)
+        } catch {
+            // The account has changed in memory. A repeated call would no longer know the earlier account.
+            await noteChange(signedOut: signedOut)
+            throw error
+        }
+        await noteChange(signedOut: signedOut)
         return replaced
     }
 
