@@ -70,6 +70,22 @@ import Testing
         #expect(again.server.bodies.contains("3"))
     }
 
+    @Test("Replaces the last request with a coalescing key after an older one was put back")
+    func coalescingAfterRetry() async throws {
+        let isFixed = Mutex(false)
+        let server = MutationServer { _, _ in isFixed.withLock(\.self) ? 200 : 422 }
+        let bench = try await QueueBench(server: server)
+        let first = try await bench.enqueue("1", coalescing: "profile")
+        await bench.queue.drain()
+        let second = try await bench.enqueue("2", coalescing: "profile")
+        try await bench.queue.retry(first)
+        let third = try await bench.enqueue("3", coalescing: "profile")
+        #expect(third == second)
+        isFixed.withLock { $0 = true }
+        await bench.queue.drain()
+        #expect(server.bodies == ["1", "3"])
+    }
+
     @Test("Puts a dead letter back with a new key, in its old place")
     func retries() async throws {
         let isFixed = Mutex(false)

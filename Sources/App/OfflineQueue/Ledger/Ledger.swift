@@ -98,7 +98,7 @@ struct Ledger: Sendable {
     private var ownerNumbers: [QueueOwner: Int] = [:]
     /// The boots of the device in which the records were created. ``Record/boot`` is an index of this list.
     private var boots: [UInt64] = []
-    /// The pending request that has each coalescing key. A new request with the same key replaces it.
+    /// The pending request that has each coalescing key; the last one if there are several. A new request with the same key replaces it.
     private var coalescing: [CoalescingKey: QueuedRequestID] = [:]
     private var coalescingKeys: [QueuedRequestID: CoalescingKey] = [:]
     /// The sizes of the frames that a compaction keeps, without the frames with present contents. These are the frames of attempts, of dead
@@ -275,7 +275,9 @@ struct Ledger: Sendable {
         liveBytes += size
         if content != id.rawValue { moved[content] = id }
         if let key = header.coalescingKey.map({ CoalescingKey(lane: lane, key: $0) }) {
-            coalescing[key] = id
+            // A dead letter that was put back, or an edited request, may be older than another request with the key. A new request must
+            // replace the last one. Otherwise, the older content would be sent after the new content.
+            if coalescing[key].map({ $0 < id }) ?? true { coalescing[key] = id }
             coalescingKeys[id] = key
         }
     }
