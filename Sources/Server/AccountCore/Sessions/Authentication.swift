@@ -142,9 +142,25 @@ public struct Authentication: Sendable {
     }
 
     /// Checks the password of an account that a session or a link has identified already.
-    /// - Throws: ``AccountError`` with the code `AUTH_INVALID_CREDENTIALS` or `SERVER_SERVICE_UNAVAILABLE`.
-    func requirePassword(_ password: Password, of account: Account) async throws {
-        guard try await gate.verify(password, against: account.passwordHash, of: account.email.normalized) else {
+    /// - Parameters:
+    ///   - password: The password as the user typed it.
+    ///   - account: The account.
+    ///   - report: A closure that the method calls exactly once with the result of the check, even if the caller is canceled.
+    /// - Throws: ``AccountError`` with the code `AUTH_INVALID_CREDENTIALS` or `SERVER_SERVICE_UNAVAILABLE`; `CancellationError`.
+    func requirePassword(
+        _ password: Password,
+        of account: Account,
+        reportingCheck report: (PasswordCheck) async -> Void = { _ in }
+    ) async throws {
+        let isRight: Bool
+        do {
+            isRight = try await gate.verify(password, against: account.passwordHash, of: account.email.normalized)
+        } catch {
+            await report(.notMade)
+            throw error
+        }
+        await report(isRight ? .right : .wrong)
+        guard isRight else {
             audit?.note(.signInFailed, of: account.id)
             throw AccountError.invalidCredentials
         }
