@@ -46,7 +46,7 @@ import Testing
             }
             let origin = AuditOrigin(client: "198.51.100.0/24", requestID: "id-1")
             try await stores.audit.append([AuditEvent(kind: .signedIn, accountID: id, time: .after(0), origin: origin)])
-            _ = try await stores.records.noteDevice(family: "Mac", of: id, at: .after(0))
+            _ = try await stores.records.noteDevice(family: "Mac", of: id, at: .after(0), notice: nil)
             #expect(try await tables(with: "kanarienvogel", temporary).count >= 3)
 
             _ = try await stores.records.purge([id], at: .after(1), unverifiedSince: nil, isForced: true)

@@ -47,7 +47,7 @@ import Testing
             ]
             for link in links { try await source.records.insert(link) }
             for family in ["iPhone", "Firefox on Linux"] {
-                _ = try await source.records.noteDevice(family: family, of: ana.id, at: .after(4))
+                _ = try await source.records.noteDevice(family: family, of: ana.id, at: .after(4), notice: nil)
             }
             try await source.records.noteActivity(of: ben.id, at: .after(4))
             let gone = try await source.addAccount("gone@example.com")

@@ -124,10 +124,10 @@ public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
         )
         let response = try Response.message(ContractText.nextStepSent, to: request, localization)
         return try await translatingDomainErrors {
-            try await admission.settling {
-                try await admission.committing {
-                    try await IdempotentRequest.committing(response) {
-                        try await settings.requestEmailChange(of: caller, to: body.newEmail, password: body.currentPassword)
+            try await admission.committing {
+                try await IdempotentRequest.committing(response) {
+                    try await settings.requestEmailChange(of: caller, to: body.newEmail, password: body.currentPassword) {
+                        await admission.settleChange($0)
                     }
                 }
             }
@@ -199,7 +199,7 @@ public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
         let body = try await reader.read(PasswordRequest.self, from: request)
         let admission = try await limits.admitPassword(by: caller, and: .export, request, in: context)
         return try await translatingDomainErrors {
-            let export = try await admission.settling { try await settings.export(caller, password: body.password) }
+            let export = try await settings.export(caller, password: body.password) { await admission.settleChange($0) }
             var response = Response.json(export.json)
             response.headers[.contentDisposition] = "attachment; filename=\"account.json\""
             return response

@@ -86,8 +86,8 @@ extension RateLimits {
     /// session.
     /// - Parameters:
     ///   - caller: The account and the session of the access token.
-    ///   - limit: A limit of the account, such as `changeEmail`. Change the account inside ``RateLimitAdmission/settling(_:)``, which
-    ///     refunds this limit if the password is wrong.
+    ///   - limit: A limit of the account, such as `changeEmail`. Call ``RateLimitAdmission/settleChange(_:)`` with the result of the
+    ///     password check. It refunds this limit if the password was wrong or was not checked.
     ///   - recipient: The address of the email that the request causes. The request also counts against the limit `verifyEmail` of this
     ///     address, so that many accounts together can't send many emails to one address.
     /// - Returns: The admission.
@@ -173,17 +173,14 @@ extension RateLimitAdmission {
         }
     }
 
-    /// Runs a closure that checks the password of an account and makes a change or an export. If the closure throws an `AccountError`, for
-    /// example because the password is wrong, the method refunds the limits of the change, but not the limit of password checks. Requests
-    /// with a wrong password therefore don't use up the owner's quota of changes.
-    /// - Throws: The error of the closure.
-    func settling<Value>(_ work: () async throws -> Value) async throws -> Value {
-        do {
-            return try await work()
-        } catch let error as AccountError {
-            await refund(.changeEmail, .verifyEmail, .export)
-            throw error
-        }
+    /// Refunds the limits of a change or an export, unless the password was right. It never refunds the limit of password checks.
+    ///
+    /// Requests with a wrong password, and requests that were canceled before the check, therefore don't use up the owner's quota of
+    /// changes. The method refunds nothing after a right password, because the server may send the email even if the request fails later.
+    /// - Parameter check: Whether the password was checked, and the result.
+    func settleChange(_ check: Authentication.PasswordCheck) async {
+        guard check != .right else { return }
+        await refund(.changeEmail, .verifyEmail, .export)
     }
 
     /// Refunds the usage that the given limits have counted for this request.

@@ -199,7 +199,6 @@ public struct AccountServer: Sendable {
             accounts: stores.accounts,
             sessions: stores.sessions,
             records: stores.records,
-            intents: stores.intents,
             gate: gate,
             tokens: tokens,
             devices: DeviceTokens(keys: keys, previous: previous),

@@ -290,10 +290,10 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
     ///   - family: The family of the device that signed in.
     ///   - id: The account.
     ///   - now: The time of the sign-in, which is stored with a new family.
-    /// - Returns: Whether the family is new and the account already had other families. In this case, the caller sends an email about a new
-    ///   device.
-    /// - Throws: `StoreFailure`, also if the account doesn't exist.
-    public func noteDevice(family: String, of id: Account.ID, at now: Date) async throws -> Bool {
+    ///   - notice: The email about the new device. If the result is `true`, the same transaction adds it to the queue. `nil` adds no email.
+    /// - Returns: Whether the family is new and the account already had other families.
+    /// - Throws: `StoreFailure`, also if the account doesn't exist, or if the id of the email is taken.
+    public func noteDevice(family: String, of id: Account.ID, at now: Date, notice: MailIntent?) async throws -> Bool {
         let known = try await database.execute(
             "SELECT 1 FROM account_device WHERE account_id = $1 AND family = $2",
             [.uuid(id.rawValue), .text(family)]
@@ -317,6 +317,10 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
             guard !results[0].rows.isEmpty else { throw StoreFailure(isBusy: false, message: "no such account") }
             guard results[2].count == 1 else { return wasNew.withLock { $0 } }
             let isNew = !results[1].rows.isEmpty
+            if isNew, let notice {
+                let added = try await transaction.execute(MailIntent.insertion, notice.values)
+                guard added.count == 1 else { throw StoreFailure(isBusy: false, message: "the id of an intent is taken") }
+            }
             wasNew.withLock { $0 = isNew }
             return isNew
         }

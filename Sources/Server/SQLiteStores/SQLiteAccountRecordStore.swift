@@ -181,10 +181,10 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     ///   - family: The family of the device that signed in.
     ///   - id: The account.
     ///   - now: The time of the sign-in, which is stored with a new family.
-    /// - Returns: Whether the family is new and the account already had other families. In this case, the caller sends an email about a new
-    ///   device.
-    /// - Throws: `StoreFailure`, also if the account doesn't exist (foreign key).
-    public func noteDevice(family: String, of id: Account.ID, at now: Date) async throws -> Bool {
+    ///   - notice: The email about the new device. If the result is `true`, the same transaction adds it to the queue. `nil` adds no email.
+    /// - Returns: Whether the family is new and the account already had other families.
+    /// - Throws: `StoreFailure`, also if the account doesn't exist (foreign key), or if the email is in the queue already.
+    public func noteDevice(family: String, of id: Account.ID, at now: Date, notice: MailIntent?) async throws -> Bool {
         let isKnown = try database.lookUp { database in
             try database.first(
                 sql: "SELECT 1 FROM account_device WHERE account_id = ? AND family = ?",
@@ -204,7 +204,9 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
                     """,
                 arguments: [id.description, family, now.timeIntervalSince1970]
             )
-            return database.changesCount == 1 && other != nil
+            let isNew = database.changesCount == 1 && other != nil
+            if isNew, let notice { try notice.insert(into: database) }
+            return isNew
         }
     }
 

@@ -484,6 +484,8 @@ extension AccountStoreCheck {
     /// - *Reports one of twenty concurrent sign-ins from a new family*: the store reads before it writes. The user would then get several
     ///   emails about one device.
     /// - *Throws for the device of an unknown account*: the table has no foreign key.
+    /// - *Queues the email about a new family of devices only if the family is new*: the store adds the email for each sign-in.
+    /// - *Stores no new family of devices if its email can't be added*: the store writes the family and the email in two transactions.
     private static let devices: [AccountStoreCheck] = [
         check("Reports each family of devices once, except the first one of an account") { stores in
             let (ana, ben) = (try await stores.addAccount(), try await stores.addAccount("ben@example.com"))
@@ -492,7 +494,7 @@ extension AccountStoreCheck {
                 (ben, "iPad", 4, false),
                 (ana, "iPhone", 5, false), (ana, "Firefox on Linux", 6, false), (ana, "iPad", 7, true),
             ] {
-                let found = try await stores.records.noteDevice(family: family, of: account.id, at: .after(seconds))
+                let found = try await stores.records.noteDevice(family: family, of: account.id, at: .after(seconds), notice: nil)
                 try require(found, equals: isNew, "What noteDevice returns for \(family) after \(seconds) s")
             }
             let devices = try await stores.others.records.devices(of: ana.id)
@@ -505,16 +507,38 @@ extension AccountStoreCheck {
         },
         check("Reports one of twenty concurrent sign-ins from a new family") { stores in
             let account = try await stores.addAccount()
-            _ = try await stores.records.noteDevice(family: "iPhone", of: account.id, at: .after(0))
+            _ = try await stores.records.noteDevice(family: "iPhone", of: account.id, at: .after(0), notice: nil)
             let results = try await concurrently(20) { number in
-                try await stores.either(number).records.noteDevice(family: "iPad", of: account.id, at: .after(1))
+                try await stores.either(number).records.noteDevice(family: "iPad", of: account.id, at: .after(1), notice: nil)
             }
             try require(results.count { $0 }, equals: 1, "The number of calls that returned true")
         },
         check("Throws for the device of an unknown account") { stores in
             try await requireFailure("noteDevice throws for an unknown account") {
-                _ = try await stores.records.noteDevice(family: "iPhone", of: .init(rawValue: UUID()), at: .after(0))
+                _ = try await stores.records.noteDevice(family: "iPhone", of: .init(rawValue: UUID()), at: .after(0), notice: nil)
             }
+        },
+        check("Queues the email about a new family of devices only if the family is new") { stores in
+            let account = try await stores.addAccount()
+            for (family, queued) in [("iPhone", 0), ("iPhone", 0), ("iPad", 1), ("iPad", 1), ("Mac", 2)] {
+                let notice = MailIntent(
+                    subject: .newDevice(account.id, family: family),
+                    language: .english,
+                    createdAt: .after(1)
+                )
+                _ = try await stores.records.noteDevice(family: family, of: account.id, at: .after(1), notice: notice)
+                try require(try await stores.intents.count(), equals: queued, "The number of intents after \(family)")
+            }
+        },
+        check("Stores no new family of devices if its email can't be added") { stores in
+            let account = try await stores.addAccount()
+            _ = try await stores.records.noteDevice(family: "iPhone", of: account.id, at: .after(0), notice: nil)
+            let taken = MailIntent(subject: .newDevice(account.id, family: "Mac"), language: .english, createdAt: .after(1))
+            try await stores.intents.enqueue(taken)
+            try await requireFailure("noteDevice throws if the id of the email is taken") {
+                _ = try await stores.records.noteDevice(family: "iPad", of: account.id, at: .after(2), notice: taken)
+            }
+            try require(try await stores.records.devices(of: account.id).map(\.family), equals: ["iPhone"], "The families")
         },
     ]
 
@@ -743,7 +767,7 @@ private struct FullAccount {
             try .registration(of: former),
         ]
         for link in links { try await stores.records.insert(link) }
-        _ = try await stores.records.noteDevice(family: "iPhone", of: account.id, at: .after(1))
+        _ = try await stores.records.noteDevice(family: "iPhone", of: account.id, at: .after(1), notice: nil)
         try await stores.records.noteActivity(of: account.id, at: .after(3))
         // The store ignores this time, because it is less than an hour after the stored time.
         try await stores.records.noteActivity(of: account.id, at: .after(3_602))

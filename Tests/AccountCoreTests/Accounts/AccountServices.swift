@@ -36,7 +36,6 @@ struct AccountServices: Sendable {
             accounts: stores.accounts,
             sessions: stores.sessions,
             records: stores.records,
-            intents: stores.intents,
             gate: gate,
             tokens: AccessTokens(
                 keys: SigningKeys(store: stores.signingKeys, secrets: SigningKeySecrets(keys), now: clock.now),

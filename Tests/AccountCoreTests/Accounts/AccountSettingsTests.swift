@@ -104,6 +104,24 @@ import Testing
         }
     }
 
+    @Test("A sign-in that fails while it queues an email doesn't lose the email")
+    func newDeviceAfterCancellation() async throws {
+        let fails = Mutex(false)
+        let stores = InMemoryAccountStores { operation in
+            if operation == "intents.enqueue", fails.withLock({ $0 }) { throw CancellationError() }
+        }
+        let services = try await AccountServices(stores)
+        _ = try await services.register()
+        _ = try await services.signIn("ana@example.com", "old password", on: ClientDevice(family: "Mac"))
+        _ = try await services.mails()
+        let phone = ClientDevice(family: "Android")
+        fails.withLock { $0 = true }
+        _ = try? await services.signIn("ana@example.com", "old password", on: phone)
+        fails.withLock { $0 = false }
+        _ = try await services.signIn("ana@example.com", "old password", on: phone)
+        #expect(try await services.mails().map(\.subject) == ["new_device"])
+    }
+
     @Test("No email about a new device is sent if the operator turned it off")
     func noNewDeviceEmail() async throws {
         let services = try await AccountServices(signInRules: SignInRules(sendsNewDeviceEmails: false))

@@ -217,6 +217,20 @@ import Testing
         }
     }
 
+    @Test("The first owner wins even if the clock is set back between two address changes")
+    func firstOwnerWinsAfterClockStep() async throws {
+        try await withServices { services in
+            let attacker = try await services.register("victim@example.com")
+            let undo = try await change(services, attacker, to: "attacker@one.example.com")
+            services.clock.advance(by: -3_600)
+            let laterUndo = try await change(services, attacker, to: "attacker@two.example.com")
+            try await services.links.undoEmail(undo)
+            await #expect(throws: AccountError.resetTokenInvalid) { try await services.links.undoEmail(laterUndo) }
+            let account = try #require(try await services.stores.accounts.account(id: attacker.account.id))
+            #expect(account.email.text == "victim@example.com")
+        }
+    }
+
     @Test("An undo link that waits delays the purge, also without a grace time")
     func purgeWaitsForUndo() async throws {
         let services = try await AccountServices(deletionGrace: .zero)

@@ -344,4 +344,48 @@ import Testing
             #expect(signedIn.remaining(.loginIP) == 47)
         }
     }
+
+    @Test("Changes and exports that end before the check use up no quota of the account")
+    func uncheckedChanges() async throws {
+        let hashing = HeldHashing()
+        let cores = ProcessorCount.available
+        try await withServer(hashing: hashing) {
+            $0.limits.policies[.export] = AccountLimit.export.policy(1, perSeconds: 3_600)
+            $0.limits.policies[.changeEmail] = AccountLimit.changeEmail.policy(1, perSeconds: 3_600)
+            $0.limits.policies[.verifyEmail] = AccountLimit.verifyEmail.policy(1, perSeconds: 3_600)
+            $0.trustLoopback()
+        } _: { server in
+            let password = "correct horse battery"
+            // A registration computes a hash, but checks no password.
+            let access = try await server.server.accounts.registration.register(
+                email: try EmailAddress("ana@example.com"),
+                password: try Password(password),
+                firstName: try FirstName("Ana"),
+                language: .english
+            ).accessToken
+            let calls = [
+                (AccountPath.export, #"{"password":"\#(password)"}"#),
+                (AccountPath.changeEmail, #"{"current_password":"\#(password)","new_email":"bea@example.org"}"#),
+            ]
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                // One check per core, so that the next checks are queued.
+                for number in 0..<cores {
+                    let email = "b\(number)@example.com"
+                    group.addTask { _ = try await server.call(.login, body: body(email), from: "203.0.113.\(number)") }
+                }
+                try await eventually { hashing.begun == cores }
+                for (path, json) in calls {
+                    let deadline = ["X-Request-Timeout-Ms: 2000"]
+                    let response = try await server.send("POST", path, json, bearer: access, headers: deadline)
+                    #expect(response.status == 504, "\(path)")
+                    try await eventually { server.server.accounts.gate.queueLength == 0 }
+                }
+                hashing.letGo()
+                try await group.waitForAll()
+            }
+            for (path, json) in calls {
+                #expect(try await server.send("POST", path, json, bearer: access).status == 200, "\(path)")
+            }
+        }
+    }
 }

@@ -86,12 +86,15 @@ struct InMemoryAccountRecords: AccountRecordStore {
         }
     }
 
-    func noteDevice(family: String, of id: Account.ID, at now: Date) async throws -> Bool {
+    func noteDevice(family: String, of id: Account.ID, at now: Date, notice: MailIntent?) async throws -> Bool {
         try await stores.perform("records.noteDevice") { state in
             _ = try state.requireAccount(id)
             let known = state.devices[id] ?? [:]
-            if known[family] == nil { state.devices[id, default: [:]][family] = now }
-            return !known.isEmpty && known[family] == nil
+            guard known[family] == nil else { return false }
+            // This step can throw, so it comes before the other change. If it throws, nothing is changed.
+            if let notice, !known.isEmpty { try state.enqueue(notice) }
+            state.devices[id, default: [:]][family] = now
+            return !known.isEmpty
         }
     }
 

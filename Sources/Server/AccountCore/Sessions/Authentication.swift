@@ -37,7 +37,6 @@ public struct Authentication: Sendable {
     private let accounts: any AccountRepository
     private let sessions: any SessionStore
     private let records: any AccountRecordStore
-    private let intents: any MailIntentQueue
     private let gate: HashingGate
     private let tokens: AccessTokens
     private let devices: DeviceTokens
@@ -53,8 +52,7 @@ public struct Authentication: Sendable {
     /// - Parameters:
     ///   - accounts: The store of accounts.
     ///   - sessions: The store of sessions.
-    ///   - records: The store of the devices of accounts.
-    ///   - intents: The queue of emails.
+    ///   - records: The store of the devices of accounts, which also queues the emails about new devices.
     ///   - gate: Hashes passwords. It limits the number of concurrent hashes.
     ///   - tokens: Signs access tokens.
     ///   - devices: Recognizes devices that signed in before.
@@ -68,7 +66,6 @@ public struct Authentication: Sendable {
         accounts: any AccountRepository,
         sessions: any SessionStore,
         records: any AccountRecordStore,
-        intents: any MailIntentQueue,
         gate: HashingGate,
         tokens: AccessTokens,
         devices: DeviceTokens,
@@ -82,7 +79,6 @@ public struct Authentication: Sendable {
         self.accounts = accounts
         self.sessions = sessions
         self.records = records
-        self.intents = intents
         self.gate = gate
         self.tokens = tokens
         self.devices = devices
@@ -146,9 +142,25 @@ public struct Authentication: Sendable {
     }
 
     /// Checks the password of an account that a session or a link has identified already.
-    /// - Throws: ``AccountError`` with the code `AUTH_INVALID_CREDENTIALS` or `SERVER_SERVICE_UNAVAILABLE`.
-    func requirePassword(_ password: Password, of account: Account) async throws {
-        guard try await gate.verify(password, against: account.passwordHash, of: account.email.normalized) else {
+    /// - Parameters:
+    ///   - password: The password as the user typed it.
+    ///   - account: The account.
+    ///   - report: A closure that the method calls exactly once with the result of the check, even if the caller is canceled.
+    /// - Throws: ``AccountError`` with the code `AUTH_INVALID_CREDENTIALS` or `SERVER_SERVICE_UNAVAILABLE`; `CancellationError`.
+    func requirePassword(
+        _ password: Password,
+        of account: Account,
+        reportingCheck report: (PasswordCheck) async -> Void = { _ in }
+    ) async throws {
+        let isRight: Bool
+        do {
+            isRight = try await gate.verify(password, against: account.passwordHash, of: account.email.normalized)
+        } catch {
+            await report(.notMade)
+            throw error
+        }
+        await report(isRight ? .right : .wrong)
+        guard isRight else {
             audit?.note(.signInFailed, of: account.id)
             throw AccountError.invalidCredentials
         }
@@ -284,12 +296,19 @@ public struct Authentication: Sendable {
 
     /// Records the family of a device, such as `iPhone`. If the user has signed in before, but only from devices of other families, the
     /// method queues an email to the user.
+    ///
+    /// One transaction stores the family and the email. In separate transactions, a crash or a cancellation between them would lose the
+    /// email, because the next sign-in finds a known family.
     private func noteDevice(_ family: String, of account: Account) async throws {
-        guard try await records.noteDevice(family: family, of: account.id, at: now()) else { return }
-        audit?.note(.newDevice, of: account.id)
-        guard signInRules.sendsNewDeviceEmails else { return }
         let subject = MailIntent.Subject.newDevice(account.id, family: family)
-        try await intents.enqueue(MailIntent(subject: subject, language: account.language, createdAt: steady()))
+        let notice = MailIntent(subject: subject, language: account.language, createdAt: steady())
+        let isNew = try await records.noteDevice(
+            family: family,
+            of: account.id,
+            at: now(),
+            notice: signInRules.sendsNewDeviceEmails ? notice : nil
+        )
+        if isNew { audit?.note(.newDevice, of: account.id) }
     }
 
     /// Creates the access token and the device token of a session.

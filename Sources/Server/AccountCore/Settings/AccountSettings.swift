@@ -84,10 +84,17 @@ public struct AccountSettings: Sendable {
     ///   - caller: The signed-in account.
     ///   - email: The new address.
     ///   - password: The current password, as the user typed it.
+    ///   - report: A closure that the method calls exactly once with the result of the password check, as soon as the result is known. The
+    ///     method calls it even if the caller is canceled.
     /// - Throws: ``AccountError`` with the code `AUTH_INVALID_CREDENTIALS` or `SERVER_SERVICE_UNAVAILABLE`; ``StoreFailure``.
-    public func requestEmailChange(of caller: SignedIn, to email: EmailAddress, password: Password) async throws {
+    public func requestEmailChange(
+        of caller: SignedIn,
+        to email: EmailAddress,
+        password: Password,
+        reportingCheck report: (Authentication.PasswordCheck) async -> Void = { _ in }
+    ) async throws {
         let account = caller.account
-        try await authentication.requirePassword(password, of: account)
+        try await authentication.requirePassword(password, of: account, reportingCheck: report)
         let intent = MailIntent(subject: .emailChange(account.id, to: email), language: account.language, createdAt: steady())
         try await stores.intents.enqueue(intent)
         audit?.note(.emailChangeRequested, of: account.id)
@@ -157,10 +164,16 @@ public struct AccountSettings: Sendable {
     /// - Parameters:
     ///   - caller: The signed-in account.
     ///   - password: The current password, as the user typed it.
+    ///   - report: A closure that the method calls exactly once with the result of the password check, as soon as the result is known. The
+    ///     method calls it even if the caller is canceled.
     /// - Throws: ``AccountError`` with the code `AUTH_INVALID_CREDENTIALS` or `SERVER_SERVICE_UNAVAILABLE`; ``StoreFailure``.
-    public func export(_ caller: SignedIn, password: Password) async throws -> AccountExport {
+    public func export(
+        _ caller: SignedIn,
+        password: Password,
+        reportingCheck report: (Authentication.PasswordCheck) async -> Void = { _ in }
+    ) async throws -> AccountExport {
         let id = caller.account.id
-        try await authentication.requirePassword(password, of: caller.account)
+        try await authentication.requirePassword(password, of: caller.account, reportingCheck: report)
         guard var record = try await stores.records.record(of: id, at: now()) else { throw AccountError.sessionExpired }
         // If another account has the new address, the server doesn't store a link that confirms it. So an export with these links would
         // reveal whether another account has the address.

@@ -184,7 +184,10 @@ extension AccountRecord {
         let former = account.email
         guard former != link.recipient else { return }
         let expiry = now + Self.undoTime
-        formerAddresses.append(FormerAddress(email: former, replacedAt: now, expiresAt: expiry))
+        // The order of the former addresses decides which owner wins. If the wall clock was set back since the last change, `now` would
+        // place this address before the earlier ones.
+        let replacedAt = formerAddresses.last.map { max(now, $0.replacedAt.addingTimeInterval(0.001)) } ?? now
+        formerAddresses.append(FormerAddress(email: former, replacedAt: replacedAt, expiresAt: expiry))
         account.email = link.recipient
         account.isEmailVerified = true
         effects.sessions = session.map { .others($0) } ?? .all

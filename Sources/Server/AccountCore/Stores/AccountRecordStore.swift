@@ -56,13 +56,14 @@ public protocol AccountRecordStore: Sendable {
     /// The store contains only one time for each account. If the new time is less than an hour after the stored time, the store doesn't
     /// write it. So frequent refreshes of a session cause few writes. If there is no such account, nothing happens.
     func noteActivity(of id: Account.ID, at now: Date) async throws
-    /// Records the family of a device that has signed in.
+    /// Records the family of a device that has signed in. If the result is `true`, the same transaction adds an email to the queue.
     /// - Parameters:
     ///   - family: The family, one of a few fixed texts, such as `iPhone`; see ``ClientDevice/family``.
     ///   - id: The account.
     ///   - now: The time of the sign-in. The store writes this time only for the first sign-in from the family.
+    ///   - notice: The email about the new device; `nil` adds no email.
     /// - Returns: Whether the account has signed in before, but never from a device of this family.
-    func noteDevice(family: String, of id: Account.ID, at now: Date) async throws -> Bool
+    func noteDevice(family: String, of id: Account.ID, at now: Date, notice: MailIntent?) async throws -> Bool
     /// Returns the data that is stored about an account besides its record, its sessions, its devices, its reset links and its events.
     func remainder(of account: Account) async throws -> AccountRemainder
     /// Returns the families of the devices that have signed in, with the time of the first sign-in, in the order of the families.

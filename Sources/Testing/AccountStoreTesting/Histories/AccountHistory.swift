@@ -58,7 +58,6 @@ public final class AccountHistory {
             accounts: stores.accounts,
             sessions: stores.sessions,
             records: stores.records,
-            intents: stores.intents,
             gate: gate,
             tokens: AccessTokens(
                 keys: SigningKeys(store: stores.signingKeys, secrets: SigningKeySecrets(keys), now: now, logger: silent),

@@ -67,7 +67,6 @@ struct Users: AsyncParsableCommand {
                 accounts: stores.accounts,
                 sessions: stores.sessions,
                 records: stores.records,
-                intents: stores.intents,
                 gate: gate,
                 tokens: AccessTokens(keys: try stores.signingKeys(configuration, logger: logger), audience: configuration.appName)
                 { "" },
