@@ -53,4 +53,29 @@ import Testing
             #expect(throws: UnreadablePurgeList.self) { try PurgeListFile.read(list.url) }
         }
     }
+
+    @Test("Appends after an incomplete line of an interrupted write")
+    func interruptedAppend() async throws {
+        try await withFolder { folder in
+            let list = PurgeListFile(folder.appending(path: PurgeListFile.name))
+            let purges = (0..<3).map { index in
+                ListedPurge(
+                    id: Account.ID(rawValue: UUID()),
+                    purgedAt: Date(timeIntervalSince1970: 1_750_000_000 + Double(index))
+                )
+            }
+            // The process ends in the middle of the first line, and later in the middle of the second line.
+            try Data("2025-06-15T15:0".utf8).write(to: list.url)
+            try await list.append([purges[0]])
+            let first = try String(contentsOf: list.url, encoding: .utf8)
+            try Data((first + String(purges[1].line.dropLast(5))).utf8).write(to: list.url)
+            try await list.append([purges[1]])
+            // The process ends between a complete line and its line break.
+            let second = try String(contentsOf: list.url, encoding: .utf8)
+            #expect(second == first + purges[1].line + "\n")
+            try Data(second.dropLast().utf8).write(to: list.url)
+            try await list.append([purges[2]])
+            #expect(try PurgeListFile.read(list.url) == purges)
+        }
+    }
 }

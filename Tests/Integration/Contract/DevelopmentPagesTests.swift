@@ -53,6 +53,15 @@ import Testing
         }
     }
 
+    @Test("A delay of the lab can be longer than the deadline of a request")
+    func labDelay() async throws {
+        try await withServer { server in
+            let path = "/dev/lab/answer?delay_ms=200"
+            let response = try await RawHTTP.send("GET", path, to: server.url, headers: ["X-Request-Timeout-Ms: 1"])
+            #expect(response.status == 200)
+        }
+    }
+
     @Test("Health reports liveness and readiness", arguments: ["/health/live", "/health/ready", "/health/ready/"])
     func health(path: String) async throws {
         try await withServer { server in

@@ -29,6 +29,31 @@ import Testing
         #expect(queue.remove(second) == nil)
     }
 
+    @Test("Frees the memory of past deadlines if all deadlines come")
+    func pastDeadlines() {
+        var queue = DeadlineQueue<Int, String>()
+        for now in 0..<10_000 {
+            let id = queue.add(now + 50, "a")
+            #expect(queue.due(at: now).count == (now < 50 ? 0 : 1))
+            // The owner of a deadline removes it after it has come, too.
+            if now >= 50 { #expect(queue.remove(id - 50) == nil) }
+        }
+        #expect(queue.count == 50)
+        #expect(queue.storedEntries <= 200)
+    }
+
+    @Test("Frees the memory of removed deadlines if there are only a few at a time")
+    func removedDeadlines() {
+        var queue = DeadlineQueue<Int, String>()
+        for now in 0..<10_000 {
+            let id = queue.add(now + 10, "a")
+            #expect(queue.remove(id) == "a")
+            #expect(queue.due(at: now) == [])
+        }
+        #expect(queue.count == 0)
+        #expect(queue.storedEntries <= 200)
+    }
+
     @Test("In random use returns the same deadlines as a plain list")
     func againstList() {
         var random = SplitMix64(seed: 1)

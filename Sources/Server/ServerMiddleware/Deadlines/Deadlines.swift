@@ -231,13 +231,15 @@ extension Result where Failure == any Error {
 struct DeadlineQueue<Instant: Comparable, Action> {
     private var actions: [UInt64: Action] = [:]
     /// The deadlines, earliest first. The entry of a removed action stays until it is the first entry, or until more than half of all
-    /// entries belong to removed actions.
+    /// entries belong to removed actions. The entries before `start` are past, and stay until they are half of all entries.
     private var order: [(instant: Instant, id: UInt64)] = []
     private var start = 0
     private var lastID: UInt64 = 0
 
     /// The number of pending deadlines.
     var count: Int { actions.count }
+    /// The number of entries in memory, including those of removed and past deadlines.
+    var storedEntries: Int { order.count }
 
     /// Adds a deadline.
     /// - Returns: The id with which ``remove(_:)`` removes the deadline.
@@ -273,6 +275,11 @@ struct DeadlineQueue<Instant: Comparable, Action> {
         while start < order.endIndex, order[start].instant <= now || actions[order[start].id] == nil {
             if let action = actions.removeValue(forKey: order[start].id) { due.append(action) }
             start += 1
+        }
+        // If most deadlines come, `remove(_:)` finds too few removed actions to free the past entries.
+        if start > 32, 2 * start >= order.count {
+            order.removeFirst(start)
+            start = 0
         }
         return due
     }

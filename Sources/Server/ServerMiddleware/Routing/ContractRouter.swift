@@ -19,7 +19,7 @@ public import Hummingbird
 public struct ContractRouter<Context: RequestContext & Sendable>: RouterMethods, HTTPResponderBuilder {
     private let router: Router<Context>
     private let index: RouteIndex
-    private let deadline: RequestDeadline?
+    private var deadline: RequestDeadline?
 
     /// Creates a router.
     /// - Parameters:
@@ -46,6 +46,13 @@ public struct ContractRouter<Context: RequestContext & Sendable>: RouterMethods,
             RequestIDMiddleware()
             ContractErrorMiddleware(renderer: renderer, routes: index)
         }
+    }
+
+    /// The same router, which adds routes without a deadline. Use it only for routes that limit their time themselves.
+    package var withoutDeadline: ContractRouter {
+        var router = self
+        router.deadline = nil
+        return router
     }
 
     /// The routes that have been added.
