@@ -2,6 +2,7 @@ import AccountCore
 import AccountStoreTesting
 import DataServerTesting
 import Foundation
+import Idempotency
 import PostgresDriver
 import PostgresStores
 import Testing
@@ -40,6 +41,43 @@ import Testing
                 #expect(outcome == .expired)
             }
             #expect(try await !opened.isAlive)
+        }
+    }
+
+    @Test("Finishes a key if another request ends the session before the repetition")
+    func endedSession() async throws {
+        try await withDatabase { temporary in
+            let opened = try await OpenedSession(temporary.stores, account: try await temporary.stores.addAccount())
+            let (session, account) = (opened.session.id, opened.session.accountID)
+            let keys = PostgresIdempotencyStore(temporary.database)
+            let claim = try IdempotencyClaim.sample()
+            #expect(try await keys.claim(claim, lease: .seconds(60), at: .after(0)) == .claimed)
+            try await withCutCommit(temporary, reachesServer: false) { database, proxy in
+                let sessions = PostgresSessionStore(database)
+                // Opens the connection. No other connection opens until the other request has ended the session.
+                #expect(try await sessions.isAlive(session))
+                proxy.refuse(true)
+                let request = IdempotentRequest(
+                    claim,
+                    lifetime: .seconds(1_000),
+                    database: PostgresIdempotencyStore(database).database
+                ) { .after(0) }
+                let response = try IdempotentResponse.json(["done": true])
+                let ending = Task {
+                    try await IdempotentRequest.$current.withValue(request) {
+                        try await request.expecting(response) { try await sessions.end(session, of: account) }
+                    }
+                }
+                try await waitUntil("the commit is lost") { proxy.open == 0 }
+                #expect(try await temporary.stores.sessions.end(session, of: account))
+                proxy.refuse(false)
+                #expect(try await ending.value)
+                #expect(request.isFinished)
+            }
+            guard case .finished = try await keys.claim(try .sample(), lease: .seconds(60), at: .after(1)) else {
+                Issue.record("the key is not finished")
+                return
+            }
         }
     }
 }

@@ -258,7 +258,12 @@ public struct PostgresSessionStore: SessionStore {
                 "SELECT id FROM session WHERE id = $1 AND account_id = $2 FOR UPDATE",
                 [.uuid(id.rawValue), .uuid(account.rawValue)]
             )
-            guard !found.rows.isEmpty else { return hasEnded.withLock { $0 } }
+            guard !found.rows.isEmpty else {
+                guard hasEnded.withLock({ $0 }) else { return false }
+                // If the earlier run was rolled back, another request has ended the session meanwhile, and the key is still running.
+                try await effect?.finish(in: transaction)
+                return true
+            }
             try await Self.end([id.rawValue], in: transaction)
             try await effect?.finish(in: transaction)
             hasEnded.withLock { $0 = true }
