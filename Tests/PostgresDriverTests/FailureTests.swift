@@ -209,6 +209,29 @@ import Testing
             await #expect(throws: PostgresError.unavailable("refused with 3D000")) { try await client.execute("SELECT 1") }
         }
     }
+
+    @Test("Reports a lost commit as unknown if its repetition gets no connection")
+    func lostCommit() async throws {
+        let server = try await PostgresServer.shared()
+        let database = try await server.createDatabaseName()
+        try await server.sql("CREATE TABLE t (id bigint PRIMARY KEY)", database: database)
+        let faults = RoundTripFaults(.loss, share: 1)
+        let proxy = try TCPProxy(to: server.port) { faults.filter() }
+        defer { proxy.stop() }
+        try await withClient(url: server.url(database, port: proxy.port)) {
+            $0.acquireTimeout = .milliseconds(300)
+        } _: { client in
+            await #expect(throws: PostgresError.outcomeUnknown) {
+                try await client.transaction { transaction in
+                    try await transaction.execute("INSERT INTO t VALUES (1) ON CONFLICT (id) DO NOTHING")
+                    // The connection is cut at the commit, and no other connection opens.
+                    proxy.refuse(true)
+                    faults.begin()
+                }
+            }
+            #expect(faults.count == 1)
+        }
+    }
 }
 
 /// Tests that start servers and stop, freeze or cut them.

@@ -24,4 +24,16 @@ import Testing
         #expect(end == .store(code: "LOADING"))
         _ = try? channel.finish()
     }
+
+    @Test("Closes a channel that is created after the connection has ended")
+    func lateChannel() throws {
+        let channel = EmbeddedChannel()
+        channel.connect(to: try SocketAddress(ipAddress: "192.0.2.1", port: 6_379), promise: nil)
+        let connection = ValkeyConnection(hasRoom: { _ in }, hasEnded: { _, _ in })
+        connection.end(.closed)
+        #expect(channel.isActive)
+        try channel.pipeline.syncOperations.addHandler(connection)
+        #expect(!channel.isActive)
+        _ = try? channel.finish()
+    }
 }

@@ -106,7 +106,9 @@ public final class PostgresClient: PostgresExecutor {
                 // and not on the error of the closure.
                 guard let failure = transaction.abandon() else { return .thrown(error) }
                 if case .again = failure.verdict(mayHaveCommitted: false) { return .failed(failure, mayHaveCommitted: false) }
-                return .thrown(error)
+                // An earlier attempt may have committed, and this attempt could not find out whether it did. For example, there was no
+                // connection. So the caller must not receive an error that means that nothing was changed.
+                return isUnknown ? .failed(failure, mayHaveCommitted: false) : .thrown(error)
             }
             if let failure = await transaction.commit(confirmsEarlierCommits: isUnknown) {
                 return .failed(failure.cause, mayHaveCommitted: !failure.isBeforeCommit)

@@ -88,11 +88,14 @@ public struct PostgresSessionStore: SessionStore {
         at now: Date,
         rules: SessionRules
     ) async throws -> RotationOutcome {
-        try await database.transaction { transaction in
+        // If the response of the commit was lost, the repeated transaction no longer finds a session that the earlier run has ended. This
+        // value then contains the reason for which it was ended.
+        let earlier = Mutex<RotationOutcome?>(nil)
+        return try await database.transaction { transaction in
             let found = try await transaction.execute([
                 (Self.lockSession, [presented.value]), (Self.presentedToken, [presented.value, next.value]),
             ])
-            guard let row = found[1].rows.first else { return .refused }
+            guard let row = found[1].rows.first else { return earlier.withLock { $0 } ?? .refused }
             let session = StoredSession(
                 id: .init(rawValue: try row.value(0)),
                 accountID: .init(rawValue: try row.value(1)),
@@ -107,12 +110,14 @@ public struct PostgresSessionStore: SessionStore {
             if try row.value(7) { return .rotated(session) }
             if time - refreshedAt > rules.idleLimit / .seconds(1) || time - createdAt > rules.absoluteLimit / .seconds(1) {
                 try await Self.end([session.id.rawValue], in: transaction)
+                earlier.withLock { $0 = RotationOutcome.expired }
                 return .expired
             }
             var changes: [(PostgresStatement, [PostgresValue])] = []
             if let usedAt {
                 guard time - usedAt <= rules.repeatWindow / .seconds(1), !hasUsedSuccessor else {
                     try await Self.end([session.id.rawValue], in: transaction)
+                    earlier.withLock { $0 = RotationOutcome.reused(session) }
                     return .reused(session)
                 }
             } else {
@@ -253,7 +258,12 @@ public struct PostgresSessionStore: SessionStore {
                 "SELECT id FROM session WHERE id = $1 AND account_id = $2 FOR UPDATE",
                 [.uuid(id.rawValue), .uuid(account.rawValue)]
             )
-            guard !found.rows.isEmpty else { return hasEnded.withLock { $0 } }
+            guard !found.rows.isEmpty else {
+                guard hasEnded.withLock({ $0 }) else { return false }
+                // If the earlier run was rolled back, another request has ended the session meanwhile, and the key is still running.
+                try await effect?.finish(in: transaction)
+                return true
+            }
             try await Self.end([id.rawValue], in: transaction)
             try await effect?.finish(in: transaction)
             hasEnded.withLock { $0 = true }

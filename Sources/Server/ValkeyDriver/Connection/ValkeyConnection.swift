@@ -95,8 +95,12 @@ final class ValkeyConnection: ChannelInboundHandler, @unchecked Sendable {
 }
 
 extension ValkeyConnection {
-    /// Stores the channel. Commands can be sent from now on.
-    func handlerAdded(context: ChannelHandlerContext) { channel = context.channel }
+    /// Stores the channel. Commands can be sent from now on. If the connection has already ended, the method closes the channel.
+    func handlerAdded(context: ChannelHandlerContext) {
+        channel = context.channel
+        // While the name of the server is resolved, there is no channel that `end` could close.
+        if isEnded { context.close(promise: nil) }
+    }
 
     /// Decodes replies and finishes their commands.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
