@@ -27,7 +27,7 @@ public struct CopyFailure: Error, Hashable, CustomStringConvertible, Sendable {
 /// The lock is an advisory lock (`flock`) on a file next to the database. The kernel releases the lock when the process ends, also after a
 /// crash. The file remains.
 struct CopyLock: ~Copyable {
-    /// The descriptor of the lock file. Closing the descriptor releases the lock.
+    /// The descriptor of the lock file.
     private let descriptor: Int32
 
     /// Acquires the lock, without waiting. The lock file is `copy.lock` in the folder of the database.
@@ -43,5 +43,9 @@ struct CopyLock: ~Copyable {
         }
     }
 
-    deinit { close(descriptor) }
+    deinit {
+        // A child process can have a copy of the descriptor between fork and exec, so that `close` alone would not release the lock.
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
 }
