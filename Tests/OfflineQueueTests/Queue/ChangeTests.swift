@@ -200,6 +200,41 @@ import Testing
         }
     }
 
+    @Test("Returns the response to a caller whose request replaced that of a canceled one")
+    func canceledCoalescedCaller() async throws {
+        let bench = try await QueueBench()
+        let isHeld = Mutex(true)
+        defer { isHeld.withLock { $0 = false } }
+        bench.network.decide { _, body in
+            while body == "earlier", isHeld.withLock(\.self) { await Task.yield() }
+            return .delivered
+        }
+        // The lane is busy, so the calls wait.
+        try await bench.enqueue("earlier")
+        let call = { @Sendable [queue = bench.queue] (body: String) async throws -> QueueResult<Void> in
+            try await queue.send(.post, "/items", body, options: .queued(coalescingKey: "profile"))
+        }
+        let first = Task { try await call("1") }
+        let isStored = await becomesTrue { bench.queue.counts.pending == 2 }
+        #expect(isStored)
+        let second = Task { try await call("2") }
+        let isReplaced = await becomesTrue {
+            bench.queue.journal.withState { ledger in ledger.records.contains { $0.key.rawValue != $0.value.content } }
+        }
+        #expect(isReplaced)
+        first.cancel()
+        guard case .queued = try await first.value else {
+            Issue.record("the canceled caller got a response")
+            return
+        }
+        isHeld.withLock { $0 = false }
+        guard case .response = try await second.value else {
+            Issue.record("the waiting caller got no response")
+            return
+        }
+        #expect(bench.server.bodies == ["earlier", "\"2\""])
+    }
+
     @Test("Stores the dead letter of a request after an earlier call was not stored")
     func refusedAfterFullDisk() async throws {
         let bench = try await QueueBench(server: MutationServer { _, _ in 422 })

@@ -131,6 +131,12 @@ final class ChangeHub: Sendable {
     /// outcome.
     func take(_ id: QueuedRequestID) -> Waiter? { state.withLock { $0.waiters.removeValue(forKey: id) } }
 
+    /// Removes a caller that no longer waits for a request. If another caller now waits for the request, because its call replaced the
+    /// request, the method has no effect.
+    func remove(_ waiter: Waiter, of id: QueuedRequestID) {
+        state.withLock { if $0.waiters[id] === waiter { $0.waiters[id] = nil } }
+    }
+
     /// Sets the outcome for the caller that waits for a request, if there is one.
     func settle(_ id: QueuedRequestID, _ outcome: Outcome) { take(id)?.settle(outcome) }
 

@@ -423,7 +423,7 @@ extension OfflineQueue {
             group.cancelAll()
             return outcome
         }
-        _ = hub.take(id)
+        hub.remove(waiter, of: id)
         switch outcome {
         case .delivered(let response, let bytes): return .response((response, bytes))
         case .refused(let error): throw error
