@@ -289,6 +289,31 @@ import Testing
         #expect(reads.withLock(\.self) == after)
     }
 
+    @Test("Sleeps for the watchdog interval if a delay ends while the disk fails")
+    func sleepsWhileDiskFails() async throws {
+        let reads = Mutex(0)
+        let count: @Sendable () -> Void = { reads.withLock { $0 += 1 } }
+        let bench = try await QueueBench { options in
+            let time = options.time
+            options.time = {
+                count()
+                return time()
+            }
+        }
+        bench.network.decide(.neverSent)
+        try await bench.enqueue("1")
+        await bench.queue.drain()
+        bench.disk.fail(with: EIO)
+        // The delay of the lane and the role of the sender have ended.
+        bench.clocks.advance(by: .seconds(30))
+        let clock = bench.clocks.clock
+        let run = Task { [queue = bench.queue] in await queue.run() }
+        defer { run.cancel() }
+        // Each drain reads the time.
+        _ = await becomesTrue { clock.sleeperCount == 1 || reads.withLock(\.self) > 1_000 }
+        #expect(clock.nextDeadline?.offset == .seconds(90))
+    }
+
     @Test("Sends at once when the network comes back")
     func connectivity() async throws {
         let connectivity = Connectivity()

@@ -25,9 +25,10 @@ extension OfflineQueue {
             // A stream ends when a task that reads it is canceled, so each sleep needs its own stream. The stream exists before the drain,
             // so that an event during the drain is not lost.
             await hub.withWakeups { wakeups in
-                await drain()
                 let clock = client.environment.clock
-                let instant = min(clock.now + options.watchdog, await resumption() ?? .seconds(Int64.max / 2))
+                let begin = clock.now
+                await drain()
+                let instant = min(clock.now + options.watchdog, await resumption(after: begin) ?? .seconds(Int64.max / 2))
                 await withTaskGroup { group in
                     group.addTask { for await _ in wakeups { return } }
                     group.addTask { try? await clock.sleep(until: instant) }
@@ -143,7 +144,9 @@ extension OfflineQueue {
 
     /// Returns the instant at which ``run()`` tries again. This is the end of another process's lease, or the earliest end of the delay of
     /// a lane; `nil` if neither is known.
-    private func resumption() async -> Duration? {
+    /// - Parameter begin: The time at which the last drain began. If the delay of a lane had already ended then, the drain could not send
+    ///   the lane's request, for example because the disk failed. Such a lane doesn't count, because ``run()`` would never sleep.
+    private func resumption(after begin: Duration) async -> Duration? {
         let clock = client.environment.clock.now
         let now = now
         return journal.withState { ledger in
@@ -151,7 +154,7 @@ extension OfflineQueue {
                 let wait = ledger.leaseEnd(at: now)
                 if wait > 0 { return clock + .milliseconds(wait) }
             }
-            return dispatcher.withLock { $0.resumption(in: ledger, at: clock) }
+            return dispatcher.withLock { $0.resumption(in: ledger, after: begin) }
         }
     }
 

@@ -129,10 +129,13 @@ struct Dispatcher: Sendable {
     /// Returns whether this process is sending a request of a lane.
     func isBusy(_ lane: Int) -> Bool { states[lane]?.isBusy == true }
 
-    /// Returns the next instant at which the delay of a lane with pending requests ends; `nil` if no such lane waits.
-    func resumption(in ledger: Ledger, at now: Duration) -> Duration? {
-        states.compactMap { lane, state in
-            ledger.lanes[lane].line.isEmpty || pause(of: ledger.lanes[lane].owner, in: ledger) != nil ? nil : state.notBefore
+    /// Returns the first instant after `begin` at which the delay of a lane with pending requests ends; `nil` if no such lane waits.
+    func resumption(in ledger: Ledger, after begin: Duration) -> Duration? {
+        states.compactMap { lane, state -> Duration? in
+            guard let instant = state.notBefore, instant > begin, !ledger.lanes[lane].line.isEmpty,
+                pause(of: ledger.lanes[lane].owner, in: ledger) == nil
+            else { return nil }
+            return instant
         }.min()
     }
 
