@@ -160,6 +160,34 @@ import Testing
         #expect(bench.server.performed.count == 1)
     }
 
+    @Test("Returns the identifier to a waiting caller when the app stops the drain")
+    func stopsWhileWaiting() async throws {
+        let bench = try await QueueBench()
+        let isHeld = Mutex(true)
+        defer { isHeld.withLock { $0 = false } }
+        bench.network.decide { _, body in
+            while body == "earlier", isHeld.withLock(\.self) { await Task.yield() }
+            return .delivered
+        }
+        let earlier = try await bench.enqueue("earlier")
+        let call = Task { [queue = bench.queue] in
+            try await queue.send(.post, "/items", "1", options: .queued()) as QueueResult<Void>
+        }
+        let isSending = await becomesTrue { bench.queue.counts.pending == 2 && bench.queue.status(of: earlier) == .sending }
+        #expect(isSending)
+        bench.queue.stop()
+        isHeld.withLock { $0 = false }
+        guard case .queued(let id) = try await call.value else {
+            Issue.record("the request was sent")
+            return
+        }
+        #expect(bench.server.bodies == ["earlier"])
+        #expect(bench.queue.status(of: id) == .pending)
+        // The next drain sends again.
+        await bench.queue.drain()
+        #expect(bench.server.bodies == ["earlier", "\"1\""])
+    }
+
     @Test("Throws the refusal to the caller that waits for it, and stores no dead letter")
     func refusedNow() async throws {
         let bench = try await QueueBench(server: MutationServer { _, _ in 422 })

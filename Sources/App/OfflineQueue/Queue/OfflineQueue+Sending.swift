@@ -54,7 +54,9 @@ extension OfflineQueue {
     /// Ends the running drain. No further call begins, and the drain returns after its calls in flight have ended. The next ``drain()``
     /// sends requests again.
     ///
-    /// ``run()`` starts further drains. To prevent them, also cancel the task of ``run()``.
+    /// ``run()`` starts further drains. To prevent them, also cancel the task of ``run()``. Calls of
+    /// ``send(_:_:_:query:options:context:)`` that wait for the drain start no further drain. If its request was not sent,
+    /// such a call returns ``QueueResult/queued(_:)``.
     public func stop() { dispatcher.withLock { $0.isStopped = true } }
 
     /// Ends the delays of all lanes, and the pauses of accounts whose credentials were refused. ``run()`` then sends their requests at
@@ -434,14 +436,15 @@ extension OfflineQueue {
         }
     }
 
-    /// Returns whether a drain would send a request now.
+    /// Returns whether a drain would send a request now. The result is `false` after ``stop()``, until the next drain begins.
     private func canBeSent(_ id: QueuedRequestID) -> Bool {
         let (clock, now) = (client.environment.clock.now, now)
         return journal.withState { ledger in
             guard let record = ledger.records[id], !record.isBuried, ledger.isSender(holder, at: now) else { return false }
             let lane = Int(record.lane)
             return dispatcher.withLock { dispatcher in
-                !dispatcher.isBusy(lane) && dispatcher.pause(of: ledger.lanes[lane].owner, in: ledger) == nil
+                !dispatcher.isStopped && !dispatcher.isBusy(lane)
+                    && dispatcher.pause(of: ledger.lanes[lane].owner, in: ledger) == nil
                     && dispatcher.resumption(of: lane, at: clock) == nil
                     && !(ledger.lanes[lane].buried > 0 && options.lanePolicies[ledger.lanes[lane].name] == .stopsOnFailure)
             }
