@@ -54,6 +54,32 @@ import Testing
         #expect(bench.server.bodies == ["2"])
     }
 
+    @Test("Cancels a request whose attempt was recorded but not sent, because a sync failed")
+    func cancelAfterFailedSync() async throws {
+        let bench = try await QueueBench { options in
+            options.journal.isMaintained = true
+            options.journal.syncDelay = .seconds(600)
+            options.limits.body = 8 * 1024 * 1024
+        }
+        // This process becomes the sender.
+        bench.network.decide(.neverSent)
+        try await bench.enqueue("1", lane: "a")
+        await bench.queue.drain()
+        // The unsynced bytes: a mark and the request. The next record exceeds 4 MiB, so it waits for a sync.
+        let overhead = bench.queue.counts.bytes - 1
+        try await bench.queue.journal.sync()
+        let size = 4 * 1024 * 1024 - FrameFormat.markSize - overhead - 20
+        let id = try await bench.enqueue(String(repeating: "x", count: size), lane: "b")
+        // The sync fails, and then the rewrite of the file.
+        bench.disk.state.withLock { $0.failingSyncs = 2 }
+        bench.network.decide(.delivered)
+        await bench.queue.drain()
+        #expect(bench.disk.state.withLock(\.failingSyncs) == 0)
+        #expect(bench.server.requests.isEmpty)
+        try await bench.queue.cancel(id)
+        #expect(bench.queue.counts.pending == 1)
+    }
+
     @Test("Replaces a pending request with the same coalescing key in the same lane")
     func coalescing() async throws {
         let bench = try await QueueBench()

@@ -20,6 +20,8 @@ final class MemoryDisk: Sendable {
         var next: UInt64 = 1
         var room = Int.max
         var failure: Int32?
+        /// The number of syncs that fail next.
+        var failingSyncs = 0
     }
 
     let state = Mutex(State())
@@ -165,7 +167,11 @@ final class MemoryFile: JournalFile {
     }
 
     func sync() throws(FileFailure) -> SyncStrength {
-        try files.run { state in
+        try files.run { state throws(FileFailure) in
+            if state.failingSyncs > 0 {
+                state.failingSyncs -= 1
+                throw FileFailure(code: EIO)
+            }
             let size = state.files[number]?.bytes.count ?? 0
             state.files[number]?.synced = size
             return .medium

@@ -251,12 +251,19 @@ extension OfflineQueue {
     /// the device. Otherwise, after a loss of power, a request that was sent could count as not sent. The transaction itself decides
     /// whether the record is the first one, because another process may record the outcome of its attempt just before the transaction.
     private func beginAttempt(_ id: QueuedRequestID, content: UInt64) async throws {
-        let isFirst = try await journal.transact { ledger, transaction in
-            let now = now
-            try ledger.requireAttempt(id, content: content, by: holder, at: now, in: options.limits)
-            transaction.usesReserve = true
-            transaction.append(.attempted(id, now))
-            return ledger.attempts[id]?.doubtSince == nil
+        let isFirst: Bool
+        do {
+            isFirst = try await journal.transact { ledger, transaction in
+                let now = now
+                try ledger.requireAttempt(id, content: content, by: holder, at: now, in: options.limits)
+                transaction.usesReserve = true
+                transaction.append(.attempted(id, now))
+                return ledger.attempts[id]?.doubtSince == nil
+            }
+        } catch JournalError.notDurable {
+            // The record is in the file, but the request is not sent. After all other errors, nothing was appended.
+            try? await settleAttempt(of: id, .neverSent)
+            throw JournalError.notDurable
         }
         do {
             if isFirst { try await journal.sync() }
