@@ -57,6 +57,24 @@ import Testing
         }
     }
 
+    @Test("Recognizes credential paths that are encoded or partly in the base URL")
+    func writtenDifferently() async throws {
+        let calls = [
+            ("https://api.example.org", "/api/%61uth/login"), ("https://api.example.org", "/api/auth%2Flogin"),
+            ("https://api.example.org", "/api/confirm-password-reset?a=1"), ("https://api.example.org/api", "/auth/login"),
+            ("https://api.example.org/v1/api/", "/request-password-reset/"), ("https://api.example.org/api/auth", "/refresh"),
+        ]
+        for (base, path) in calls {
+            let bench = try await QueueBench(base: base)
+            await #expect { try await bench.enqueue("1", path: path) } throws: {
+                if case QueueError.carriesCredentials = $0 { true } else { false }
+            }
+        }
+        let bench = try await QueueBench(base: "https://api.example.org/api")
+        try await bench.enqueue("1", path: "/auth/me")
+        #expect(bench.queue.counts.pending == 1)
+    }
+
     @Test("Never sends a request with the token of a user who signs in during a refresh")
     func signInDuringRenewal() async throws {
         let bench = try await QueueBench(prompting: true)

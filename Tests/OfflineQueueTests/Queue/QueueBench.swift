@@ -72,10 +72,12 @@ final class QueueBench: Sendable {
 
     /// - Parameters:
     ///   - sharing: A process whose device, disk and server this one uses.
+    ///   - base: The base URL of the client.
     ///   - account: The account that is signed in.
     init(
         sharing other: QueueBench? = nil,
         server: MutationServer? = nil,
+        base: String = "https://api.example.org/v1",
         account: String? = "A",
         store: (any CredentialStore)? = nil,
         prompting: Bool = false,
@@ -108,7 +110,7 @@ final class QueueBench: Sendable {
             prompt: prompting ? { @Sendable in prompts.ask(server) } : nil
         )
         let client = APIClient(
-            baseURL: try #require(URL(string: "https://api.example.org/v1")),
+            baseURL: try #require(URL(string: base)),
             transport: network,
             session: session,
             policies: policies,

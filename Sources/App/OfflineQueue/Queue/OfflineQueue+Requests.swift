@@ -370,7 +370,7 @@ extension OfflineQueue {
         let path = APIClient.path(path, with: query)
         let policy: EndpointPolicy
         do { policy = try client.policy(method, path, options: options, context: context) } catch { throw .invalidRequest(error) }
-        if Self.carriesCredentials(path) { throw .carriesCredentials }
+        if carriesCredentials(path) { throw .carriesCredentials }
         var account: String?
         if policy.isAuthorized, let session = client.session {
             account = try? await session.identity
@@ -438,11 +438,20 @@ extension OfflineQueue {
 
     /// Returns whether a path belongs to an operation that issues or accepts credentials. A request with credentials must not be stored,
     /// and would be useless later.
-    private static func carriesCredentials(_ path: String) -> Bool {
-        let path = path.prefix { $0 != "?" }
-        let isAccounts = path.hasPrefix("/api/auth/") && path != AccountPath.me
-        return isAccounts || path.hasPrefix(AccountPath.requestPasswordReset) || path.hasPrefix(AccountPath.confirmPasswordReset)
-            || path.hasPrefix(AccountPath.validateResetToken)
+    ///
+    /// The base URL may end with the beginning of the operation's path: `https://api.example.org/api` and `/auth/login`. The method decodes
+    /// the path and ignores empty segments, because servers do the same.
+    private func carriesCredentials(_ path: String) -> Bool {
+        // The first two parts of the base URL are its scheme and its host.
+        let base = server.split(separator: "/").dropFirst(2).map { String($0) }
+        let relative = path.prefix { $0 != "?" }.split(separator: "/").map { String($0) }
+        let segments = (base + relative).map { $0.removingPercentEncoding ?? $0 }
+        return (0...base.count).contains { start in
+            let path = "/" + segments[start...].joined(separator: "/") + "/"
+            let isAccounts = path.hasPrefix("/api/auth/") && path != AccountPath.me + "/"
+            return isAccounts || path.hasPrefix(AccountPath.requestPasswordReset)
+                || path.hasPrefix(AccountPath.confirmPasswordReset) || path.hasPrefix(AccountPath.validateResetToken)
+        }
     }
 }
 
