@@ -116,6 +116,16 @@ import Timekeeping
         #expect(error?.kind == .decoding && error?.context == "c" && transport.sent.count == 2)
     }
 
+    @Test("Links that repeat several pages end the sequence with an error", arguments: [2, 3, 5])
+    func longLoop(length: Int) async throws {
+        // The first page is not repeated.
+        let steps = (0..<50).map { page("[\($0)]", link: "</a?page=\($0 % length)>; rel=\"next\"") }
+        let transport = ScriptedTransport(steps)
+        let pages = try makeClient(transport).pages("/a", of: [Int].self, by: .link)
+        let error = await failure { for try await _ in pages {} }
+        #expect(error?.kind == .decoding && transport.sent.count <= 4 * length)
+    }
+
     @Test("An error ends the sequence")
     func ends() async throws {
         let transport = ScriptedTransport([page("[1]"), .response(status: 404), page("[2]")])

@@ -186,6 +186,9 @@ public struct PageSequence<Page: Decodable & Sendable>: AsyncSequence, Sendable 
         let sequence: PageSequence
         var address: Paging<Page>.Address?
         var number = 0
+        /// The address of an earlier page: the page with the highest number that is a power of two. A comparison with this address finds
+        /// each repetition of addresses without storing all of them (Brent's algorithm).
+        var earlier: Paging<Page>.Address?
         /// The error of the address of the next page.
         var failure: APIError?
 
@@ -194,7 +197,8 @@ public struct PageSequence<Page: Decodable & Sendable>: AsyncSequence, Sendable 
         /// If the address of the next page is invalid, the method first returns the present page. The next call throws the error.
         /// - Parameter actor: The actor on which the method runs; by default, the actor of the caller.
         /// - Throws: ``APIError`` of the request. The kind is `invalidRequest` if this page is on another host than the page before, or
-        ///   outside of the base URL. The kind is `decoding` if this page has the address of the page before.
+        ///   outside of the base URL. The kind is `decoding` if the addresses of the pages repeat. A repetition of several pages may be
+        ///   found only after some of these pages were returned again.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws(APIError) -> Page? {
             if let failure {
                 self.failure = nil
@@ -212,10 +216,11 @@ public struct PageSequence<Page: Decodable & Sendable>: AsyncSequence, Sendable 
                 context: sequence.context
             )
             number += 1
+            if number & (number - 1) == 0 { earlier = present }
             do {
                 address = try sequence.paging.next(response, present, number, client)
-                // If the next address equals the address of this page, the iteration would never end.
-                if address == present { throw APIError(.decoding) }
+                // If the next address equals the address of this page or of an earlier page, the iteration would never end.
+                if let address, address == present || address == earlier { throw APIError(.decoding) }
             } catch {
                 (address, failure) = (nil, APIError(error, context: sequence.context))
             }
