@@ -117,6 +117,21 @@ import Testing
         }
     }
 
+    @Test("A refresh succeeds although the store can't record the activity of the account")
+    func refreshWithoutActivity() async throws {
+        let fails = Mutex(false)
+        let stores = InMemoryAccountStores { operation in
+            guard operation == "records.noteActivity", fails.withLock({ $0 }) else { return }
+            throw StoreFailure(isBusy: true, message: "busy")
+        }
+        let services = try await AccountServices(stores)
+        let opened = try await services.register()
+        fails.withLock { $0 = true }
+        let next = try await services.refresh(opened)
+        services.clock.advance(by: 11)
+        _ = try await services.refresh(next)
+    }
+
     @Test("A session that was idle too long is refused as expired")
     func idle() async throws {
         try await withServices { services in
