@@ -206,7 +206,8 @@ public struct AccountServer: Sendable {
             audit: audit,
             metrics: accountMetrics,
             now: time.wall,
-            steady: steady.now
+            steady: steady.now,
+            logger: logger
         )
         registration = Registration(
             authentication: authentication,

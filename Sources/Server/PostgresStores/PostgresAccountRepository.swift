@@ -25,12 +25,15 @@ public struct PostgresAccountRepository: AccountRepository {
 
     /// Adds an account, unless its address is taken. A repeated call with the same account returns `true` and changes nothing.
     ///
-    /// A call is one transaction of three to four round trips. To add many accounts, use ``insert(contentsOf:)``.
-    /// - Parameter account: The account, with an id that the caller created.
+    /// A call is one transaction of three to five round trips. To add many accounts, use ``insert(contentsOf:)``.
+    /// - Parameters:
+    ///   - account: The account, with an id that the caller created.
+    ///   - notice: The email about the account. If the call adds the account, the same transaction adds the email to the queue. `nil` adds
+    ///     no email.
     /// - Returns: Whether the account was added.
-    /// - Throws: `StoreFailure`, also if the id is taken by an account with another address.
-    public func insert(_ account: Account) async throws -> Bool {
-        try await !insert(contentsOf: [account]).isEmpty
+    /// - Throws: `StoreFailure`, also if the id is taken by an account with another address, or if the id of the email is taken.
+    public func insert(_ account: Account, notice: MailIntent?) async throws -> Bool {
+        try await !add([account], notice: notice).isEmpty
     }
 
     /// Adds the accounts whose addresses are available, all in one transaction with a constant number of round trips.
@@ -46,7 +49,11 @@ public struct PostgresAccountRepository: AccountRepository {
     /// - Returns: The ids of the added accounts, in the order of the list.
     /// - Throws: `StoreFailure`, also if the id of one of the accounts is taken by an account with another address. In this case, no
     ///   account is added.
-    public func insert(contentsOf accounts: [Account]) async throws -> [Account.ID] {
+    public func insert(contentsOf accounts: [Account]) async throws -> [Account.ID] { try await add(accounts, notice: nil) }
+
+    /// Adds accounts and one email. The email is added only if this attempt of the transaction adds an account. If the response of an
+    /// earlier commit was lost, that commit has added the email with its accounts.
+    private func add(_ accounts: [Account], notice: MailIntent?) async throws -> [Account.ID] {
         let rows = accounts.map { account in (account: account, keys: emailKeys.keys(of: account.email)) }
         return try await database.transaction { transaction in
             // All transactions lock addresses in the same order. If several accounts have the same address, the first account of the list
@@ -76,6 +83,10 @@ public struct PostgresAccountRepository: AccountRepository {
             let results = try await transaction.execute(free.map { (Self.insertion, rows[$0].account.values) })
             guard results.allSatisfy({ $0.count == 1 }) else {
                 throw StoreFailure(isBusy: false, message: "the id of an account is taken")
+            }
+            if let notice, !free.isEmpty {
+                let added = try await transaction.execute(MailIntent.insertion, notice.values)
+                guard added.count == 1 else { throw StoreFailure(isBusy: false, message: "the id of an intent is taken") }
             }
             return rows.indices.filter { !taken.contains($0) || repeated.contains(rows[$0].account.id.rawValue) }
                 .map { rows[$0].account.id }

@@ -28,11 +28,17 @@ public struct SQLiteAccountRepository: AccountRepository {
 
     /// Adds an account, unless its address is taken.
     ///
-    /// - Parameter account: The account, with a new id.
-    /// - Throws: `StoreFailure`, also if the id is taken.
+    /// - Parameters:
+    ///   - account: The account, with a new id.
+    ///   - notice: The email about the account. If the result is `true`, the same transaction adds it to the queue. `nil` adds no email.
+    /// - Throws: `StoreFailure`, also if the id of the account is taken, or if the email is in the queue already.
     /// - Returns: Whether the account was added.
-    public func insert(_ account: Account) async throws -> Bool {
-        try await database.write { try Self.insert(account, into: $0) }
+    public func insert(_ account: Account, notice: MailIntent?) async throws -> Bool {
+        try await database.write { database in
+            guard try Self.insert(account, into: database) else { return false }
+            if let notice { try notice.insert(into: database) }
+            return true
+        }
     }
 
     /// Adds the accounts whose addresses are available, all in one transaction. Other writes wait for this transaction, so pass at most a

@@ -43,6 +43,8 @@ extension AccountStoreCheck {
     /// - *Refuses a taken address*: the unique index compares bytes instead of the normalized address.
     /// - *Throws for a taken id*: an "insert or ignore" hides the conflict of the id. An insert may return `false` only if the address is
     ///   taken.
+    /// - *Queues the email about a new account only if the account is added*: the store adds the email for a taken address.
+    /// - *Adds no account if its email can't be added*: the store writes the account and the email in two transactions.
     /// - *Adds one account of fifty concurrent ones*: the store reads before it writes. Only a unique constraint of the database can decide
     ///   about a taken address; otherwise, two of the fifty inserts succeed.
     /// - *Adds none of many accounts if one has a taken id*: the bulk insert isn't one transaction.
@@ -74,6 +76,27 @@ extension AccountStoreCheck {
             )
             try await requireFailure("insert throws for a taken id") { _ = try await stores.accounts.insert(second) }
             try require(try await stores.accounts.accounts(), equals: [first], "The list of accounts")
+        },
+        check("Queues the email about a new account only if the account is added") { stores in
+            for (email, isAdded, queued) in [
+                ("ana@example.com", true, 1), ("ANA@example.com", false, 1), ("ben@example.com", true, 2),
+            ] {
+                let account = try Account.sample(email)
+                let notice = MailIntent(subject: .verification(account.email), language: .english, createdAt: .after(1))
+                let result = try await stores.accounts.insert(account, notice: notice)
+                try require(result, equals: isAdded, "What insert returns for \(email)")
+                try require(try await stores.intents.count(), equals: queued, "The number of intents after \(email)")
+            }
+        },
+        check("Adds no account if its email can't be added") { stores in
+            let account = try Account.sample()
+            let taken = MailIntent(subject: .verification(account.email), language: .english, createdAt: .after(1))
+            try await stores.intents.enqueue(taken)
+            try await requireFailure("insert throws if the id of the email is taken") {
+                _ = try await stores.accounts.insert(account, notice: taken)
+            }
+            try require(try await stores.accounts.accounts(), equals: [], "The list of accounts")
+            try require(await stores.accounts.insert(account), "The address is still free")
         },
         check("Adds one account of fifty concurrent ones with one address") { stores in
             let results = try await concurrently(50) { number in

@@ -2,6 +2,7 @@ import AccountContract
 import AccountStoreTesting
 import ErrorContract
 import Foundation
+import Synchronization
 import Testing
 
 @testable import AccountCore
@@ -17,6 +18,20 @@ import Testing
             #expect(again.account.passwordHash == "1:old password")
             #expect(again.refreshToken.text != opened.refreshToken.text)
         }
+    }
+
+    @Test("A registration that fails after it stored the account doesn't lose the email")
+    func registerInterrupted() async throws {
+        let fails = Mutex(true)
+        let stores = InMemoryAccountStores { operation in
+            // The store is busy as soon as it has written the account.
+            let isLater = operation == "intents.enqueue" || operation == "sessions.open"
+            if isLater, fails.withLock({ $0 }) { throw StoreFailure(isBusy: true, message: "busy") }
+        }
+        let services = try await AccountServices(stores)
+        await #expect(throws: StoreFailure.self) { try await services.register() }
+        fails.withLock { $0 = false }
+        #expect(try await services.mails().map(\.subject) == ["verify_email"])
     }
 
     @Test("Refuses a registered address and a weak password")
@@ -100,6 +115,21 @@ import Testing
                 try await services.authentication.account(accessToken: next.accessToken)
             }
         }
+    }
+
+    @Test("A refresh succeeds although the store can't record the activity of the account")
+    func refreshWithoutActivity() async throws {
+        let fails = Mutex(false)
+        let stores = InMemoryAccountStores { operation in
+            guard operation == "records.noteActivity", fails.withLock({ $0 }) else { return }
+            throw StoreFailure(isBusy: true, message: "busy")
+        }
+        let services = try await AccountServices(stores)
+        let opened = try await services.register()
+        fails.withLock { $0 = true }
+        let next = try await services.refresh(opened)
+        services.clock.advance(by: 11)
+        _ = try await services.refresh(next)
     }
 
     @Test("A session that was idle too long is refused as expired")

@@ -4,8 +4,18 @@ import AccountContract
 struct InMemoryAccounts: AccountRepository {
     let stores: InMemoryAccountStores
 
-    func insert(_ account: Account) async throws -> Bool {
-        try await stores.perform("accounts.insert") { try $0.insert(account, at: account.createdAt) }
+    func insert(_ account: Account, notice: MailIntent?) async throws -> Bool {
+        try await stores.perform("accounts.insert") { state in
+            let unchanged = state
+            do {
+                guard try state.insert(account, at: account.createdAt) else { return false }
+                if let notice { try state.enqueue(notice) }
+                return true
+            } catch {
+                state = unchanged
+                throw error
+            }
+        }
     }
 
     func insert(contentsOf accounts: [Account]) async throws -> [Account.ID] {

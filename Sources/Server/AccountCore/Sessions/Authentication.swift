@@ -1,6 +1,8 @@
 public import AccountContract
 import ErrorContract
 public import Foundation
+public import Logging
+import Observability
 
 /// Signs users in and out, refreshes sessions, and identifies the callers of requests. ``Registration`` creates accounts.
 ///
@@ -47,6 +49,7 @@ public struct Authentication: Sendable {
     public let rules: SessionRules
     private let now: @Sendable () -> Date
     private let steady: @Sendable () -> Date
+    private let logger: Logger
 
     /// Creates the service.
     /// - Parameters:
@@ -62,6 +65,7 @@ public struct Authentication: Sendable {
     ///   - metrics: Counts the outcomes of sign-ins.
     ///   - now: The wall clock.
     ///   - steady: The clock of sessions and their refresh tokens, which doesn't jump when the wall clock is set; `nil` uses `now`.
+    ///   - logger: Reports failures that don't fail a request.
     public init(
         accounts: any AccountRepository,
         sessions: any SessionStore,
@@ -74,7 +78,8 @@ public struct Authentication: Sendable {
         audit: (any AuditNoting)? = nil,
         metrics: AccountMetrics = AccountMetrics(),
         now: @escaping @Sendable () -> Date,
-        steady: (@Sendable () -> Date)? = nil
+        steady: (@Sendable () -> Date)? = nil,
+        logger: Logger = Logger(label: "holdfast.sessions")
     ) {
         self.accounts = accounts
         self.sessions = sessions
@@ -88,6 +93,7 @@ public struct Authentication: Sendable {
         self.metrics = metrics
         self.now = now
         self.steady = steady ?? now
+        self.logger = logger
     }
 
     /// Returns the id of the device of a client, if one of the client's device tokens is valid for an address. A device token proves that a
@@ -243,7 +249,13 @@ public struct Authentication: Sendable {
             guard let account = try await accounts.account(id: session.accountID), account.isUsable else {
                 throw AccountError.refreshFailed
             }
-            try await noteActivity(of: account)
+            // The presented token is used up already. If this step failed the refresh, the client would lose its session unless it repeated
+            // the request within the repeat window.
+            do {
+                try await noteActivity(of: account)
+            } catch {
+                logger.warning("Account activity not recorded", metadata: .failure(error, ["account.id": "\(account.id)"]))
+            }
             return try await opened(account, session: session.id, refresh: next)
         }
     }

@@ -68,6 +68,9 @@ public struct Registration: Sendable {
     }
 
     /// Creates an account, signs it in, and queues the email that verifies its address.
+    ///
+    /// One transaction stores the account and the email. In separate transactions, a crash or a busy store between them would lose the
+    /// email, because a repeated registration finds a taken address.
     /// - Parameters:
     ///   - email: The address.
     ///   - password: The password, which the policy checks.
@@ -83,8 +86,9 @@ public struct Registration: Sendable {
         language: Language,
         on device: ClientDevice = ClientDevice()
     ) async throws -> Authentication.Opened {
-        let account = try await add(email: email, password: password, firstName: firstName, language: language)
-        try await intents.enqueue(MailIntent(subject: .verification(email), language: language, createdAt: steady()))
+        let account = try await makeAccount(email: email, password: password, firstName: firstName, language: language)
+        let notice = MailIntent(subject: .verification(email), language: language, createdAt: steady())
+        try await insert(account, notice: notice)
         return try await authentication.open(account, on: device)
     }
 
@@ -100,19 +104,34 @@ public struct Registration: Sendable {
         language: Language,
         isEmailVerified: Bool = false
     ) async throws -> Account {
+        var account = try await makeAccount(email: email, password: password, firstName: firstName, language: language)
+        account.isEmailVerified = isEmailVerified
+        try await insert(account, notice: nil)
+        return account
+    }
+
+    /// Checks and hashes a password, and returns a new, unverified account, which is not stored yet.
+    private func makeAccount(
+        email: EmailAddress,
+        password: Password,
+        firstName: FirstName,
+        language: Language
+    ) async throws -> Account {
         try policy.require(password, email: email, firstName: firstName)
-        let account = Account(
+        return Account(
             id: Account.ID(rawValue: UUID()),
             email: email,
             firstName: firstName,
             passwordHash: try await gate.hash(password),
             language: language,
-            createdAt: now(),
-            isEmailVerified: isEmailVerified
+            createdAt: now()
         )
-        guard try await accounts.insert(account) else { throw AccountError.emailExists }
+    }
+
+    /// Stores a new account, and adds an email about it to the queue.
+    private func insert(_ account: Account, notice: MailIntent?) async throws {
+        guard try await accounts.insert(account, notice: notice) else { throw AccountError.emailExists }
         audit?.note(.registered, of: account.id)
-        return account
     }
 
     /// Queues the email of a blind registration. The method doesn't look up an account, so it takes the same time for every address.

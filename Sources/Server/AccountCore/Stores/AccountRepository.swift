@@ -5,12 +5,15 @@ public import AccountContract
 /// Addresses are unique in their normalized form. All methods can be called by several tasks and processes at the same time, and throw
 /// ``StoreFailure`` if the store fails. Check an implementation with `AccountStoreCheck` of `AccountStoreTesting`.
 public protocol AccountRepository: Sendable {
-    /// Adds an account.
-    /// - Parameter account: The account, with a new random id that the caller has created. If a caller repeats the call with the same
-    ///   account, the store may return `true` again.
+    /// Adds an account. If the result is `true`, the same transaction adds an email to the queue.
+    /// - Parameters:
+    ///   - account: The account, with a new random id that the caller has created. If a caller repeats the call with the same account, the
+    ///     store may return `true` again. In this case, it adds no second email.
+    ///   - notice: The email about the new account, such as the one that verifies its address; `nil` adds no email.
+    /// - Throws: ``StoreFailure``, also if the id of the account or of the email is taken. In this case, neither is added.
     /// - Returns: `false` if the address is taken: another account has the address now, or had it before and can still restore it. If
     ///   several callers add the same address at the same time, exactly one of them gets `true`.
-    func insert(_ account: Account) async throws -> Bool
+    func insert(_ account: Account, notice: MailIntent?) async throws -> Bool
     /// Adds accounts in one transaction, and skips accounts whose addresses are taken. If several accounts in the list have the same
     /// address, the first of them is added.
     /// - Parameter accounts: The accounts. All locks of the transaction are held until its commit, so pass a few hundred accounts at a
@@ -46,4 +49,9 @@ public protocol AccountRepository: Sendable {
     ///   - old: The hash that was verified.
     ///   - new: The hash that replaces it.
     func rehash(_ id: Account.ID, from old: String, to new: String) async throws
+}
+
+extension AccountRepository {
+    /// Adds an account without an email. It returns and throws the same as ``insert(_:notice:)``.
+    public func insert(_ account: Account) async throws -> Bool { try await insert(account, notice: nil) }
 }
