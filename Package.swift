@@ -318,8 +318,8 @@ let package = Package(
             "AccountServer",
             [
                 "AccountContract", "AccountCore", "AccountRoutes", "AppLinks", "Email", "ErrorContract", "Idempotency",
-                "Observability", "OpenAPI", "Pages", "PasswordHashes", "PostgresDriver", "PostgresStores", "RateLimiting",
-                "SQLiteStores", "Scheduling", "ServerMiddleware", "ValkeyDriver", "ValkeyStores",
+                "Observability", "OpenAPI", "Pages", "PasswordHashes", "PostgresDriver", "PostgresStores", "PrivateFiles",
+                "RateLimiting", "SQLiteStores", "Scheduling", "ServerMiddleware", "ValkeyDriver", "ValkeyStores",
                 configuration, crypto, hummingbird, httpTypes, lifecycle, logging, metrics, nioCore, nioSSL,
             ]
         ),

@@ -89,6 +89,23 @@ final class SetClocks: Sendable {
         }
     }
 
+    @Test("Starts although a stored time is too late for a number of nanoseconds", arguments: ["1e11", "9e999"])
+    func lateStamp(_ stamp: String) async throws {
+        try await withStores { stores in
+            let clocks = SetClocks()
+            _ = try await SteadyTime(stores.database, snapshot: clocks.snapshot)
+            try await stores.intents.enqueue(
+                MailIntent(subject: .passwordChanged(.init(rawValue: UUID())), language: .english, createdAt: .after(0))
+            )
+            try await stores.execute("UPDATE mail_intent SET created_at = \(stamp)")
+            clocks.boot("boot 2")
+            let time = try await SteadyTime(stores.database, snapshot: clocks.snapshot)
+            let first = time.now()
+            clocks.pass(10)
+            #expect(abs(time.now().timeIntervalSince(first) - 10) < 0.001)
+        }
+    }
+
     @Test("Continues by the wall clock where boots have no ids, and never runs backward")
     func nameless() async throws {
         try await withStores { stores in

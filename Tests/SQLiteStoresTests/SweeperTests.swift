@@ -121,4 +121,29 @@ import Testing
             }
         }
     }
+
+    @Test("Removes failed emails in transactions of at most 500 rows")
+    func failedEmails() async throws {
+        try await withStores { stores in
+            try await stores.execute(
+                """
+                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1700)
+                INSERT INTO mail_intent (id, kind, language, created_at, due_at, failures, state)
+                SELECT 'm' || i, 'password_changed', 'en', i, 1, 1, 'failed' FROM n
+                """
+            )
+            // The removal of the last row fails, which undoes only its own transaction.
+            try await stores.execute(
+                """
+                CREATE TRIGGER refusal BEFORE DELETE ON mail_intent WHEN OLD.id = 'm1700'
+                BEGIN SELECT RAISE(ABORT, 'refused'); END
+                """
+            )
+            await #expect(throws: (any Error).self) { try await stores.intents.sweep(at: .after(0)) }
+            #expect(try await stores.number("SELECT COUNT(*) FROM mail_intent") == 200)
+            try await stores.execute("DROP TRIGGER refusal")
+            try await stores.intents.sweep(at: .after(0))
+            #expect(try await stores.number("SELECT COUNT(*) FROM mail_intent") == 0)
+        }
+    }
 }

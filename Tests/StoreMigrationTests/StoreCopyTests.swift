@@ -139,6 +139,33 @@ import Testing
         }
     }
 
+    @Test("Copies an address that moved between accounts more than 500 changes apart")
+    func movedAddress() async throws {
+        try await withInstallation { installation in
+            let source = installation.source
+            let accounts = try await (0..<3).asyncMap { try await source.addAccount("user\($0)@example.com") }
+            #expect(try await !installation.interruptedCopy { if case .compared = $0 { true } else { false } })
+            // The first batch contains account 1 with its final address. Account 0, which released this address, is in the second batch.
+            try await installation.execute("UPDATE account SET first_name = 'Bea' WHERE email_key = 'user1@example.com'")
+            let other = "UPDATE account SET first_name = 'Cem' WHERE email_key = 'user2@example.com';"
+            try await installation.execute(String(repeating: other, count: 600))
+            for (old, new) in [("user0", "new"), ("user1", "user0")] {
+                try await installation.execute(
+                    """
+                    UPDATE account SET email = '\(new)@example.com', email_key = '\(new)@example.com'
+                    WHERE email_key = '\(old)@example.com'
+                    """
+                )
+            }
+            _ = try await installation.copy().run { _ in }
+            let target = installation.target
+            #expect(try await target.accounts.accounts() == source.accounts.accounts())
+            #expect(try await target.accounts.account(email: try EmailAddress("user0@example.com"))?.id == accounts[1].id)
+            #expect(try await target.accounts.account(email: try EmailAddress("new@example.com"))?.id == accounts[0].id)
+            #expect(try await installation.number("SELECT count(*) FROM account_email") == 3)
+        }
+    }
+
     @Test("An interrupted copy continues at any point, beside a server that writes")
     func interrupted() async throws {
         try await withInstallation { installation in

@@ -70,6 +70,26 @@ import TokenVerifier
         #expect(await refusal(of: token, by: verifier) == nil)
     }
 
+    @Test("Fetches again after many callers entered while fetches failed")
+    func endingFetch() async throws {
+        let issuer = Issuer("a")
+        var rules = TokenVerifier.Rules()
+        (rules.refreshAge, rules.unknownKeyPause, rules.retryPause) = (.zero, .zero, .zero)
+        let verifier = issuer.verifier(rules: rules)
+        #expect(await refusal(of: try await issuer.token(), by: verifier) == nil)
+        issuer.stop()
+        // The check of this signature is fast, so more callers enter while a fetch ends.
+        let forged = try await issuer.token { _ in [UInt8](repeating: 0, count: 64) }
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 {
+                group.addTask { for _ in 0..<1_000 { _ = await refusal(of: forged, by: verifier) } }
+            }
+        }
+        let fetches = issuer.fetches
+        #expect(await refusal(of: forged, by: verifier) == .signature)
+        #expect(issuer.fetches == fetches + 1)
+    }
+
     @Test("Repeats a failed first fetch after two seconds")
     func failedFirstFetch() async throws {
         let issuer = Issuer("a")

@@ -82,11 +82,16 @@ public struct SteadyTime: Sendable {
         return steady - now.bootNanoseconds
     }
 
+    /// The latest stored time from which the clock continues, in nanoseconds since 1970: in the year 2115. It is about half of the largest
+    /// `Int64`, so later sums don't overflow.
+    private static let latestStamp = 4.6e18
+
     /// Returns the latest time at which an email in the queue was created or a stored refresh token was used. The clock must not continue
-    /// from an earlier time. The method needs two lookups in indexes.
+    /// from an earlier time. The method needs two lookups in indexes. It returns at most ``latestStamp``, so that a corrupt row can't cause
+    /// an overflow.
     private static func newestStamp(in database: Database) throws -> Int64 {
         let intent = try Double.fetchOne(database, sql: "SELECT MAX(created_at) FROM mail_intent") ?? 0
         let use = try Double.fetchOne(database, sql: "SELECT MAX(used_at) FROM refresh_token WHERE used_at IS NOT NULL") ?? 0
-        return Int64(max(intent, use) * 1e9)
+        return Int64(min(max(0, intent, use) * 1e9, latestStamp))
     }
 }

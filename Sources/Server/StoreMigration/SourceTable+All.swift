@@ -48,8 +48,11 @@ extension SourceTable {
             },
             TargetTable(
                 name: "account_email",
+                // An address can move to another account, and a later batch can contain the change of its former account. So the row of the
+                // former account is replaced.
                 insertion: """
-                    INSERT INTO account_email (email_key, account_id) VALUES ($1, $2) ON CONFLICT (email_key) DO NOTHING
+                    INSERT INTO account_email (email_key, account_id) VALUES ($1, $2)
+                    ON CONFLICT (email_key) DO UPDATE SET account_id = excluded.account_id
                     """,
                 removal: "DELETE FROM account_email WHERE account_id = $1",
                 row: "SELECT email_key, account_id FROM account_email WHERE account_id = $1",

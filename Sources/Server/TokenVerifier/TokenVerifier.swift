@@ -100,7 +100,7 @@ public final class TokenVerifier: Sendable {
     private let now: @Sendable () -> Date
     private let fetch: Fetch
     private let state = Mutex(State())
-    private let fetching = SingleFlight<Void>()
+    private let fetching = SingleFlight<TokenKeys?>()
 
     /// Creates a verifier, which fetches the keys before it verifies the first token.
     /// - Parameters:
@@ -155,9 +155,16 @@ public final class TokenVerifier: Sendable {
     /// first fetches the keys.
     /// - Throws: ``TokenRefusal/keysUnavailable`` or ``TokenRefusal/unknownKey``.
     private func keys(with id: String) async throws(TokenRefusal) -> TokenKeys {
-        _ = try? await fetching.run(unless: { needsFetch(for: id) ? .join : .ready(()) }) { [self] in
-            let fetched = try? await TokenKeys(document: try await fetch())
-            state.withLock { $0.end(with: fetched, at: clock.now) }
+        // The end is recorded under the lock of `fetching`. Otherwise, a caller could mark a new fetch as started, and then join the fetch
+        // that is ending. No fetch would run, but all callers would assume that one does.
+        _ = try? await fetching.run(
+            unless: { needsFetch(for: id) ? .join : .ready(nil) },
+            landing: { [self] outcome in
+                let fetched = try? outcome.get()
+                state.withLock { $0.end(with: fetched, at: clock.now) }
+            }
+        ) { [self] in
+            try? await TokenKeys(document: try await fetch())
         }
         guard let held = state.withLock({ $0.held }), clock.now - held.fetchedAt <= rules.maximumAge else {
             throw .keysUnavailable

@@ -68,3 +68,34 @@ struct FaultyStore: IdempotencyStore {
     func sweep(at now: Date) async throws -> Bool { try await base.sweep(at: now) }
     func count() async throws -> Int { try await base.count() }
 }
+
+/// A store that passes calls to another store, except during an outage, in which it can neither claim, finish nor release keys.
+final class OutageStore: IdempotencyStore {
+    private let base = MemoryIdempotencyStore()
+    private let isDown = Mutex(false)
+
+    /// Begins or ends an outage.
+    func setDown(_ value: Bool) { isDown.withLock { $0 = value } }
+
+    private func requireUp() throws {
+        if isDown.withLock({ $0 }) { throw FaultyStore.Trouble() }
+    }
+
+    func claim(_ claim: IdempotencyClaim, lease: Duration, at now: Date) async throws -> ClaimOutcome {
+        try requireUp()
+        return base.claim(claim, lease: lease, at: now)
+    }
+
+    func finish(_ claim: IdempotencyClaim, with response: IdempotentResponse?, until expiry: Date) async throws -> Bool {
+        try requireUp()
+        return base.finish(claim, with: response, until: expiry)
+    }
+
+    func release(_ claim: IdempotencyClaim) async throws {
+        try requireUp()
+        base.release(claim)
+    }
+
+    func sweep(at now: Date) async throws -> Bool { base.sweep(at: now) }
+    func count() async throws -> Int { base.count() }
+}

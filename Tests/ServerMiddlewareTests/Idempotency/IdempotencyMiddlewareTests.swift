@@ -4,6 +4,7 @@ import HTTPTypes
 import HoldfastTesting
 import Hummingbird
 import Idempotency
+import Logging
 import StrictJSON
 import Synchronization
 import Testing
@@ -253,6 +254,33 @@ import Testing
         await server.keys.settleRest()
         #expect(try await server.order().status == .created)
         #expect(server.effects.all == 1)
+    }
+
+    @Test("Finishes the key of an executed request after 10,000 failed claims")
+    func crowdedOutage() async throws {
+        let store = OutageStore()
+        let keys = OrderServer(store: store).keys
+        let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+        let secret = IdempotencySecret()
+        func claim(_ key: String) throws -> IdempotencyClaim {
+            secret.claim(
+                try IdempotencyKey(key),
+                owner: .account("ana"),
+                method: "POST",
+                route: "/orders",
+                path: "/orders",
+                body: []
+            )
+        }
+        let executed = try claim("executed")
+        #expect(try await keys.begin(executed, logger) == nil)
+        store.setDown(true)
+        for number in 0..<10_000 { _ = try? await keys.begin(try claim("\(number)"), logger) }
+        await keys.settle(executed, with: .finished(nil), logger)
+        store.setDown(false)
+        await keys.settleRest()
+        let time = Date(timeIntervalSince1970: 1_750_000_000)
+        #expect(try await store.claim(try claim("executed"), lease: .seconds(60), at: time) == .finished(nil))
     }
 
     @Test("Sends a response even if the store fails to finish the key")

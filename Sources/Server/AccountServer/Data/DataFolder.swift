@@ -1,5 +1,6 @@
 package import Crypto
 package import Foundation
+import PrivateFiles
 import ServiceLifecycle
 import Synchronization
 
@@ -79,20 +80,27 @@ package struct DataFolder: Sendable {
     ///
     /// The method writes the contents to a draft, and then links the draft to the final name. The link fails if the final name exists.
     /// Therefore, no process can read a file with only a part of its contents.
+    ///
+    /// The method writes the contents to the medium before it links them. Otherwise, the file could be empty after a power failure, while
+    /// the database with the data that depends on it is complete.
     /// - Parameters:
     ///   - file: The file.
     ///   - contents: The contents of a new file. An existing file is not changed.
     private static func createExclusively(_ file: URL, contents: Data) throws {
         guard !FileManager.default.fileExists(atPath: file.path) else { return }
-        let draft = file.deletingLastPathComponent().appending(path: ".\(UUID().uuidString)")
+        let folder = file.deletingLastPathComponent()
+        let draft = folder.appending(path: ".\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: draft) }
         guard FileManager.default.createFile(atPath: draft.path, contents: contents, attributes: [.posixPermissions: 0o600])
         else { throw CocoaError(.fileWriteNoPermission) }
+        _ = try OpenFile(draft.path, creating: false).sync()
         do {
             try FileManager.default.linkItem(at: draft, to: file)
         } catch  where FileManager.default.fileExists(atPath: file.path) {
             return
         }
+        // Some file systems can't sync a folder, and a server must start there too. SQLite also ignores this error.
+        try? OpenFile.syncFolder(folder.path)
     }
 }
 

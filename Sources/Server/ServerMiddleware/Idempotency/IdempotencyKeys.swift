@@ -204,11 +204,19 @@ public final class IdempotencyKeys: Sendable {
         }
     }
 
-    /// Adds a failed write to `unsettled` for a later retry. If `unsettled` is full, the method does nothing.
+    /// Adds a failed write to `unsettled` for a later retry. If `unsettled` is full, a write that finishes a key replaces the oldest
+    /// release, because a lost release only delays a repetition, but after a lost finish, the server can execute the request twice. Other
+    /// writes are dropped.
     private func settleLater(_ claim: IdempotencyClaim, _ outcome: Outcome) {
         let leaseEnd = now().addingTimeInterval(lease / .seconds(1))
         let rest = Unsettled(claim: claim, outcome: outcome, leaseEnd: leaseEnd)
-        unsettled.withLock { if $0.count < Self.mostUnsettled { $0.append(rest) } }
+        unsettled.withLock { unsettled in
+            if unsettled.count >= Self.mostUnsettled {
+                guard !rest.isRelease, let oldest = unsettled.firstIndex(where: \.isRelease) else { return }
+                unsettled.remove(at: oldest)
+            }
+            unsettled.append(rest)
+        }
     }
 
     /// Retries the failed writes, oldest first, and stops at the first failure. The method drops a write if the lease of its claim has
@@ -238,6 +246,11 @@ public final class IdempotencyKeys: Sendable {
         let outcome: Outcome
         /// The latest time at which the lease can end.
         let leaseEnd: Date
+
+        /// Whether the write releases the key.
+        var isRelease: Bool {
+            if case .released = outcome { true } else { false }
+        }
     }
 
     /// The way in which a request ended, which determines the write to the store.

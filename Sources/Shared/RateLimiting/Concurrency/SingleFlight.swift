@@ -32,7 +32,7 @@ package final class SingleFlight<Value: Sendable>: Sendable {
     package enum Entrance {
         /// The result exists already, so no operation is started.
         case ready(Value)
-        /// The operation can't succeed, so ``run(isCancellable:unless:_:)`` throws the error.
+        /// The operation can't succeed, so ``run(isCancellable:unless:landing:_:)`` throws the error.
         case hopeless(any Error)
         /// Join the operation, or start it.
         case join
@@ -48,6 +48,8 @@ package final class SingleFlight<Value: Sendable>: Sendable {
     ///     method ignores the cancellation and waits for the result.
     ///   - entrance: A closure that is called under the lock before the caller joins. The closure decides whether the caller joins, gets
     ///     an existing result, or throws an error.
+    ///   - landing: A closure that is called once under the lock, with the outcome of the operation. Callers that enter before the call
+    ///     join the operation, and callers that enter after it start a new one. Use the closure to change state that `entrance` reads.
     ///   - operation: The operation that runs once for all callers.
     /// - Returns: The result, and `isShared`, which is `false` only for the caller that started the operation.
     /// - Throws: The error of the operation or of ``Entrance/hopeless(_:)``; `CancellationError` if `isCancellable` is `true` and the
@@ -55,6 +57,7 @@ package final class SingleFlight<Value: Sendable>: Sendable {
     package func run(
         isCancellable: Bool = true,
         unless entrance: @Sendable () -> Entrance,
+        landing: @escaping @Sendable (Outcome) -> Void = { _ in },
         _ operation: @escaping @Sendable () async throws -> Value
     ) async throws -> (value: Value, isShared: Bool) {
         let id = state.withLock { state in
@@ -64,7 +67,7 @@ package final class SingleFlight<Value: Sendable>: Sendable {
         let shared = Atomic<Bool>(true)
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                enter(id, continuation, unless: entrance, startedBy: shared, operation)
+                enter(id, continuation, unless: entrance, startedBy: shared, landing, operation)
             }
         } onCancel: {
             guard isCancellable else { return }
@@ -86,6 +89,7 @@ package final class SingleFlight<Value: Sendable>: Sendable {
         _ continuation: CheckedContinuation<Outcome?, Never>,
         unless entrance: () -> Entrance,
         startedBy shared: borrowing Atomic<Bool>,
+        _ landing: @escaping @Sendable (Outcome) -> Void,
         _ operation: @escaping @Sendable () async throws -> Value
     ) {
         let step = state.withLock { state -> Step in
@@ -110,15 +114,16 @@ package final class SingleFlight<Value: Sendable>: Sendable {
             Task {
                 let outcome: Outcome
                 do { outcome = .success(try await operation()) } catch { outcome = .failure(error) }
-                land(flight, outcome)
+                land(flight, outcome, landing)
             }
         }
     }
 
     /// Passes the outcome of an operation to all of its callers.
-    private func land(_ flight: UInt64, _ outcome: Outcome) {
+    private func land(_ flight: UInt64, _ outcome: Outcome, _ landing: (Outcome) -> Void) {
         let waiters = state.withLock { state in
             guard state.flight == flight else { return [CheckedContinuation<Outcome?, Never>]() }
+            landing(outcome)
             state.flight = nil
             defer { state.waiters = [:] }
             return Array(state.waiters.values)
