@@ -63,7 +63,7 @@ extension AccountLimit {
     /// The cases in which the limit also counts requests by the networks of a client; `nil` if there are no such cases.
     ///
     /// A limit per client always counts by network, too. A limit whose key comes from the content of the request, such as an email address,
-    /// counts by network only while its table of keys is full. Otherwise, limits per client such as ``loginIP`` limit the requests of a
+    /// counts by network only while its table of keys is full. Otherwise, limits per client such as `loginIP` limit the requests of a
     /// network.
     public var networkUse: WideLimits.Use? {
         switch key {

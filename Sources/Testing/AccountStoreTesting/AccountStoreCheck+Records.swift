@@ -855,7 +855,7 @@ extension AccountStores {
     ///   - seconds: The time of the change, in seconds after `Date.after(0)`.
     ///   - expiry: The time at which the former address expires; `nil` to store no former address.
     /// - Returns: `true`.
-    /// - Throws: `AccountError.emailExists` if the address is taken; ``Difference`` if the account no longer exists.
+    /// - Throws: `AccountError.emailExists` if the address is taken; `Difference` if the account no longer exists.
     @discardableResult
     public func move(_ account: Account, to email: String, at seconds: TimeInterval = 1, until expiry: TimeInterval? = nil)
         async throws

@@ -10,7 +10,7 @@ import Timekeeping
 extension OfflineQueue {
     /// Stores a request, which is sent after the earlier requests of its lane.
     ///
-    /// Use this method for mutations whose response is not needed. To get the response, use ``send(_:_:_:query:options:context:)``.
+    /// Use this method for mutations whose response is not needed. To get the response, use `send(_:_:_:query:options:context:)`.
     /// - Parameters:
     ///   - method: The method.
     ///   - path: The path relative to the client's base URL, as for `APIClient.send`.
@@ -130,7 +130,7 @@ extension OfflineQueue {
 
     /// Sends a request now if possible. Use this method if the content of the response is not needed.
     ///
-    /// The method behaves like ``send(_:_:_:query:options:context:)``, with two differences. A response without content is not an error. A
+    /// The method behaves like `send(_:_:_:query:options:context:)`, with two differences. A response without content is not an error. A
     /// response that another process received is not an error.
     /// - Parameters:
     ///   - method: The method.
@@ -253,7 +253,7 @@ extension OfflineQueue {
 
     /// Removes all requests and dead letters of an account in one step, for example after the user deleted the account.
     ///
-    /// If a request is being sent, the server may still perform the request. Callers that wait in ``send(_:_:_:query:options:context:)``
+    /// If a request is being sent, the server may still perform the request. Callers that wait in `send(_:_:_:query:options:context:)`
     /// get the identifier of a request that no longer exists. If the account has no requests, the method does nothing.
     /// - Parameter owner: The account with its server, such as one of ``owners``.
     /// - Throws: ``QueueError/storage(_:)`` if the removal can't be written. After an error, no request is removed.
@@ -299,7 +299,7 @@ extension OfflineQueue {
     ///
     /// The method reads the state from memory, without the changes that other processes made since this process last read the file. If
     /// another process is sending the request, the state is ``QueuedRequest/Status/pending``.
-    /// - Parameter id: The identifier that ``enqueue(_:_:_:query:options:context:isDurable:)`` or ``send(_:_:_:query:options:context:)``
+    /// - Parameter id: The identifier that ``enqueue(_:_:_:query:options:context:isDurable:)`` or `send(_:_:_:query:options:context:)`
     ///   returned.
     public func status(of id: QueuedRequestID) -> QueuedRequest.Status? {
         let facts = journal.withState { ledger in

@@ -55,7 +55,7 @@ extension OfflineQueue {
     /// sends requests again.
     ///
     /// ``run()`` starts further drains. To prevent them, also cancel the task of ``run()``. Calls of
-    /// ``send(_:_:_:query:options:context:)`` that wait for the drain start no further drain. If its request was not sent,
+    /// `send(_:_:_:query:options:context:)` that wait for the drain start no further drain. If its request was not sent,
     /// such a call returns ``QueueResult/queued(_:)``.
     public func stop() { dispatcher.withLock { $0.isStopped = true } }
 

@@ -152,7 +152,7 @@ public final class OfflineQueue: Sendable {
     ///
     /// The method reads and verifies the whole file, and repairs the file. It removes an incomplete transaction, which a killed process has
     /// left. It copies damaged bytes to another file. The queue sends no request before ``run()``, ``drain()`` or
-    /// ``send(_:_:_:query:options:context:)`` is called.
+    /// `send(_:_:_:query:options:context:)` is called.
     ///
     /// The queue observes the session of the client's `AuthorizeMiddleware` and the client's connectivity monitor, if the client has them.
     /// - Parameters:

@@ -69,7 +69,7 @@ extension MonotonicClock {
     }
 }
 
-/// The connectivity of the device. Calls with ``CallOptions/waitsForConnectivity`` wait until the device is online. After a change of the
+/// The connectivity of the device. Calls with `CallOptions.waitsForConnectivity` wait until the device is online. After a change of the
 /// network, the client tests each server that requested a delay, even if the delay has not passed yet. See ``GateMiddleware``.
 ///
 /// On Apple platforms, `system` monitors the network path. On other platforms and in tests, create an object and call ``report(isOnline:)``

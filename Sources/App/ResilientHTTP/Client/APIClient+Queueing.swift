@@ -60,7 +60,7 @@ extension APIClient {
     ///   - options: The settings of this call, such as a timeout.
     ///   - context: A name for the operation. Errors of the call contain this name.
     ///   - layer: The additional middleware.
-    /// - Throws: ``APIError``, as ``send(_:_:query:body:headers:options:context:)`` does.
+    /// - Throws: `APIError`, as ``send(_:_:query:body:headers:options:context:)`` does.
     package func send(
         _ method: HTTPRequest.Method,
         _ path: String,

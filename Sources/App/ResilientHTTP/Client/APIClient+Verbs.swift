@@ -7,7 +7,7 @@ public import HTTPTypes
 /// All methods take the same arguments. The path is relative to the base URL. It begins with a slash, is percent-encoded and has no
 /// fragment. The client percent-encodes the items of `query`. `headers` are further headers, and `options` are the options of the call.
 /// `context` is a name for the operation; errors contain this name. A body is a value that ``APIClient/coding`` encodes as JSON. All
-/// methods throw ``APIError``.
+/// methods throw `APIError`.
 ///
 /// The type of the result determines the type that a method decodes from the body of the response. The body can be the value itself (flat),
 /// or an object that contains the value (wrapped: `{"success":true,"data":{…}}`). Without a result type, a method returns nothing and only
@@ -26,7 +26,7 @@ extension APIClient {
     ///   - headers: Further header fields.
     ///   - options: The settings of this call, such as a timeout.
     ///   - context: A name for the operation. Errors of the call contain this name.
-    /// - Throws: ``APIError``. Its kind is `decoding` if the body of a successful response doesn't have the type of the result.
+    /// - Throws: `APIError`. Its kind is `decoding` if the body of a successful response doesn't have the type of the result.
     public func get<Value: Decodable>(
         _ path: String,
         query: [URLQueryItem] = [],
@@ -44,7 +44,7 @@ extension APIClient {
     ///   - headers: Further header fields.
     ///   - options: The settings of this call, such as a timeout.
     ///   - context: A name for the operation. Errors of the call contain this name.
-    /// - Throws: ``APIError``.
+    /// - Throws: `APIError`.
     public func head(
         _ path: String,
         query: [URLQueryItem] = [],
@@ -65,7 +65,7 @@ extension APIClient {
     ///   - headers: Further header fields.
     ///   - options: The settings of this call, such as a timeout.
     ///   - context: A name for the operation. Errors of the call contain this name.
-    /// - Throws: ``APIError``. Its kind is `decoding` if the body of a successful response doesn't have the type of the result.
+    /// - Throws: `APIError`. Its kind is `decoding` if the body of a successful response doesn't have the type of the result.
     public func post<Value: Decodable, Body: Encodable>(
         _ path: String,
         _ body: Body? = nil as Never?,
@@ -86,7 +86,7 @@ extension APIClient {
     ///   - headers: Further header fields.
     ///   - options: The settings of this call, such as a timeout.
     ///   - context: A name for the operation. Errors of the call contain this name.
-    /// - Throws: ``APIError``.
+    /// - Throws: `APIError`.
     public func post<Body: Encodable>(
         _ path: String,
         _ body: Body? = nil as Never?,
@@ -107,7 +107,7 @@ extension APIClient {
     ///   - headers: Further header fields.
     ///   - options: The settings of this call, such as a timeout.
     ///   - context: A name for the operation. Errors of the call contain this name.
-    /// - Throws: ``APIError``. Its kind is `decoding` if the body of a successful response doesn't have the type of the result.
+    /// - Throws: `APIError`. Its kind is `decoding` if the body of a successful response doesn't have the type of the result.
     public func put<Value: Decodable, Body: Encodable>(
         _ path: String,
         _ body: Body? = nil as Never?,
@@ -128,7 +128,7 @@ extension APIClient {
     ///   - headers: Further header fields.
     ///   - options: The settings of this call, such as a timeout.
     ///   - context: A name for the operation. Errors of the call contain this name.
-    /// - Throws: ``APIError``.
+    /// - Throws: `APIError`.
     public func put<Body: Encodable>(
         _ path: String,
         _ body: Body? = nil as Never?,
@@ -150,7 +150,7 @@ extension APIClient {
     ///   - headers: Further header fields.
     ///   - options: The settings of this call, such as a timeout.
     ///   - context: A name for the operation. Errors of the call contain this name.
-    /// - Throws: ``APIError``. Its kind is `decoding` if the body of a successful response doesn't have the type of the result.
+    /// - Throws: `APIError`. Its kind is `decoding` if the body of a successful response doesn't have the type of the result.
     public func patch<Value: Decodable>(
         _ path: String,
         _ body: some Encodable,
@@ -174,7 +174,7 @@ extension APIClient {
     ///   - headers: Further header fields.
     ///   - options: The settings of this call, such as a timeout.
     ///   - context: A name for the operation. Errors of the call contain this name.
-    /// - Throws: ``APIError``.
+    /// - Throws: `APIError`.
     public func patch(
         _ path: String,
         _ body: some Encodable,
@@ -194,7 +194,7 @@ extension APIClient {
     ///   - headers: Further header fields.
     ///   - options: The settings of this call, such as a timeout.
     ///   - context: A name for the operation. Errors of the call contain this name.
-    /// - Throws: ``APIError``.
+    /// - Throws: `APIError`.
     public func delete(
         _ path: String,
         query: [URLQueryItem] = [],
@@ -212,7 +212,7 @@ extension APIClient {
     ///   - headers: Further header fields.
     ///   - options: The settings of this call, such as a timeout.
     ///   - context: A name for the operation. Errors of the call contain this name.
-    /// - Throws: ``APIError``. Its kind is `decoding` if the body of a successful response doesn't have the type of the result.
+    /// - Throws: `APIError`. Its kind is `decoding` if the body of a successful response doesn't have the type of the result.
     public func delete<Value: Decodable>(
         _ path: String,
         query: [URLQueryItem] = [],
@@ -265,7 +265,7 @@ extension APIClient {
     ///   - context: A name for the operation. Errors of the call contain this name.
     /// - Returns: The value with the status and the headers. ``APIResponse/isNotModified`` is `true` if the server confirmed a cached
     ///   response.
-    /// - Throws: ``APIError``.
+    /// - Throws: `APIError`.
     public func response<Value: Decodable>(
         _ method: HTTPRequest.Method,
         _ path: String,

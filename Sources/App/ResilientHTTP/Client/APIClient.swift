@@ -2,7 +2,7 @@ public import ErrorContract
 public import Foundation
 public import HTTPTypes
 
-/// A client of an HTTP API. Its calls return a value or throw an ``APIError``.
+/// A client of an HTTP API. Its calls return a value or throw an `APIError`.
 ///
 /// ```swift
 /// let api = APIClient(baseURL: url, transport: transport, middleware: ClientPipeline.standard())
@@ -23,7 +23,7 @@ public struct APIClient: Sendable {
     public var language: Language {
         didSet { blank = base.map { HTTPRequest(base: $0, language: language) } }
     }
-    /// The language of all texts that the server sends in errors; `nil` if the language is unknown. An ``APIError`` presents a server's
+    /// The language of all texts that the server sends in errors; `nil` if the language is unknown. An `APIError` presents a server's
     /// text only if the text is in the user's language. If this property is the user's language, the error assumes that all of the server's
     /// texts are in this language, and ignores `Content-Language`.
     ///
@@ -145,7 +145,7 @@ public struct APIClient: Sendable {
     ///     of `body`.
     ///   - options: The settings of this call, such as a timeout.
     ///   - context: A name for the operation, such as `user_login`. Errors of the call contain this name.
-    /// - Throws: ``APIError`` if the status is not a success, or if no response is received. The method also throws this error if the body
+    /// - Throws: `APIError` if the status is not a success, or if no response is received. The method also throws this error if the body
     ///   of a success is an error, or a page of another server such as a proxy.
     public func send(
         _ method: HTTPRequest.Method,
@@ -281,7 +281,7 @@ extension APIClient {
 
     /// Decodes the value in the body of a successful response. The body is either the value itself, or an object that contains the value:
     /// `{"success":true,"data":{…}}`.
-    /// - Throws: ``APIError`` of the kind `decoding`, with the status and the id of the request.
+    /// - Throws: `APIError` of the kind `decoding`, with the status and the id of the request.
     func decoded<Value: Decodable>(_ call: Call) throws(APIError) -> Value {
         do {
             return try coding.makeDecoder().decode(SuccessEnvelope<Value>.self, from: Data(call.bytes)).value
@@ -303,7 +303,7 @@ extension APIClient {
     }
 
     /// Builds the request of a call, with the client's headers and the headers of the call.
-    /// - Throws: ``APIError`` of the kind `invalidRequest` if the base URL or the path is invalid.
+    /// - Throws: `APIError` of the kind `invalidRequest` if the base URL or the path is invalid.
     func makeRequest(_ outgoing: Outgoing) throws(APIError) -> HTTPRequest {
         guard let base, var request = blank, BaseAddress.isPath(outgoing.path) else {
             throw APIError(.invalidRequest, context: outgoing.name)

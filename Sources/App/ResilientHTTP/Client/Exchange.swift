@@ -41,7 +41,7 @@ struct Exchange: Sendable {
     ///   - body: The body, if there is one.
     ///   - context: The call, whose record gets the beginning and the end of the attempt.
     /// - Returns: A success, or the 304 of a conditional request.
-    /// - Throws: ``APIError`` with the number of attempts. If no time is left, the error has the kind `timeout`, and the request was not
+    /// - Throws: `APIError` with the number of attempts. If no time is left, the error has the kind `timeout`, and the request was not
     ///   sent.
     nonisolated(nonsending) func send(
         _ request: HTTPRequest,
@@ -144,7 +144,7 @@ struct Exchange: Sendable {
         ).map { error($0, of: response, bytes: bytes, context: context) }
     }
 
-    /// Converts a decoded error response to an ``APIError``. Adds the body, the headers, and the time at which the requested delay ends.
+    /// Converts a decoded error response to an `APIError`. Adds the body, the headers, and the time at which the requested delay ends.
     private func error(_ decoded: DecodedError, of response: HTTPResponse, bytes: [UInt8], context: CallContext) -> APIError {
         var error = APIError(decoded, catalogue: catalogue, context: context.name)
         error.body =

@@ -140,7 +140,7 @@ public final class GateMiddleware: ClientMiddleware {
 
 extension CallContext {
     /// Waits until the gates in a table admit the call.
-    /// - Throws: ``APIError`` of the kind `throttled` or `unavailable`, with the reason and the length of the delay. `CancellationError` if
+    /// - Throws: `APIError` of the kind `throttled` or `unavailable`, with the reason and the length of the delay. `CancellationError` if
     ///   the task is canceled while the call waits.
     func admitted(to table: GateTable, as source: LocalHold.Source, patience: GateTable.Patience) async throws -> GateTable.Passes
     {

@@ -196,7 +196,7 @@ public struct PageSequence<Page: Decodable & Sendable>: AsyncSequence, Sendable 
         ///
         /// If the address of the next page is invalid, the method first returns the present page. The next call throws the error.
         /// - Parameter actor: The actor on which the method runs; by default, the actor of the caller.
-        /// - Throws: ``APIError`` of the request. The kind is `invalidRequest` if this page is on another host than the page before, or
+        /// - Throws: `APIError` of the request. The kind is `invalidRequest` if this page is on another host than the page before, or
         ///   outside of the base URL. The kind is `decoding` if the addresses of the pages repeat. A repetition of several pages may be
         ///   found only after some of these pages were returned again.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws(APIError) -> Page? {
@@ -263,7 +263,7 @@ public struct PageItems<Page: Decodable & Sendable, Item: Sendable>: AsyncSequen
 
         /// Returns the next item; `nil` after the last item and after an error.
         /// - Parameter actor: The actor on which the method runs; by default, the actor of the caller.
-        /// - Throws: ``APIError`` of the request for a page. The iterator has already returned the items of earlier pages.
+        /// - Throws: `APIError` of the request for a page. The iterator has already returned the items of earlier pages.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws(APIError) -> Item? {
             while present.isEmpty {
                 guard let page = try await pages.next(isolation: actor) else { return nil }
@@ -326,7 +326,7 @@ extension APIClient {
     ///   - options: The settings of these calls, such as a timeout.
     ///   - context: A name for the operation. Errors of the call contain this name.
     /// - Returns: The pages in the order of `numbers`.
-    /// - Throws: ``APIError`` of the first request that fails.
+    /// - Throws: `APIError` of the first request that fails.
     /// - Precondition: `limit` is positive.
     public func allPages<Page: Decodable & Sendable>(
         _ path: String,
@@ -369,7 +369,7 @@ extension APIClient {
     /// Returns the address of a page from a link. The method ignores the scheme of the link, because servers behind proxies often send
     /// `http`.
     ///
-    /// - Throws: ``APIError`` of the kind `invalidRequest` if the link leads to another host or outside of the base URL.
+    /// - Throws: `APIError` of the kind `invalidRequest` if the link leads to another host or outside of the base URL.
     func address<Page>(of link: String, from present: Paging<Page>.Address) throws(APIError) -> Paging<Page>.Address {
         let path = present.query.isEmpty ? present.path : present.path.appending(present.query)
         guard let base = BaseAddress(baseURL), let request = URL(string: base.origin + base.prefix + path),

@@ -73,7 +73,7 @@ extension Credentials: CustomStringConvertible, CustomReflectable {
 
 /// Stores the credentials of an app that has one session.
 ///
-/// Use ``KeychainCredentialStore`` in apps for Apple platforms, ``FileCredentialStore`` in command-line tools and on Linux, and
+/// Use `KeychainCredentialStore` in apps for Apple platforms, ``FileCredentialStore`` in command-line tools and on Linux, and
 /// ``MemoryCredentialStore`` in tests.
 ///
 /// A store must return all members of the credentials that were saved. If several processes share a store, such as an app and its

@@ -25,7 +25,7 @@ extension Session {
     ///   - mayPrompt: Whether the method is allowed to prompt the user to sign in.
     /// - Returns: The credentials, and whether another caller started the renewal. `nil` if too many renewals succeeded recently, because
     ///   another renewal would not help.
-    /// - Throws: ``APIError``. If the server's refusal ended the session, the error is this refusal. If there are no credentials, or if
+    /// - Throws: `APIError`. If the server's refusal ended the session, the error is this refusal. If there are no credentials, or if
     ///   another session has begun, the error has the kind `unauthorized`. If the refresh failed for a temporary reason, the error is this
     ///   failure.
     func renewed(

@@ -31,7 +31,7 @@ extension APIClient {
     ///   - context: A name for the operation. Errors of the call contain this name.
     ///   - progress: Receives the progress after each written chunk. If the download starts again, the progress starts again at 0.
     /// - Returns: The head of the last response.
-    /// - Throws: ``APIError`` of the last attempt. If the file system failed, the `underlying` error is the error of the file system. The
+    /// - Throws: `APIError` of the last attempt. If the file system failed, the `underlying` error is the error of the file system. The
     ///   partial file remains.
     @discardableResult
     public func download(
@@ -106,7 +106,7 @@ private struct Download: Sendable {
     /// A validator, such as an `ETag`, identifies a version of the resource. A 206 continues the partial file if its range begins at the
     /// end of the file and the validator is unchanged. Any other success contains the whole resource, so the file starts again.
     /// - Returns: The head of the response.
-    /// - Throws: ``APIError`` of the attempt. The received bytes remain in the file.
+    /// - Throws: `APIError` of the attempt. The received bytes remain in the file.
     func run(
         into file: PartialFile,
         progress: (@Sendable (TransferProgress) -> Void)?
@@ -192,7 +192,7 @@ private struct Download: Sendable {
         return try await run(into: file, progress: progress)
     }
 
-    /// Runs a closure that uses the file system, and converts its errors to ``APIError``.
+    /// Runs a closure that uses the file system, and converts its errors to `APIError`.
     private func local(_ body: () async throws -> Void) async throws(APIError) {
         do { try await body() } catch { throw api.localized(APIError(error, context: context)) }
     }

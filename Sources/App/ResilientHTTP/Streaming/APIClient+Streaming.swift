@@ -26,7 +26,7 @@ extension APIClient {
     ///   - idleTimeout: The maximum time in which no byte is sent or received. While the client waits for the reader because its buffer is
     ///     full, this time doesn't run.
     ///   - context: A name for the operation. Errors of the call contain this name.
-    /// - Throws: ``APIError`` for any status that isn't a success, or if no response is received. If an error occurs within the body, the
+    /// - Throws: `APIError` for any status that isn't a success, or if no response is received. If an error occurs within the body, the
     ///   stream throws it.
     public func stream(
         _ method: HTTPRequest.Method,
@@ -60,7 +60,7 @@ extension APIClient {
     ///   - options: The settings of this call, such as a timeout.
     ///   - idleTimeout: The maximum time in which no byte is received.
     ///   - context: A name for the operation. Errors of the call contain this name.
-    /// - Throws: ``APIError`` for any status that isn't a success, or if no response is received. If an error occurs within the body, the
+    /// - Throws: `APIError` for any status that isn't a success, or if no response is received. If an error occurs within the body, the
     ///   sequence throws it.
     public func lines(
         _ path: String,
@@ -105,7 +105,7 @@ extension APIClient {
     ///   - context: A name for the operation. Errors of the call contain this name.
     ///   - progress: Receives the progress as the transport sends the body, on any thread.
     /// - Returns: The value of the response. The format of the body is the same as for ``get(_:query:headers:options:context:)``.
-    /// - Throws: ``APIError`` for any status that isn't a success, or if no response is received. The kind is `invalidRequest` if the body
+    /// - Throws: `APIError` for any status that isn't a success, or if no response is received. The kind is `invalidRequest` if the body
     ///   can't be read, and `decoding` if the body of the response doesn't have the type of the value.
     public func upload<Value: Decodable>(
         _ method: HTTPRequest.Method = .post,
@@ -139,7 +139,7 @@ extension APIClient {
     ///   - context: A name for the operation. Errors of the call contain this name.
     ///   - progress: Receives the progress as the transport sends the body, on any thread.
     /// - Returns: The head of the response.
-    /// - Throws: ``APIError`` for any status that isn't a success, or if no response is received. The kind is `invalidRequest` if the body
+    /// - Throws: `APIError` for any status that isn't a success, or if no response is received. The kind is `invalidRequest` if the body
     ///   can't be read.
     @discardableResult
     public func upload(

@@ -46,7 +46,7 @@ public struct ResponseStream: AsyncSequence, Sendable {
     ///
     /// - Parameter limit: The maximum number of bytes.
     /// - Returns: The bytes.
-    /// - Throws: ``APIError``. Its kind is `decoding` if the body is larger than the limit. If the body ends early, the kind is `network`,
+    /// - Throws: `APIError`. Its kind is `decoding` if the body is larger than the limit. If the body ends early, the kind is `network`,
     ///   `timeout` or `cancelled`.
     public func collect(upTo limit: Int) async throws(APIError) -> [UInt8] {
         var bytes: [UInt8] = []
@@ -67,7 +67,7 @@ public struct ResponseStream: AsyncSequence, Sendable {
         let stream: ResponseStream
 
         /// Returns the next chunk, or `nil` at the end.
-        /// - Throws: ``APIError`` if the body ends early or the task is canceled.
+        /// - Throws: `APIError` if the body ends early or the task is canceled.
         public mutating func next() async throws(APIError) -> [UInt8]? {
             do {
                 guard let chunk = try await chunks.next() else {
@@ -120,7 +120,7 @@ extension ResponseStream {
             var position = 0
 
             /// Returns the next byte, or `nil` at the end.
-            /// - Throws: ``APIError`` if the body ends early or the task is canceled.
+            /// - Throws: `APIError` if the body ends early or the task is canceled.
             public mutating func next() async throws(APIError) -> UInt8? {
                 while position == chunk.count {
                     guard let next = try await chunks.next() else { return nil }
@@ -159,7 +159,7 @@ extension ResponseStream {
             var hasEnded = false
 
             /// Returns the next line, or `nil` at the end.
-            /// - Throws: ``APIError`` if the body ends early or the task is canceled. The kind is `decoding` if a line exceeds 16 MiB.
+            /// - Throws: `APIError` if the body ends early or the task is canceled. The kind is `decoding` if a line exceeds 16 MiB.
             public mutating func next() async throws(APIError) -> String? {
                 while true {
                     if let line = splitter.next() { return String(decoding: line, as: UTF8.self) }

@@ -104,7 +104,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         }
 
         /// Returns the next event, or `nil` if the server has ended the sequence. The method can connect several times before it returns.
-        /// - Throws: ``APIError`` if the server refuses permanently, if too many connections failed, or if the task is canceled. After the
+        /// - Throws: `APIError` if the server refuses permanently, if too many connections failed, or if the task is canceled. After the
         ///   error, the sequence has ended.
         public mutating func next() async throws(APIError) -> ServerSentEvent? {
             while !hasEnded {
@@ -159,7 +159,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
 
         /// Opens a connection.
         /// - Returns: The stream; `nil` if the server has ended the sequence with 204.
-        /// - Throws: ``APIError`` if the response is not a success, or not an event stream.
+        /// - Throws: `APIError` if the response is not a success, or not an event stream.
         private mutating func connect() async throws(APIError) -> ResponseStream? {
             var headers = events.headers.accepting("text/event-stream")
             headers[.cacheControl] = "no-store"
@@ -230,7 +230,7 @@ extension APIClient {
     ///   - idleTimeout: The maximum time in which no byte is received. After this time, the sequence reconnects. If there are no events,
     ///     the server must send a comment within this time.
     ///   - context: A name for the operation. Errors of the call contain this name.
-    /// - Returns: The sequence of events. It throws an ``APIError`` only if it doesn't reconnect after this error.
+    /// - Returns: The sequence of events. It throws an `APIError` only if it doesn't reconnect after this error.
     public func events(
         _ path: String,
         query: [URLQueryItem] = [],

@@ -21,7 +21,7 @@ extension Throttler {
     ///   - endpoint: The endpoint of the call.
     ///   - user: The user whose quotas the call uses; `nil` for none.
     ///   - longest: The maximum waiting time. If a call would wait for longer, the throttler refuses it at once.
-    /// - Throws: ``APIError`` of the kind `throttled` with the delay if the throttler refuses the call. `CancellationError` if the task is
+    /// - Throws: `APIError` of the kind `throttled` with the delay if the throttler refuses the call. `CancellationError` if the task is
     ///   canceled before the throttler admits the call. In both cases, the throttler doesn't count the call.
     func admit(_ endpoint: Endpoint, user: String?, waitingUpTo longest: Duration) async throws -> Call {
         switch try await enter(ThrottleKey(user: user, endpoint: endpoint), waitingUpTo: longest) {

@@ -2,7 +2,7 @@ public import ErrorContract
 
 /// The error of a request for which no response was received.
 ///
-/// A transport throws this error. The client converts the error to an ``APIError``. The property ``wasSent`` decides whether the client may
+/// A transport throws this error. The client converts the error to an `APIError`. The property ``wasSent`` decides whether the client may
 /// repeat a request that is not idempotent.
 public struct TransportError: Error, Sendable, CustomStringConvertible {
     /// The reason why no response was received.

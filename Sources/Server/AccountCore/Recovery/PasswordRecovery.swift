@@ -5,7 +5,7 @@ public import Foundation
 /// Resets passwords: queues the email with a link, validates the token of the link, and sets the new password.
 ///
 /// ``request(email:language:)`` only adds an entry to the email queue, and ``MailWorker`` sends the email later.
-/// ``confirm(_:email:newPassword:)`` hashes a password, which takes tens of milliseconds. ``validate(_:email:)`` only reads the store.
+/// `confirm` hashes a password, which takes tens of milliseconds. ``validate(_:email:)`` only reads the store.
 public struct PasswordRecovery: Sendable {
     private let intents: any MailIntentQueue
     private let tokens: any ResetTokenStore

@@ -95,7 +95,12 @@ public struct Registration: Sendable {
     /// Creates an account. The method opens no session and queues no email.
     ///
     /// Use it in commands of an operator. For requests of clients, use ``register(email:password:firstName:language:on:)``.
-    /// - Parameter isEmailVerified: Whether the operator knows that the address belongs to the user.
+    /// - Parameters:
+    ///   - email: The address of the account.
+    ///   - password: The password as the user typed it.
+    ///   - firstName: The first name of the user.
+    ///   - language: The language of emails to the user.
+    ///   - isEmailVerified: Whether the operator knows that the address belongs to the user.
     /// - Throws: ``AccountError`` like ``register(email:password:firstName:language:on:)``.
     public func add(
         email: EmailAddress,

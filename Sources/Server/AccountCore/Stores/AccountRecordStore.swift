@@ -48,7 +48,10 @@ public protocol AccountRecordStore: Sendable {
     ) async throws -> Value?
     /// Consumes a link that creates an account, adds the account, and removes the other links that create an account with this address, in
     /// one transaction.
-    /// - Parameter account: The account. Its address is the recipient of the link.
+    /// - Parameters:
+    ///   - digest: The digest of the link's token.
+    ///   - account: The account. Its address is the recipient of the link.
+    ///   - now: The time at which the link must be valid.
     /// - Returns: Whether the account was added. The result is `false` if the link is invalid or the address is taken.
     func activate(_ digest: TokenDigest, as account: Account, at now: Date) async throws -> Bool
     /// Records that an unverified account was used. See ``purgeCandidates(at:unverifiedSince:limit:)``.

@@ -112,7 +112,10 @@ public struct SigningKeySet: Hashable, Sendable {
 
     /// Retires a key. If the key signs, another key replaces it, and verifiers refuse the tokens of the retired key after the last of them
     /// has expired. If the key doesn't sign yet, it is retired immediately. If another key already replaces the key, nothing changes.
-    /// - Parameter material: A new key. The method uses it only if it is needed to replace the retired key.
+    /// - Parameters:
+    ///   - id: The id of the key.
+    ///   - material: A new key. The method uses it only if it is needed to replace the retired key.
+    ///   - time: The time of the change.
     /// - Throws: ``SigningKeyRefusal`` if there is no such key, or if it is retired.
     public mutating func retire(_ id: String, replacedBy material: SigningKey.Material, at time: Date) throws(SigningKeyRefusal) {
         let key = try accepted(id, at: time)
@@ -125,7 +128,10 @@ public struct SigningKeySet: Hashable, Sendable {
 
     /// Refuses all tokens of a key immediately, for example because the private key has leaked. If this key signs new tokens, another key
     /// replaces it immediately.
-    /// - Parameter material: A new key. The method uses it only if no other key can sign.
+    /// - Parameters:
+    ///   - id: The id of the key.
+    ///   - material: A new key. The method uses it only if no other key can sign.
+    ///   - time: The time of the change.
     /// - Throws: ``SigningKeyRefusal`` if there is no such key, or if its tokens are refused already.
     public mutating func retireNow(
         _ id: String,

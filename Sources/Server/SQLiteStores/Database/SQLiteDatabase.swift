@@ -120,7 +120,7 @@ public final class SQLiteDatabase: Sendable {
     /// Concurrent writes share a transaction. The closure runs at most once, and takes effect completely or not at all. If one write fails,
     /// the other writes of the transaction still take effect. If the caller is canceled before the closure begins, the method throws
     /// `CancellationError`; later, cancellation has no effect. The transaction also stores the rate-limit usage that the calling task has
-    /// set in ``CommittedUsage``.
+    /// set in `CommittedUsage`.
     /// - Parameter body: Executes the statements. The closure must be short, because other writes wait for it. It must not begin or end a
     ///   transaction.
     /// - Returns: The value of the closure.

@@ -17,9 +17,9 @@ extension IdempotentRequest {
     /// ```
     /// The keys and the data of the work must be in the same database. `SQLiteStores` and `PostgresStores` contain `finish(with:in:)` for
     /// their transactions. For another `IdempotencyStore`, write such a method. In the transaction, the method must
-    /// 1. store the response that ``stored(_:)`` returns, with the expiry `expiry`, if the `claim` still has the key;
+    /// 1. store the response that `stored(_:)` returns, with the expiry `expiry`, if the `claim` still has the key;
     /// 2. throw `LostIdempotencyKey` if the claim no longer has the key, so that the transaction is rolled back;
-    /// 3. call ``noteFinished()``.
+    /// 3. call `noteFinished()`.
     ///
     /// | a process is killed | a repetition of the request |
     /// |---|---|

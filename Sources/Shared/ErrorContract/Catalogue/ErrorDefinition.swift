@@ -24,7 +24,7 @@ public struct ErrorDefinition: Hashable, Sendable {
     public let documentation: String
     /// The version of the catalogue that introduced the code.
     public let since: String
-    /// Whether a response with this code may reveal that an account exists. ``summary`` and ``documentation`` state which callers get such
+    /// Whether a response with this code may reveal that an account exists. ``summary`` and `documentation` state which callers get such
     /// a response.
     public let mayRevealAccount: Bool
 

@@ -44,7 +44,9 @@ public final class AccountHistory {
     private var steps: [String] = []
 
     /// Creates a history on new, empty stores.
-    /// - Parameter hashing: The hashing of passwords. Several histories may share it.
+    /// - Parameters:
+    ///   - stores: The stores, which the history fills.
+    ///   - hashing: The hashing of passwords. Several histories may share it.
     /// - Throws: Errors of the hashing.
     public init(stores: any AccountStores, hashing: any PasswordHashing = PlainHashing()) throws {
         self.stores = stores

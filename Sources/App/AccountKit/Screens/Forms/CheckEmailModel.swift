@@ -8,7 +8,7 @@ import Timekeeping
 /// The model of the screen that asks the user to open the link in an email, and sends the email again.
 ///
 /// The button is disabled for 60 seconds after each email, and its title counts down. A view runs ``runCountdown()`` while
-/// ``isCoolingDown`` is `true`. `submit()` sends the email again.
+/// `isCoolingDown` is `true`. `submit()` sends the email again.
 @Observable
 @MainActor
 public final class CheckEmailModel: FormModel {
