@@ -25,7 +25,7 @@ public enum QueueEvent: Hashable, Sendable {
     /// The app put a dead letter back into its lane.
     case revived(QueuedRequestID)
     /// A request or a dead letter was removed. Either the app removed it, or the server refused it while its caller waited in
-    /// ``OfflineQueue/send(_:_:_:query:options:context:)``. In the second case, the caller got the refusal.
+    /// `OfflineQueue.send`. In the second case, the caller got the refusal.
     case removed(QueuedRequestID)
     /// The app removed all requests of an account.
     case discarded(QueueOwner)
