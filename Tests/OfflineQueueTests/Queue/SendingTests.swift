@@ -263,8 +263,8 @@ import Testing
         #expect(bench.server.bodies == ["1"])
     }
 
-    @Test("Sleeps again after the watchdog interval has passed")
-    func sleepsAgain() async throws {
+    /// Returns a queue, and a closure that returns the number of times that the queue has read the time. Each drain reads the time.
+    private static func benchCountingReads() async throws -> (QueueBench, reads: @Sendable () -> Int) {
         let reads = Mutex(0)
         let count: @Sendable () -> Void = { reads.withLock { $0 += 1 } }
         let bench = try await QueueBench { options in
@@ -274,32 +274,29 @@ import Testing
                 return time()
             }
         }
+        return (bench, { reads.withLock(\.self) })
+    }
+
+    @Test("Sleeps again after the watchdog interval has passed")
+    func sleepsAgain() async throws {
+        let (bench, reads) = try await Self.benchCountingReads()
         let clock = bench.clocks.clock
         let run = Task { [queue = bench.queue] in await queue.run() }
         defer { run.cancel() }
         await clock.waitForSleepers()
-        // Each drain reads the time.
-        let before = reads.withLock(\.self)
+        let before = reads()
         bench.clocks.advance(by: .seconds(60))
-        let sleepsAgain = await becomesTrue { reads.withLock(\.self) > before && clock.sleeperCount == 1 }
+        let sleepsAgain = await becomesTrue { reads() > before && clock.sleeperCount == 1 }
         #expect(sleepsAgain)
         // The clock stands still, so no further drain begins.
-        let after = reads.withLock(\.self)
+        let after = reads()
         for _ in 0..<1_000 { await Task.yield() }
-        #expect(reads.withLock(\.self) == after)
+        #expect(reads() == after)
     }
 
     @Test("Sleeps for the watchdog interval if a delay ends while the disk fails")
     func sleepsWhileDiskFails() async throws {
-        let reads = Mutex(0)
-        let count: @Sendable () -> Void = { reads.withLock { $0 += 1 } }
-        let bench = try await QueueBench { options in
-            let time = options.time
-            options.time = {
-                count()
-                return time()
-            }
-        }
+        let (bench, reads) = try await Self.benchCountingReads()
         bench.network.decide(.neverSent)
         try await bench.enqueue("1")
         await bench.queue.drain()
@@ -310,7 +307,7 @@ import Testing
         let run = Task { [queue = bench.queue] in await queue.run() }
         defer { run.cancel() }
         // Each drain reads the time.
-        _ = await becomesTrue { clock.sleeperCount == 1 || reads.withLock(\.self) > 1_000 }
+        _ = await becomesTrue { clock.sleeperCount == 1 || reads() > 1_000 }
         #expect(clock.nextDeadline?.offset == .seconds(90))
     }
 
