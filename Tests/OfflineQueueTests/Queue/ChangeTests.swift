@@ -289,6 +289,37 @@ import Testing
         #expect(bench.server.bodies == ["earlier", "\"2\""])
     }
 
+    @Test("A caller whose content is replaced waits no longer")
+    func replacedCaller() async throws {
+        let bench = try await QueueBench()
+        let isHeld = Mutex(true)
+        defer { isHeld.withLock { $0 = false } }
+        bench.network.decide { _, body in
+            while body == "earlier", isHeld.withLock(\.self) { await Task.yield() }
+            return .delivered
+        }
+        // The lane is busy, so the calls wait.
+        try await bench.enqueue("earlier")
+        let call = { @Sendable [queue = bench.queue] (body: String) async throws -> QueueResult<Void> in
+            try await queue.send(.post, "/items", body, options: .queued(coalescingKey: "profile"))
+        }
+        let first = Task { try await call("1") }
+        let isStored = await becomesTrue { bench.queue.counts.pending == 2 }
+        #expect(isStored)
+        let second = Task { try await call("2") }
+        // The first request is still held.
+        guard case .queued = try await first.value else {
+            Issue.record("the caller of the replaced content got a response")
+            return
+        }
+        isHeld.withLock { $0 = false }
+        guard case .response = try await second.value else {
+            Issue.record("the caller of the new content got no response")
+            return
+        }
+        #expect(bench.server.bodies == ["earlier", "\"2\""])
+    }
+
     @Test("Stores the dead letter of a request after an earlier call was not stored")
     func refusedAfterFullDisk() async throws {
         let bench = try await QueueBench(server: MutationServer { _, _ in 422 })

@@ -124,8 +124,12 @@ final class ChangeHub: Sendable {
         return subscription
     }
 
-    /// Registers a caller that waits for the outcome of a request.
-    func wait(for id: QueuedRequestID, _ waiter: Waiter) { state.withLock { $0.waiters[id] = waiter } }
+    /// Registers a caller that waits for the outcome of a request. If another caller waits for the request, the content of its call is being
+    /// replaced, so its wait ends.
+    func wait(for id: QueuedRequestID, _ waiter: Waiter) {
+        let other = state.withLock { $0.waiters.updateValue(waiter, forKey: id) }
+        if let other, other !== waiter { other.settle(.later) }
+    }
 
     /// Removes the caller that waits for a request, and returns this caller. A second call returns no caller, so the caller gets only one
     /// outcome.

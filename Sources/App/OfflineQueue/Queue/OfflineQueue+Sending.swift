@@ -26,8 +26,9 @@ extension OfflineQueue {
             // so that an event during the drain is not lost.
             await hub.withWakeups { wakeups in
                 let clock = client.environment.clock
-                let begin = clock.now
-                await drain()
+                var begin: Duration
+                // A drain that is about to end, and that another caller began, might not send what can be sent since then.
+                repeat { begin = clock.now } while await !beginDrain() && !Task.isCancelled
                 let instant = min(clock.now + options.watchdog, await resumption(after: begin) ?? .seconds(Int64.max / 2))
                 await withTaskGroup { group in
                     group.addTask { for await _ in wakeups { return } }
@@ -47,8 +48,13 @@ extension OfflineQueue {
     ///
     /// Only one drain runs at a time. Further callers wait for the running drain. If a caller is canceled, the caller returns at once, and
     /// the drain continues. To end the drain, use ``stop()``.
-    public func drain() async {
-        _ = try? await flight.run(unless: { .join }) { [self] in await drainOnce() }
+    public func drain() async { _ = await beginDrain() }
+
+    /// Waits for the running drain, or runs a drain.
+    /// - Returns: `false` if another caller began the drain, or if the task is canceled.
+    private func beginDrain() async -> Bool {
+        let result = try? await flight.run(unless: { .join }) { [self] in await drainOnce() }
+        return result.map { !$0.isShared } ?? false
     }
 
     /// Ends the running drain. No further call begins, and the drain returns after its calls in flight have ended. The next ``drain()``
