@@ -398,7 +398,7 @@ let package = Package(
         ),
         .target(
             name: "JournalTesting",
-            dependencies: ["HoldfastTesting", "OfflineQueue", "PrivateFiles"],
+            dependencies: ["HoldfastTesting", "OfflineQueue", "PrivateFiles", "TestSupport"],
             path: "Tests/JournalTesting",
             swiftSettings: settings
         ),

@@ -105,25 +105,14 @@ public final class AttackedServer: Sendable {
     /// Starts the server on a free port.
     public func start() async throws {
         let process = process(["serve", "--create", "--port", "0"])
-        let output = Pipe()
+        let output = Pipe.make()
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
-        // A child inherits the signal mask of the thread that starts it, and the threads of tasks block nearly all signals.
-        let line: String? = try await Self.onThread { [hasOwnProcessors] in
-            var none = sigset_t()
-            sigemptyset(&none)
-            pthread_sigmask(SIG_SETMASK, &none, nil)
+        try await onThread { [hasOwnProcessors] in
             if hasOwnProcessors { ProcessorShare.server.use() }
-            try process.run()
-            var text = Data()
-            while !text.contains(UInt8(ascii: "\n")), case let more = output.fileHandleForReading.availableData, !more.isEmpty {
-                text.append(more)
-            }
-            return String(decoding: text, as: UTF8.self).split(separator: "\n").first.map(String.init)
+            try process.start()
         }
-        // The rest of the output is read, too, because a full pipe would block the server.
-        Thread { while !output.fileHandleForReading.availableData.isEmpty {} }.start()
-        guard let url = line.flatMap(URL.init(string:)) else { throw Failure(description: "the server did not start") }
+        guard let line = await output.fileHandleForReading.lines.first(where: { _ in true }), let url = URL(string: line) else { throw Failure(description: "the server did not start") }
         running.withLock { $0 = (process, url) }
     }
 
@@ -136,7 +125,7 @@ public final class AttackedServer: Sendable {
             })
         else { return }
         if process.isRunning { kill(process.processIdentifier, signal) }
-        _ = try? await Self.onThread { process.waitForEnd() }
+        _ = try? await onThread { process.waitForEnd() }
     }
 
     /// Stops the server and starts it again.
@@ -150,11 +139,11 @@ public final class AttackedServer: Sendable {
     @discardableResult
     public func run(_ arguments: [String]) async throws -> String {
         let process = process(arguments)
-        let output = Pipe()
+        let output = Pipe.make()
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
-        let (text, status) = try await Self.onThread {
-            try process.run()
+        let (text, status) = try await onThread {
+            try process.start()
             let data = output.fileHandleForReading.readDataToEndOfFile()
             process.waitForEnd()
             return (String(decoding: data, as: UTF8.self), process.terminationStatus)
@@ -286,12 +275,6 @@ public final class AttackedServer: Sendable {
         process.environment = usual.merging(settings) { $1 }
         process.currentDirectoryURL = folder
         return process
-    }
-
-    private static func onThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
-        try await withCheckedThrowingContinuation { continuation in
-            Thread { continuation.resume(with: Swift.Result { try body() }) }.start()
-        }
     }
 }
 

@@ -44,23 +44,19 @@ enum PostgresProcesses {
     @discardableResult
     static func run(_ name: String, _ arguments: [String]) async throws -> String {
         let command = try user + [program(name)] + arguments
-        return try await withCheckedThrowingContinuation { continuation in
-            let thread = Thread { continuation.resume(with: Result { try runBlocking(command) }) }
-            thread.start()
-        }
+        return try await onThread { try runBlocking(command) }
     }
 
     private static func runBlocking(_ command: [String]) throws -> String {
-        unblockSignals()
         let process = Process()
         process.executableURL = URL(filePath: command[0])
         process.arguments = Array(command.dropFirst())
         process.currentDirectoryURL = URL(filePath: "/")
         process.standardInput = FileHandle.nullDevice
-        let output = Pipe()
+        let output = Pipe.make()
         process.standardOutput = output
         process.standardError = output
-        try process.run()
+        try process.start()
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitForEnd()
         guard process.terminationStatus == 0 else { throw TestFailure("\(command.joined(separator: " ")) failed: \(text)") }
@@ -98,28 +94,7 @@ enum PostgresProcesses {
         process.standardInput = FileHandle(fileDescriptor: ends[0], closeOnDealloc: true)
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
-        let failure = Mutex<(any Error)?>(nil)
-        // A new thread without blocked signals, because the child inherits the signal mask.
-        let started = DispatchSemaphore(value: 0)
-        let start = Starting(process: process)
-        Thread {
-            unblockSignals()
-            do { try start.process.run() } catch { failure.withLock { $0 = error } }
-            started.signal()
-        }.start()
-        started.wait()
-        if let error = failure.withLock({ $0 }) { throw error }
-    }
-
-    /// A process that one thread starts while another one waits for it.
-    private struct Starting: @unchecked Sendable {
-        let process: Process
-    }
-
-    private static func unblockSignals() {
-        var none = sigset_t()
-        sigemptyset(&none)
-        pthread_sigmask(SIG_SETMASK, &none, nil)
+        try process.start()
     }
 
     /// Returns the ids of a process's children.

@@ -37,7 +37,7 @@ package final class ServerProcess: Sendable {
             let output = try FileHandle(forWritingTo: log)
             try output.seekToEnd()
             (process.standardOutput, process.standardError) = (output, output)
-            try process.run()
+            try process.start()
             return ServerProcess(process)
         }
     }

@@ -73,22 +73,16 @@ package final class ValkeyServer: Sendable {
     @discardableResult
     package func cli(_ arguments: String...) async throws -> String {
         let port = port
-        return try await withCheckedThrowingContinuation { continuation in
-            Thread {
-                continuation.resume(
-                    with: Result {
-                        let process = Process()
-                        process.executableURL = URL(filePath: "/usr/bin/env")
-                        process.arguments = ["redis-cli", "-h", "127.0.0.1", "-p", "\(port)"] + arguments
-                        let output = Pipe()
-                        (process.standardOutput, process.standardError) = (output, FileHandle.nullDevice)
-                        try process.run()
-                        let data = output.fileHandleForReading.readDataToEndOfFile()
-                        process.waitForEnd()
-                        return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .newlines)
-                    }
-                )
-            }.start()
+        return try await onThread {
+            let process = Process()
+            process.executableURL = URL(filePath: "/usr/bin/env")
+            process.arguments = ["redis-cli", "-h", "127.0.0.1", "-p", "\(port)"] + arguments
+            let output = Pipe.make()
+            (process.standardOutput, process.standardError) = (output, FileHandle.nullDevice)
+            try process.start()
+            let data = output.fileHandleForReading.readDataToEndOfFile()
+            process.waitForEnd()
+            return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .newlines)
         }
     }
 

@@ -12,8 +12,8 @@ import Testing
     func short(name: String) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "holdfast-fuzz-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
-        let seeds = try Self.seeds(of: name, in: folder.appending(path: "seeds"))
-        let finding = try await Self.onThread { () -> String? in
+        let seeds = try await onThread { try Self.seeds(of: name, in: folder.appending(path: "seeds")) }
+        let finding = try await onThread { () -> String? in
             guard let target = try fuzzTargets[name]?.init(folder: folder) else { return "there is no target \(name)" }
             var generator = SplitMix64(seed: 2_026)
             for round in 0..<(seeds.count + Self.rounds) {
@@ -42,18 +42,11 @@ import Testing
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = ["python3", root.appending(path: "Fuzzing/seeds.py").path, target, root.path, folder.path]
-        try process.run()
+        try process.start()
         process.waitForEnd()
         try #require(process.terminationStatus == 0)
         let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
         return try files.sorted { $0.lastPathComponent < $1.lastPathComponent }.map { Array(try Data(contentsOf: $0)) }
-    }
-
-    /// Runs blocking work outside of the concurrency pool.
-    private static func onThread<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            Thread { continuation.resume(with: Result { try work() }) }.start()
-        }
     }
 
     /// Makes one to four changes: bytes flipped, replaced, removed, duplicated or truncated, and pieces of another input

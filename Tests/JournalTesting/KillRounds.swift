@@ -1,6 +1,7 @@
 import Foundation
 import HoldfastTesting
 import OfflineQueue
+import TestSupport
 
 #if canImport(Darwin)
     import Darwin
@@ -114,14 +115,14 @@ package struct KillRounds {
 
     private final class Writer {
         private let process = Process()
-        private let output = Pipe()
+        private let output = Pipe.make()
         private var bytes = Data()
 
         init(_ program: String, folder: String, name: Int) throws {
             process.executableURL = URL(fileURLWithPath: program)
             process.arguments = ["append", folder, "\(name)"]
             process.standardOutput = output
-            try process.run()
+            try process.start()
         }
 
         func waitForFirst() { bytes += output.fileHandleForReading.availableData }
@@ -139,7 +140,7 @@ package struct KillRounds {
         /// The numbers of whole lines.
         func acknowledged() -> [UInt64] {
             bytes += output.fileHandleForReading.readDataToEndOfFile()
-            process.waitUntilExit()
+            process.waitForEnd()
             guard let end = bytes.lastIndex(of: 10) else { return [] }
             return bytes[..<end].split(separator: 10).compactMap { UInt64(String(decoding: $0, as: UTF8.self)) }
         }

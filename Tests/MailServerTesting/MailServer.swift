@@ -78,14 +78,14 @@ package final class MailServer: Sendable {
         process.arguments = [script.path, folder.path, "--port", "\(port)"] + options
         process.environment = ["PYTHONDONTWRITEBYTECODE": "1", "PYTHONUTF8": "1"]
         process.standardInput = FileHandle.nullDevice
-        let output = Pipe()
+        let output = Pipe.make()
         process.standardOutput = output
         // Tests break off handshakes on purpose. The tracebacks of those would hide the actual errors.
         let errors = folder.appending(path: "errors")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         try Data().write(to: errors)
         process.standardError = try FileHandle(forWritingTo: errors)
-        let first = try await Self.firstLine(of: process, output)
+        let first = try await process.start(readingFirstLineOf: output)
         guard let bound = Int(first) else {
             let reason = try String(contentsOf: errors, encoding: .utf8)
             throw Failure(description: "the mail server did not start: \(first) \(reason)")
@@ -172,26 +172,4 @@ package final class MailServer: Sendable {
         return python
     }
 
-    /// Starts a process with no signal blocked, on a separate thread, and reads the first line of its output.
-    private static func firstLine(of process: Process, _ output: Pipe) async throws -> String {
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<String, any Error>) in
-            Thread {
-                var none = sigset_t()
-                sigemptyset(&none)
-                pthread_sigmask(SIG_SETMASK, &none, nil)
-                continuation.resume(
-                    with: Result {
-                        try process.run()
-                        var line = Data()
-                        while line.last != UInt8(ascii: "\n") {
-                            let more = output.fileHandleForReading.availableData
-                            guard !more.isEmpty else { break }
-                            line += more
-                        }
-                        return String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-                    }
-                )
-            }.start()
-        }
-    }
 }

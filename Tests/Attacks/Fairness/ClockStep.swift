@@ -1,5 +1,6 @@
 import AccountContract
 import Foundation
+import TestSupport
 
 /// The wall clock is set forward and back, without effect on the delay of emails and the life of used refresh tokens.
 struct ClockStep: Attack {
@@ -82,7 +83,7 @@ struct ClockStep: Attack {
         let compiler = Process()
         compiler.executableURL = URL(filePath: "/usr/bin/env")
         compiler.arguments = ["clang", "-shared", "-fPIC", "-o", library.path, source.path]
-        try compiler.run()
+        try compiler.start()
         while compiler.isRunning { try await Task.sleep(for: .milliseconds(20)) }
         guard compiler.terminationStatus == 0 else {
             throw AttackedServer.Failure(description: "clang could not build the clock")

@@ -44,26 +44,31 @@ struct PythonMail: Decodable {
         """
 
     /// Parses one message in a separate process.
-    static func read(_ message: Data) throws -> PythonMail {
-        try #require(try read([message]).first)
+    static func read(_ message: Data) async throws -> PythonMail {
+        try #require(try await read([message]).first)
     }
 
     /// Parses messages in a separate process.
-    static func read(_ messages: [Data]) throws -> [PythonMail] {
+    static func read(_ messages: [Data]) async throws -> [PythonMail] {
+        let response = try await onThread { try readBlocking(messages) }
+        return try JSONDecoder().decode([PythonMail].self, from: response)
+    }
+
+    private static func readBlocking(_ messages: [Data]) throws -> Data {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = ["python3", "-c", script]
-        let input = Pipe()
-        let output = Pipe()
+        let input = Pipe.make()
+        let output = Pipe.make()
         process.standardInput = input
         process.standardOutput = output
-        try process.run()
+        try process.start()
         let lines = messages.map { $0.base64EncodedString() }.joined(separator: "\n")
         try input.fileHandleForWriting.write(contentsOf: Data(lines.utf8))
         try input.fileHandleForWriting.close()
         let response = try output.fileHandleForReading.readToEnd()
         process.waitForEnd()
         try #require(process.terminationStatus == 0)
-        return try JSONDecoder().decode([PythonMail].self, from: try #require(response))
+        return try #require(response)
     }
 }

@@ -20,7 +20,7 @@ import Testing
             try await mailbox.deliver(mail)
             let stored = try #require(try mailbox.mails().first)
             let file = mailbox.directory.appending(path: "\(stored.id).eml")
-            let read = try PythonMail.read(try Data(contentsOf: file))
+            let read = try await PythonMail.read(try Data(contentsOf: file))
             #expect(read.defects == [])
             #expect(read.subject == mail.subject)
             #expect(read.senderNames == ["Ñandú & Cía. \"Ventas\""])
@@ -45,11 +45,11 @@ import Testing
             "\u{2028}\u{85}",
         ]
     )
-    func bodies(_ body: String) throws {
+    func bodies(_ body: String) async throws {
         let mail = try Mail.sample(text: body, html: body)
         let message = MIMEMessage(mail).text
         #expect(message.components(separatedBy: "\r\n").allSatisfy { $0.utf8.count <= 76 })
-        let read = try PythonMail.read(Data(message.utf8))
+        let read = try await PythonMail.read(Data(message.utf8))
         #expect(read.defects == [])
         for part in read.parts { #expect(Array(part.body.replacing("\r\n", with: "\n").utf8) == Array(body.utf8)) }
         let stored = try #require(StoredMail(id: "1", message: message))
@@ -64,8 +64,8 @@ import Testing
             "👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦",
         ]
     )
-    func subjects(_ subject: String) throws {
-        let read = try PythonMail.read(Data(MIMEMessage(try .sample(subject: subject)).text.utf8))
+    func subjects(_ subject: String) async throws {
+        let read = try await PythonMail.read(Data(MIMEMessage(try .sample(subject: subject)).text.utf8))
         #expect(read.defects == [])
         #expect(read.subject.unicodeScalars.elementsEqual(subject.unicodeScalars))
     }
@@ -74,14 +74,14 @@ import Testing
         "Python finds no injected header or recipient, whatever subject and sender are",
         arguments: ["\r\n", "\n", "\r", "\u{85}", "\u{2028}", "\r\n\r\n", "\0\r\n", "\u{B}", "\u{C}"]
     )
-    func injection(_ lineEnd: String) throws {
+    func injection(_ lineEnd: String) async throws {
         let attack = "x\(lineEnd)Bcc: eve@example.org\(lineEnd)\(lineEnd)<b>body</b>"
         let mails = [
             try Mail.sample(subject: attack), try .sample(sender: "\(attack) <noreply@example.com>"), try .sample(sender: attack),
             try .sample(sender: "Name <a@example.com\(lineEnd)Bcc: eve@example.org>"), try .sample(subject: "ñ" + attack),
             try .sample(sender: "ñ\(attack) <noreply@example.com>"), try .sample(language: Language(attack)),
         ]
-        for (mail, read) in zip(mails, try PythonMail.read(mails.map { Data(MIMEMessage($0).text.utf8) })) {
+        for (mail, read) in zip(mails, try await PythonMail.read(mails.map { Data(MIMEMessage($0).text.utf8) })) {
             #expect(read.names == MIMEMessage(try .sample()).fieldNames)
             #expect(read.to == "ana@example.com")
             #expect(read.parts.map { $0.body.replacing("\r\n", with: "\n") } == [mail.text, mail.html])

@@ -20,21 +20,26 @@ final class ForeignServer: Sendable {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let server = try await start(folder)
-        defer { server.stop() }
-        try await body(server)
+        do {
+            try await body(server)
+        } catch {
+            await server.stop()
+            throw error
+        }
+        await server.stop()
     }
 
     /// Starts a server of `Tests/ForeignServers`, which prints its port.
     static func python(_ name: String) -> @Sendable (URL) async throws -> ForeignServer {
         { folder in
             let script = Self.root.appending(path: "Tests/ForeignServers/\(name).py")
-            let output = Pipe()
+            let output = Pipe.make()
             let process = Process()
             process.executableURL = try Self.python()
             process.arguments = [script.path, folder.path]
             process.environment = ["PYTHONDONTWRITEBYTECODE": "1", "PATH": "/usr/bin:/bin"]
             process.standardOutput = output
-            let line = try await Self.firstLine(of: process, output)
+            let line = try await process.start(readingFirstLineOf: output)
             guard let port = Int(line) else {
                 if process.isRunning { process.terminate() }
                 throw Failure(description: "\(name).py printed no port: \(line)")
@@ -63,7 +68,7 @@ final class ForeignServer: Sendable {
             process.executableURL = URL(filePath: program)
             process.arguments = ["-p", folder.path, "-e", "stderr", "-c", configuration.path]
             process.standardError = try FileHandle(forWritingTo: folder.emptyFile(named: "errors"))
-            try await ForeignServer.launch(process)
+            try process.start()
             while process.isRunning {
                 if await ForeignServer.isListening(port) { return ForeignServer(port: port, folder: folder, process: process) }
                 try await Task.sleep(for: .milliseconds(10))
@@ -82,9 +87,9 @@ final class ForeignServer: Sendable {
         try String(contentsOf: folder.appending(path: file), encoding: .utf8)
     }
 
-    private func stop() {
+    private func stop() async {
         process.terminate()
-        process.waitForEnd()
+        _ = await process.ended()
     }
 }
 
@@ -128,42 +133,6 @@ extension ForeignServer {
             }
         }
         """
-    }
-
-    /// Starts a process with no signal blocked, on a separate thread.
-    private static func launch(_ process: Process) async throws {
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            Thread {
-                unblockSignals()
-                continuation.resume(with: Result { try process.run() })
-            }.start()
-        }
-    }
-
-    private static func firstLine(of process: Process, _ output: Pipe) async throws -> String {
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<String, any Error>) in
-            Thread {
-                unblockSignals()
-                continuation.resume(
-                    with: Result {
-                        try process.run()
-                        var line = Data()
-                        while line.last != UInt8(ascii: "\n") {
-                            let more = output.fileHandleForReading.availableData
-                            guard !more.isEmpty else { break }
-                            line += more
-                        }
-                        return String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-                    }
-                )
-            }.start()
-        }
-    }
-
-    private static func unblockSignals() {
-        var none = sigset_t()
-        sigemptyset(&none)
-        pthread_sigmask(SIG_SETMASK, &none, nil)
     }
 
     private static func freePort() throws -> Int {

@@ -40,10 +40,10 @@ struct WebDriver: Sendable {
             let process = Process()
             process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
             process.arguments = ["TMPDIR=\(folder.path)", "chromedriver", "--port=0"]
-            let output = Pipe()
+            let output = Pipe.make()
             process.standardOutput = output
             process.standardError = FileHandle.nullDevice
-            try await process.start()
+            try process.start()
             do {
                 return (process, WebDriver(url: try await address(in: output)))
             } catch {

@@ -264,10 +264,10 @@ import Testing
     func earlyHangup() async throws {
         try await withFolder { folder in
             let process = try Binary.make(["serve", "--port", "0"], environment: ["ENVIRONMENT": "development"], in: folder)
-            let output = Pipe()
+            let output = Pipe.make()
             process.standardOutput = output
             process.standardError = FileHandle.nullDevice
-            try await process.start()
+            try process.start()
             defer { if process.isRunning { process.terminate() } }
             let data = folder.appending(path: "data").path
             while process.isRunning, !Task.isCancelled, !FileManager.default.fileExists(atPath: data) { await Task.yield() }

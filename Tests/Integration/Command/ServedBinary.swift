@@ -22,10 +22,10 @@ extension Binary {
             process.executableURL = URL(filePath: "/bin/sh")
             process.arguments = ["-c", "ulimit -n \(openFiles); exec \"$0\" serve --port 0", path]
         }
-        let output = Pipe()
+        let output = Pipe.make()
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
-        try await process.start()
+        try process.start()
         defer { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
         var lines: [String] = []
         for await line in output.fileHandleForReading.lines {

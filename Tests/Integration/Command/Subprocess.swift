@@ -28,14 +28,14 @@ enum Binary {
     ) async throws -> Run {
         let process = try make(arguments, of: name, environment: environment, in: folder)
         if let path { process.executableURL = URL(filePath: path) }
-        let (output, errors) = (Pipe(), Pipe())
+        let (output, errors) = (Pipe.make(), Pipe.make())
         process.standardOutput = output
         process.standardError = errors
         // Uses a file instead of a pipe: a command that reads nothing may end before the pipe is written.
         let inputFile = folder.appending(path: ".input-\(UUID().uuidString)")
         try Data(input.utf8).write(to: inputFile)
         process.standardInput = try FileHandle(forReadingFrom: inputFile)
-        try await process.start()
+        try process.start()
         return await withCheckedContinuation { continuation in
             Thread {
                 let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)

@@ -195,10 +195,10 @@ import Testing
             environment: environment,
             in: folder
         )
-        let errors = Pipe()
+        let errors = Pipe.make()
         process.standardOutput = FileHandle.nullDevice
         process.standardError = errors
-        try await process.start()
+        try process.start()
         for await line in errors.fileHandleForReading.lines where isLast(line) { break }
         Foundation.kill(process.processIdentifier, SIGKILL)
         _ = await process.ended()

@@ -23,10 +23,10 @@ import Testing
         )
         let file = folder.appending(path: "log")
         _ = FileManager.default.createFile(atPath: file.path, contents: nil)
-        let output = Pipe()
+        let output = Pipe.make()
         process.standardOutput = output
         process.standardError = try FileHandle(forWritingTo: file)
-        try await process.start()
+        try process.start()
         defer { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
         var first: String?
         for await line in output.fileHandleForReading.lines {

@@ -43,7 +43,7 @@ enum APITools {
         let handle = try FileHandle(forWritingTo: output)
         process.standardOutput = handle
         process.standardError = handle
-        try await process.start()
+        try process.start()
         let status = await process.ended()
         return Binary.Run(status: status, output: String(decoding: try Data(contentsOf: output), as: UTF8.self), errors: "")
     }

@@ -30,10 +30,10 @@ func bash(_ script: String) async throws -> (status: Int32, output: String, erro
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/bin/bash")
     process.arguments = ["-c", script]
-    let (output, errors) = (Pipe(), Pipe())
+    let (output, errors) = (Pipe.make(), Pipe.make())
     process.standardOutput = output
     process.standardError = errors
-    try await process.start()
+    try process.start()
     return await withCheckedContinuation { continuation in
         Thread {
             let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)

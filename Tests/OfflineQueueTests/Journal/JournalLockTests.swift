@@ -3,6 +3,7 @@ import Foundation
 import JournalTesting
 import OfflineQueue
 import PrivateFiles
+import TestSupport
 import Testing
 
 /// Locks of real files, between journals, processes and tasks.
@@ -25,9 +26,12 @@ import Testing
         #expect(try !isFree(path))
         let child = Process()
         child.executableURL = URL(fileURLWithPath: "/bin/cat")
-        child.standardInput = Pipe()
-        try child.run()
-        defer { child.terminate() }
+        child.standardInput = Pipe.make()
+        try child.start()
+        defer {
+            child.terminate()
+            child.waitForEnd()
+        }
         file.unlock()
         #expect(try isFree(path))
     }
