@@ -9,8 +9,8 @@
 /// print(note["title"]?.stringValue ?? "")
 /// ```
 ///
-/// Two keys are equal if they are equal as Swift strings and have the same number of UTF-8 bytes. So a precomposed and a decomposed "é" are
-/// different keys.
+/// Two keys are equal if their UTF-8 bytes are equal. So a precomposed and a decomposed "é" are different keys, although they are equal as
+/// Swift strings.
 public struct JSONObject: Sendable {
     /// The members in order. Their keys are distinct.
     public private(set) var members: [(key: String, value: JSONValue)]
