@@ -265,7 +265,7 @@ struct JSONReader {
     }
 }
 
-/// The members of an object during parsing, with a fast check for duplicate keys.
+/// The members of an object during parsing or creation, with a fast check for duplicate keys.
 ///
 /// The check has three stages:
 ///
