@@ -84,6 +84,26 @@ import Testing
         #expect(object["\u{E9}"] == 1 && object["e\u{301}"] == 2 && object["K"] == 3 && object["\u{212A}"] == 4)
     }
 
+    @Test("Equal texts of the same length with different code units are two keys")
+    func codeUnitsOfSameLength() throws {
+        let object = try #require(try parse(#"{"\u212B":1,"A\u030A":2}"#).objectValue)
+        #expect(object.members.count == 2)
+        #expect(object["\u{212B}"] == 1 && object["A\u{30A}"] == 2)
+    }
+
+    @Test(
+        "Equal texts with different code units are two keys among many members",
+        arguments: [JSONParser.Duplicates.refused, .lastWins]
+    )
+    func codeUnitsOfMany(duplicates: JSONParser.Duplicates) throws {
+        // The lengths differ, so that the parser's filter of 64 bits contains the fingerprint of every key.
+        let others = (1...64).map { "\"" + String(repeating: "a", count: $0) + "\":0" }
+        let text = "{" + others.joined(separator: ",") + #","\u00e9":1,"e\u0301":2}"#
+        let object = try #require(try parse(text, JSONParser(duplicates: duplicates)).objectValue)
+        #expect(object.members.count == 66)
+        #expect(object["\u{E9}"] == 1 && object["e\u{301}"] == 2)
+    }
+
     @Test("If duplicates are allowed, the last value wins at the first one's position")
     func duplicatesLastWins() throws {
         let value = try parse(#"{"a":1,"b":2,"a":3}"#, JSONParser(duplicates: .lastWins))

@@ -42,6 +42,14 @@ import Testing
         #expect(left != ["a": 1] && left != ["a": 1, "b": [3]] && left != ["a": 1, "c": [2]])
     }
 
+    @Test("Creates an object with many members in linear time", .timeLimit(.minutes(1)))
+    func manyMembers() {
+        let members = (0..<400_000).map { ("k\($0)", JSONValue.integer(Int64($0))) }
+        let object = JSONObject(members + [("k7", JSONValue.string("last"))])
+        #expect(object.members.count == members.count)
+        #expect(object["k7"] == "last")
+    }
+
     @Test("Sets a member, replaces it at its position and removes it")
     func members() {
         var object: JSONObject = ["a": 1, "b": 2, "a": 3]

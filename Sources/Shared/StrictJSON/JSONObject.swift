@@ -9,8 +9,8 @@
 /// print(note["title"]?.stringValue ?? "")
 /// ```
 ///
-/// Two keys are equal if they are equal as Swift strings and have the same number of UTF-8 bytes. So a precomposed and a decomposed "é" are
-/// different keys.
+/// Two keys are equal if their UTF-8 bytes are equal. So a precomposed and a decomposed "é" are different keys, although they are equal as
+/// Swift strings.
 public struct JSONObject: Sendable {
     /// The members in order. Their keys are distinct.
     public private(set) var members: [(key: String, value: JSONValue)]
@@ -20,10 +20,13 @@ public struct JSONObject: Sendable {
 
     /// Creates an object from members. If a key occurs twice, the object contains the last value, at the position of the first value.
     /// - Parameter members: Keys and values.
-    /// - Complexity: O(n²) for n members.
+    /// - Complexity: O(n) for n members.
     public init(_ members: [(String, JSONValue)] = []) {
-        (self.members, self.marks) = ([], 0)
-        for (key, value) in members { self[key] = value }
+        var distinct = JSONMembers(room: members.count)
+        for (key, value) in members {
+            if let earlier = distinct.append(key, value) { distinct.replace(at: earlier, with: value) }
+        }
+        self.init(distinct: distinct.list)
     }
 
     /// Creates an object from members without checking that their keys are distinct. O(n) for n members.

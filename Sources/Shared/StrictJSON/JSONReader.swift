@@ -265,7 +265,7 @@ struct JSONReader {
     }
 }
 
-/// The members of an object during parsing, with a fast check for duplicate keys.
+/// The members of an object during parsing or creation, with a fast check for duplicate keys.
 ///
 /// The check has three stages:
 ///
@@ -278,7 +278,7 @@ struct JSONMembers {
     /// The members in order.
     private(set) var list: [(key: String, value: JSONValue)] = []
     /// The indices by key; empty below 32 members.
-    private var positions: [String: Int] = [:]
+    private var positions: [ExactKey: Int] = [:]
     /// The fingerprints (one bit of 64 each) of all keys, from 8 members on.
     private var fingerprints: UInt64 = 0
 
@@ -296,8 +296,8 @@ struct JSONMembers {
     mutating func append(_ key: String, _ value: JSONValue) -> Int? {
         if let earlier = position(of: key) { return earlier }
         if list.count >= Self.many {
-            if positions.isEmpty { for (index, member) in list.enumerated() { positions[member.key] = index } }
-            positions[key] = list.count
+            if positions.isEmpty { for (index, member) in list.enumerated() { positions[ExactKey(member.key)] = index } }
+            positions[ExactKey(key)] = list.count
         }
         list.append((key, value))
         return nil
@@ -316,7 +316,7 @@ struct JSONMembers {
         defer { fingerprints |= fingerprint }
         // If the bit of the key isn't set, the key is new.
         guard fingerprints & fingerprint != 0 else { return nil }
-        return positions.isEmpty ? list.firstIndex(of: key) : positions[key]
+        return positions.isEmpty ? list.firstIndex(of: key) : positions[ExactKey(key)]
     }
 
     /// Returns one bit of 64, derived from the length, the first and the last byte of a key.
@@ -326,10 +326,34 @@ struct JSONMembers {
     }
 }
 
+/// A key of a dictionary that equals another key only if their UTF-8 bytes are equal.
+private struct ExactKey: Hashable {
+    let text: String
+
+    init(_ text: String) { self.text = text }
+
+    static func == (left: Self, right: Self) -> Bool { left.text.hasSameBytes(as: right.text) }
+
+    func hash(into hasher: inout Hasher) {
+        var copy = text
+        copy.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+}
+
 extension [(key: String, value: JSONValue)] {
-    /// Returns the index of a member. The method first compares the lengths of the keys, because most keys have another length.
+    /// Returns the index of a member.
     func firstIndex(of key: String) -> Int? {
-        let length = key.utf8.count
-        return indices.first { self[$0].key.utf8.count == length && self[$0].key == key }
+        indices.first { self[$0].key.hasSameBytes(as: key) }
+    }
+}
+
+extension String {
+    /// Returns whether the UTF-8 bytes of two keys are equal. Two Swift strings can be equal although their bytes differ, such as U+212B
+    /// and `A` with U+030A.
+    ///
+    /// The method first compares the lengths, because most keys have another length. The comparison of the strings is faster than the
+    /// comparison of the bytes.
+    fileprivate func hasSameBytes(as other: String) -> Bool {
+        utf8.count == other.utf8.count && self == other && utf8.elementsEqual(other.utf8)
     }
 }

@@ -31,11 +31,20 @@ import Testing
         "Reads a refusal of a single text",
         arguments: [
             #"{"success":false,"error":"Nope"}"#, #"{"valid":false,"error":"Nope"}"#, #"{"success":false,"message":"Nope"}"#,
+            #"{"success":false,"error":{"message":"Nope"}}"#, #"{"success":false,"errors":[{"message":"Nope"}]}"#,
+            #"{"success":false,"message":"Nope","errors":[{"message":"Other"}]}"#,
         ]
     )
     func oneText(text: String) {
         #expect(decode(text).message == "Nope")
         #expect(decode(text).family == .success)
+    }
+
+    @Test("Reads the texts of a refusal without field names as problems of the whole input")
+    func unnamedTexts() {
+        let error = decode(#"{"success":false,"errors":["Too short","Too common"]}"#)
+        #expect(error.family == .success && error.message == nil)
+        #expect(error.violations == ["Too short", "Too common"].map { FieldViolation(field: "", message: $0) })
     }
 
     @Test("Prefers the code of the body and the id of the header")

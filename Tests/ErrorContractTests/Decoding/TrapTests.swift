@@ -155,6 +155,21 @@ import Testing
         #expect(error.family == .unreadable && body.furthest < ErrorDecoder.maximumBodySize)
     }
 
+    @Test(
+        "Trap: one long field name with thousands of problems does not fill the memory",
+        arguments: [
+            ("{\"NAME\":[ITEMS]}", "\"\""), ("{\"message\":\"m\",\"errors\":{\"NAME\":[ITEMS]}}", "\"\""),
+            ("{\"code\":50035,\"message\":\"m\",\"errors\":{\"NAME\":{\"_errors\":[ITEMS]}}}", "{}"),
+        ]
+    )
+    func longFieldName(text: String, item: String) {
+        let body = text.replacing("NAME", with: "n" + String(repeating: "ñ", count: 15_000))
+            .replacing("ITEMS", with: Array(repeating: item, count: 8_000).joined(separator: ","))
+        let violations = decode(body).violations
+        #expect(violations.count == 8_000)
+        #expect(violations.allSatisfy { $0.field.utf8.count == 1_023 && $0.field.hasSuffix("ñ") })
+    }
+
     @Test("Trap: a used-up quota is not retried in vain like a rate limit")
     func quota() {
         #expect(APIError(decode(#"{"error":{"code":"RATE_LIMIT_EXCEEDED","message":"m"}}"#, status: 429)).isRetryable)

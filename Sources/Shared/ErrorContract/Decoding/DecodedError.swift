@@ -27,7 +27,7 @@ public struct DecodedError: Hashable, Sendable {
     public var serverTimestamp: Date?
     /// The id of the request in the server's log.
     public var requestID: String?
-    /// Problems with single fields.
+    /// Problems with single fields. The name of a field has at most 1,024 bytes, and the decoder shortens a longer name.
     public var violations: [FieldViolation]
     /// The format of the body, as the decoder recognized it.
     public var family: ErrorBodyFamily

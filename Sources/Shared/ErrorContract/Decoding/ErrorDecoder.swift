@@ -105,8 +105,9 @@ extension ErrorDecoder {
 
     /// Decodes the success form: `{"success":false,"error_code":429,"errors":[{"field":"email","message":"…"}]}`.
     ///
-    /// The method also decodes `{"success":false,"error":"…"}` and `{"valid":false,"error":"…"}`. If the response has a successful status,
-    /// the error gets the status from `error_code`.
+    /// The method also decodes `{"success":false,"error":"…"}`, `{"success":false,"error":{"message":"…"}}`, lists of texts or of objects
+    /// without a field in `errors`, and `{"valid":false,"error":"…"}`. If the response has a successful status, the error gets the status
+    /// from `error_code`.
     static func success(_ body: JSONObject, status: Int) -> DecodedError? {
         guard body["success"] == false || body["valid"] == false && body["error"]?.stringValue != nil else { return nil }
         var error = DecodedError(status: status, family: .success)
@@ -118,9 +119,16 @@ extension ErrorDecoder {
         let problems = body["errors"]?.arrayValue?.compactMap(FieldViolation.init(json:)) ?? []
         let pseudoFields: Set<String> = ["", "rate_limit"]
         error.violations = problems.filter { !pseudoFields.contains($0.field) }
-        if problems.isEmpty { error.violations = FieldViolation.map(body["errors"]) }
         if case .string? = body["code"] { error.code = body["code"]?.codeValue }
-        error.message = body.string("error", "message") ?? problems.first { pseudoFields.contains($0.field) }?.message
+        error.message =
+            body.string("error", "message") ?? body["error"]?.objectValue?.string("message")
+            ?? problems.first { pseudoFields.contains($0.field) }?.message
+        if problems.isEmpty {
+            let items = body["errors"]?.arrayValue ?? []
+            error.violations = FieldViolation.map(body["errors"])
+            error.violations += items.compactMap(\.stringValue).map { FieldViolation(field: "", message: $0) }
+            error.message = error.message ?? items.lazy.compactMap { $0.objectValue?.string("message") }.first
+        }
         return error
     }
 

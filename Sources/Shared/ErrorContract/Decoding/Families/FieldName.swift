@@ -6,6 +6,10 @@ import StrictJSON
 /// The name is one buffer of bytes, because the decoder often extends and shortens it while it reads a nested body. For programs,
 /// ``FieldPointer`` builds the same location as a JSON Pointer.
 struct FieldName {
+    /// The maximum length of a name in bytes. Thousands of problems can have a common long prefix of their names. Without a maximum, a body
+    /// of 64 KiB could therefore have names of several hundred megabytes.
+    static let longest = 1_024
+
     private var bytes: [UInt8] = []
 
     /// Creates the empty name, which stands for the whole body.
@@ -96,8 +100,16 @@ struct FieldName {
         while bytes.count > length { bytes.removeLast() }
     }
 
-    /// The name so far.
-    var text: String { String(decoding: bytes, as: UTF8.self) }
+    /// The name so far, shortened to ``longest`` bytes.
+    var text: String { Self.shortened(bytes) }
+
+    /// Returns a name without the bytes after the first ``longest`` bytes. The result doesn't end in the middle of a character.
+    static func shortened(_ name: [UInt8]) -> String {
+        guard name.count > longest else { return String(decoding: name, as: UTF8.self) }
+        var end = longest
+        while end > 0, name[end] & 0xC0 == 0x80 { end -= 1 }
+        return String(decoding: name[..<end], as: UTF8.self)
+    }
 }
 
 /// A JSON Pointer in a URI fragment, such as `#/items/1/name`, built step by step.

@@ -45,13 +45,17 @@ enum UserFacingText {
     }
 
     /// Removes two things from an error: texts that an app must not show to users, and codes of field problems that an app must not log.
+    /// Also shortens long names of fields.
     static func cleanse(_ error: inout DecodedError) {
         if let text = error.message {
             let isFit = text.utf8.count <= longest && text.contains { !$0.isWhitespace } && !isInternal(text)
             if !isFit { error.message = nil }
         }
         for index in error.violations.indices {
-            let text = error.violations[index].message
+            let (text, field) = (error.violations[index].message, error.violations[index].field.utf8)
+            if field.count > FieldName.longest {
+                error.violations[index].field = FieldName.shortened(Array(field.prefix(FieldName.longest + 1)))
+            }
             if text.utf8.count > longest || isInternal(text) { error.violations[index].message = "" }
             if let code = error.violations[index].code, !ErrorDecoder.isCode(code.rawValue) { error.violations[index].code = nil }
         }
