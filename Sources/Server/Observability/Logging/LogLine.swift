@@ -106,9 +106,9 @@ struct LogLine {
         }
     }
 
-    /// Returns the text of a value. If the value is a text, no conversion is needed.
+    /// Returns the text of a value, without the values of secret names. If the value is a text, no conversion is needed.
     static func text(of value: Logger.MetadataValue) -> String {
-        if case .string(let text) = value { text } else { "\(value)" }
+        if case .string(let text) = value { text } else { "\(value.hidingSecrets)" }
     }
 
     /// Returns the text with escapes for all characters that begin a line, move a cursor or change the direction of the text.
@@ -145,6 +145,23 @@ struct LogLine {
         let bytes = text.utf8
         let rest = bytes[bytes.index(bytes.startIndex, offsetBy: count)...].prefix(4_096).prefix(while: LogRedaction.mayBeOfSecret)
         return String(decoding: bytes[..<rest.endIndex], as: UTF8.self)
+    }
+}
+
+extension Logger.MetadataValue {
+    /// The value with ``LogRedaction/hidden`` in place of the values whose names indicate a secret, at any depth.
+    fileprivate var hidingSecrets: Logger.MetadataValue {
+        switch self {
+        case .dictionary(var members):
+            for (name, value) in members {
+                let shown: Logger.MetadataValue =
+                    LogRedaction.isSecret(key: name) ? .string(LogRedaction.hidden) : value.hidingSecrets
+                members[name] = shown
+            }
+            return .dictionary(members)
+        case .array(let items): return .array(items.map(\.hidingSecrets))
+        default: return self
+        }
     }
 }
 
