@@ -121,6 +121,10 @@ import Testing
             ("mail.html.mustache", "{{&firstName}}{{actionLink}}", "{{&firstName}} would bring markup into the mail"),
             ("mail.html.mustache", "{{greeting}}{{actionLink}}", "{{greeting}} is no text: open it with {{#greeting}}"),
             ("mail.html.mustache", "{{>footer}}{{actionLink}}", "there is no partial but"),
+            (
+                "mail.txt.mustache", "{{#greeting.runs}}{{>run}}{{/greeting.runs}}{{actionLink}}",
+                "a text template has no partials"
+            ),
             ("mail.html.mustache", "\n{{#button}}{{actionLink}}", "a section that was opened is not closed"),
             ("mail.html.mustache", "{{#button}}{{/buton}}", "closed by another name"),
             ("mail.html.mustache", "{{actionLink", "mail.html.mustache:1: "),

@@ -43,6 +43,8 @@ struct MailTemplateLint {
             if scopes.count > 1 { scopes.removeLast() }
             return nil
         case ">":
+            // Templates of the text part are rendered without a library, so that partials would be empty.
+            guard isHTML else { return "\(tag.shown): a text template has no partials; write {{plain}} for a sentence" }
             return tag.name == "run" && scopes.last?["direction"] != nil
                 ? nil : "\(tag.shown): there is no partial but {{>run}} within runs"
         case "=", "<", "$", "%": return "\(tag.shown): this kind of tag has no place in a mail"
