@@ -27,6 +27,17 @@ import Testing
         }
     }
 
+    @Test("A member without an explanation does not repeat the text of its response")
+    func unexplained() throws {
+        let page = try page(.everything)
+        let live = try #require(APIDescription(settings: .everything).operation("GET", "/health/live"))
+        let start = try #require(page.firstRange(of: "<article id=\"\(live.id)\">")).upperBound
+        let article = page[start...].prefix(upTo: try #require(page[start...].firstRange(of: "</article>")).lowerBound)
+        let member = try #require(article.firstRange(of: "<dt><code>status</code></dt>")).upperBound
+        let words = article[member...].prefix(upTo: try #require(article[member...].firstRange(of: "</dd>")).lowerBound)
+        #expect(words.hasPrefix("<dd><b>") && words.hasSuffix("</b>"), "\(words)")
+    }
+
     @Test("Every link within the page has a target, and every anchor is unique")
     func anchors() throws {
         let page = try page(.everything)

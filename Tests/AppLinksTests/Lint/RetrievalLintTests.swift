@@ -64,6 +64,11 @@ import Testing
         #expect(try codes(url: url) == [code])
     }
 
+    @Test("Accepts port 443 in the address, because it is the port of https")
+    func usualPort() throws {
+        #expect(try codes(url: "https://example.com:443/.well-known/apple-app-site-association").isEmpty)
+    }
+
     @Test("Reports a truncated file as longer than its bytes, without validating them")
     func truncated() {
         let retrieval = Retrieval(

@@ -105,6 +105,10 @@ import Testing
             ("noreply@example.com", "noreply@example.com"), ("<noreply@example.com>", "<noreply@example.com>"),
             ("Holdfast <noreply@example.com>", "\"Holdfast\" <noreply@example.com>"),
             ("A \"B\" \\ C <noreply@example.com>", "\"A \\\"B\\\" \\\\ C\" <noreply@example.com>"),
+            ("\"Notes, Inc.\" <noreply@example.com>", "\"Notes, Inc.\" <noreply@example.com>"),
+            ("\"A \\\"B\\\"\" <noreply@example.com>", "\"A \\\"B\\\"\" <noreply@example.com>"),
+            ("\"A\" or \"B\" <noreply@example.com>", "\"\\\"A\\\" or \\\"B\\\"\" <noreply@example.com>"),
+            ("\"Ñandú\" <noreply@example.com>", "=?utf-8?B?w5FhbmTDug==?= <noreply@example.com>"),
             ("A < B <noreply@example.com>", "\"A < B\" <noreply@example.com>"),
             ("Ñandú <noreply@example.com>", "=?utf-8?B?w5FhbmTDug==?= <noreply@example.com>"),
         ]

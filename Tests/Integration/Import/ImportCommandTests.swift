@@ -97,6 +97,24 @@ import Testing
     }
 
     @Test(
+        "An empty text is a missing value, in CSV and in JSON lines",
+        arguments: [
+            "email,first_name,name,deleted_at\nana@example.com,,Ana,\n",
+            #"{"email":"ana@example.com","first_name":"","name":"Ana","deleted_at":""}"#,
+        ]
+    )
+    func emptyTexts(_ text: String) async throws {
+        try await withFolder(sharesStores: true) { folder in
+            try Data(text.utf8).write(to: folder.appending(path: "people"))
+            let run = try await Binary.run(["users", "import", "people"], in: folder)
+            #expect(run.output == "1 added, 0 existing, 0 refused\n", "\(run.errors)")
+            #expect(try await states(in: folder) == ["ana": "active"])
+            let list = try await Binary.run(["users", "list", "--json"], in: folder)
+            #expect(list.output.contains(#""first_name":"Ana""#), "\(list.output)")
+        }
+    }
+
+    @Test(
         "Keeps inactive accounts inactive in any notation, and refuses unclear values",
         arguments: [
             "email,state,is_active\nana@example.com,active,0\nben@example.com,,f\ncleo@example.com,,true\ndora@example.com,,maybe\n",

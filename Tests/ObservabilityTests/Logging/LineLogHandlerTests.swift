@@ -98,6 +98,26 @@ import Testing
         #expect(lines.last.contains("[hidden]") && lines.last.contains("[address]"))
     }
 
+    @Test("Hides the value of a secret name at any depth", arguments: LogFormat.allCases)
+    func deepSecret(format: LogFormat) {
+        let lines = Lines()
+        let secret: Logger.MetadataValue = ["password": "hunter2", "list": [["token": "hunter2"]]]
+        let nested = (0..<6).reduce(secret) { inner, _ in .dictionary(["nested": inner]) }
+        logger(format, lines).info("Event", metadata: ["a": nested])
+        #expect(!lines.last.contains("hunter2"))
+        #expect(lines.last.contains("[hidden]"))
+    }
+
+    @Test("Shows no part of a secret at which a long text is cut", arguments: LogFormat.allCases)
+    func secretAtCut(format: LogFormat) {
+        let lines = Lines()
+        let secret = "q5Zr3V0m8xJw2K7nB1cT9yUe4LhFdSgA6oPiQkRtXvE"
+        let text = String(repeating: "a", count: 4_060) + " \(secret)" + String(repeating: " more", count: 10)
+        logger(format, lines).info("Event", metadata: ["a": "\(text)"])
+        #expect(!lines.last.contains(String(secret.prefix(8))))
+        #expect(lines.last.contains("[token] [token]…"))
+    }
+
     @Test("Lines are bounded, and truncated JSON is still valid", arguments: LogFormat.allCases)
     func bounded(format: LogFormat) throws {
         let lines = Lines()

@@ -31,7 +31,7 @@ public enum ImportFile {
     /// - CSV with a header that has `email`, and any of `first_name` (or `name`), `password_hash` (or `password`), `state`, `is_active`,
     ///   `locale`, `email_verified`, `deleted_at`, in any order. A user with a `deleted_at` is inactive, unless `state` is `suspended`. If
     ///   `is_active` means no, an active user becomes inactive. `NULL` and `\N` mean that a value is missing.
-    /// - JSON lines, whose members have the same names as these columns.
+    /// - JSON lines, whose members have the same names as these columns. An empty text means that a value is missing.
     /// - Django's `dumpdata` (JSON): every object whose fields have `email` and `password`.
     /// - Django's SQLite database: the table `auth_user`.
     ///
@@ -109,9 +109,9 @@ enum JSONLines {
                 ImportRecord(
                     place: place,
                     email: line.email,
-                    firstName: line.firstName ?? line.name,
-                    passwordHash: line.passwordHash ?? line.password,
-                    state: ImportRecord.state(line.state, isDeleted: line.deletedAt != nil),
+                    firstName: given(line.firstName) ?? line.name,
+                    passwordHash: given(line.passwordHash) ?? line.password,
+                    state: ImportRecord.state(line.state, isDeleted: given(line.deletedAt) != nil),
                     isActive: line.isActive?.text,
                     isEmailVerified: line.emailVerified?.text,
                     locale: line.locale
@@ -119,4 +119,7 @@ enum JSONLines {
             )
         }
     }
+
+    /// Returns the text of a member; `nil` if the text is empty. Some systems write an empty text for a missing value, also in JSON.
+    private static func given(_ text: String?) -> String? { text?.isEmpty == true ? nil : text }
 }

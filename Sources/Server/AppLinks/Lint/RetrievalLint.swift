@@ -5,14 +5,14 @@ enum RetrievalLint {
         address(retrieval) + response(retrieval)
     }
 
-    /// Checks the address: https, no port, and one of the two paths.
+    /// Checks the address: https, no port other than 443, and one of the two paths.
     private static func address(_ retrieval: Retrieval) -> [AssociationFinding] {
         var findings: [AssociationFinding] = []
         guard let address = SplitLink(retrieval.url) else { return findings }
         if address.scheme != "https" {
             findings.error(.notHTTPS, retrieval.url, "Apple only uses https; serve the file with a valid certificate.")
         }
-        if let port = address.port {
+        if let port = address.port, port != "443" {
             findings.error(
                 .port,
                 retrieval.url,

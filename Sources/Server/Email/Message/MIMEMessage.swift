@@ -123,14 +123,28 @@ package struct MIMEMessage {
         return words.map { "=?utf-8?B?\(Data($0.utf8).base64EncodedString())?=" }.joined(separator: "\r\n ")
     }
 
-    /// Encodes `Name <address>`, or an address alone. A name in ASCII is quoted (RFC 5322 §3.2.4); another name becomes encoded words.
+    /// Encodes `Name <address>`, or an address alone. A name in ASCII is quoted (RFC 5322 §3.2.4); another name becomes encoded words. The
+    /// name may already be quoted.
     private static func mailbox(_ sender: String) -> String {
         guard let open = sender.lastIndex(of: "<"), open > sender.startIndex else { return unstructured(sender) }
-        let name = sender[..<open].trimmingCharacters(in: .whitespaces)
+        let name = unquoted(sender[..<open].trimmingCharacters(in: .whitespaces))
         let address = unstructured(String(sender[open...]))
         let isPlain = name.utf8.allSatisfy { $0 < 0x80 }
         let escaped = name.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
         return "\(isPlain ? "\"\(unstructured(escaped))\"" : unstructured(name)) \(address)"
+    }
+
+    /// Returns the content of a quoted string (RFC 5322 §3.2.4), such as `Notes, Inc.` for `"Notes, Inc."`. Any other name stays unchanged.
+    private static func unquoted(_ name: String) -> String {
+        guard name.count >= 2, name.hasPrefix("\""), name.hasSuffix("\"") else { return name }
+        var content = ""
+        var isEscaped = false
+        for character in name.dropFirst().dropLast() {
+            if !isEscaped, character == "\"" { return name }
+            isEscaped = !isEscaped && character == "\\"
+            if !isEscaped { content.append(character) }
+        }
+        return isEscaped ? name : content
     }
 
     private static func dateText(_ date: Date) -> String {

@@ -106,9 +106,9 @@ struct LogLine {
         }
     }
 
-    /// Returns the text of a value. If the value is a text, no conversion is needed.
+    /// Returns the text of a value, without the values of secret names. If the value is a text, no conversion is needed.
     static func text(of value: Logger.MetadataValue) -> String {
-        if case .string(let text) = value { text } else { "\(value)" }
+        if case .string(let text) = value { text } else { "\(value.hidingSecrets)" }
     }
 
     /// Returns the text with escapes for all characters that begin a line, move a cursor or change the direction of the text.
@@ -129,14 +129,39 @@ struct LogLine {
     /// Masks secrets in a text and then cuts the text. If the function cut the text first, it could not recognize a secret of which only a
     /// part is left.
     /// - Parameters:
-    ///   - text: The text. The function drops everything after four times the limit before it searches for secrets.
+    ///   - text: The text. The function drops everything after about four times the limit before it searches for secrets.
     ///   - limit: The largest length in bytes, without the `…` that marks a cut text.
     static func bounded(_ text: String, _ limit: Int) -> String {
-        // Cut a very long text before masking, to save time.
-        let head = text.utf8.count > limit * 4 ? String(decoding: text.utf8.prefix(limit * 4), as: UTF8.self) : text
-        let masked = LogRedaction.masked(head)
-        guard masked.utf8.count > limit else { return masked }
-        return String(masked.unicodeScalars.prefix(upTo: masked.scalarIndex(atMost: limit))) + "…"
+        let isLong = text.utf8.count > limit * 4
+        let masked = LogRedaction.masked(isLong ? beginning(of: text, limit * 4) : text)
+        guard isLong || masked.utf8.count > limit else { return masked }
+        let end = masked.scalarIndex(atMost: min(limit, masked.utf8.count))
+        return String(masked.unicodeScalars.prefix(upTo: end)) + "…"
+    }
+
+    /// Returns the beginning of a very long text, because a search for secrets in the whole text would take long. If a secret may continue
+    /// after the given number of bytes, the result contains up to 4,096 further bytes of it.
+    private static func beginning(of text: String, _ count: Int) -> String {
+        let bytes = text.utf8
+        let rest = bytes[bytes.index(bytes.startIndex, offsetBy: count)...].prefix(4_096).prefix(while: LogRedaction.mayBeOfSecret)
+        return String(decoding: bytes[..<rest.endIndex], as: UTF8.self)
+    }
+}
+
+extension Logger.MetadataValue {
+    /// The value with ``LogRedaction/hidden`` in place of the values whose names indicate a secret, at any depth.
+    fileprivate var hidingSecrets: Logger.MetadataValue {
+        switch self {
+        case .dictionary(var members):
+            for (name, value) in members {
+                let shown: Logger.MetadataValue =
+                    LogRedaction.isSecret(key: name) ? .string(LogRedaction.hidden) : value.hidingSecrets
+                members[name] = shown
+            }
+            return .dictionary(members)
+        case .array(let items): return .array(items.map(\.hidingSecrets))
+        default: return self
+        }
     }
 }
 

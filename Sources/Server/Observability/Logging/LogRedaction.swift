@@ -83,6 +83,9 @@ public enum LogRedaction {
         }
     }
 
+    /// Returns whether a byte can be part of a secret or an address, so that a text must not be cut before this byte.
+    static func mayBeOfSecret(_ byte: UInt8) -> Bool { byte.isAddress || byte.isCredential || byte == UInt8(ascii: "@") }
+
     /// Returns whether the handler always hides the value of a key, because the last part of the key is one of the secret words. The last
     /// part begins after the last dot or underscore. The comparison ignores case.
     static func isSecret(key: String) -> Bool {

@@ -43,6 +43,8 @@ struct MailTemplateLint {
             if scopes.count > 1 { scopes.removeLast() }
             return nil
         case ">":
+            // Templates of the text part are rendered without a library, so that partials would be empty.
+            guard isHTML else { return "\(tag.shown): a text template has no partials; write {{plain}} for a sentence" }
             return tag.name == "run" && scopes.last?["direction"] != nil
                 ? nil : "\(tag.shown): there is no partial but {{>run}} within runs"
         case "=", "<", "$", "%": return "\(tag.shown): this kind of tag has no place in a mail"
@@ -56,7 +58,7 @@ struct MailTemplateLint {
             return "\(tag.shown) names nothing here; there are \(names)"
         }
         if isSection {
-            if case .fields(let inner) = field, tag.sign == "#" { scopes.append(inner) } else { scopes.append([:]) }
+            scopes.append(tag.sign == "#" ? field.members : [:])
             return nil
         }
         guard case .text = field else {
@@ -67,7 +69,8 @@ struct MailTemplateLint {
     }
 
     /// Returns the value of a name with dots, by Mustache's rule. The first part of the name refers to a value in the innermost section
-    /// that has such a value. Each further part refers to a member of the previous value.
+    /// that has such a value. Each further part refers to a member of the previous value. A list has no members here, because
+    /// Mustache renders nothing for a member of a list.
     private static func field(_ name: String, in scopes: [[String: MailTemplateField]]) -> MailTemplateField? {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard let first = parts.first, let found = scopes.reversed().lazy.compactMap({ $0[first] }).first else { return nil }
@@ -104,21 +107,31 @@ indirect enum MailTemplateField {
     case text
     /// A Boolean.
     case flag
-    /// An object with members, or a list of such objects.
+    /// An object with members.
     case fields([String: MailTemplateField])
+    /// A list of objects. Only the tags in a section of the list can refer to the members of these objects.
+    case list([String: MailTemplateField])
 
-    /// A part of a text with one writing direction.
-    private static let run = MailTemplateField.fields(["text": .text, "direction": .text])
-    /// A text in two forms: as plain text, and as parts that have one writing direction each.
-    private static let line = MailTemplateField.fields(["plain": .text, "runs": run])
+    /// The values that are visible in a section of this value.
+    var members: [String: MailTemplateField] {
+        switch self {
+        case .fields(let members), .list(let members): members
+        case .text, .flag: [:]
+        }
+    }
+
+    /// The members of a text in two forms: as plain text, and as parts that have one writing direction each.
+    private static let forms: [String: MailTemplateField] = ["plain": .text, "runs": .list(["text": .text, "direction": .text])]
+    /// A text in two forms.
+    private static let line = MailTemplateField.fields(forms)
 
     /// The fields of an email.
     static let mail: [String: MailTemplateField] = [
         "appName": .text, "firstName": .text, "actionLink": .text, "lifetime": .text, "device": .text, "removalDate": .text,
         "language": .text, "isRightToLeft": .flag, "subject": .text, "preview": .text,
-        "greeting": line, "paragraphs": line, "afterButton": line,
+        "greeting": line, "paragraphs": .list(forms), "afterButton": .list(forms),
         "button": .fields(["label": .text, "line": .text, "link": .text]),
         "closing": .fields(["regards": .text, "team": line]),
-        "footnotes": .fields(["text": line, "link": .text]),
+        "footnotes": .list(["text": line, "link": .text]),
     ]
 }

@@ -2,8 +2,8 @@ import ErrorContract
 import OpenAPI
 import StrictJSON
 
-/// Creates the values of the reference page's template from a description. Paragraphs, limits and values with the name `html` are markup,
-/// which the template doesn't escape.
+/// Creates the values of the reference page's template from a description. Paragraphs, limits and values with the names `html` and `about`
+/// are markup, which the template doesn't escape.
 struct ReferenceWriter {
     /// The API of the server.
     let description: APIDescription
@@ -83,18 +83,19 @@ struct ReferenceWriter {
             "isRequired": parameter.place == .path,
             "place": "in the \(parameter.place.rawValue)",
             "words": parameter.schema.words,
-            "html": parameter.about.htmlLine,
+            "about": parameter.about.htmlLine,
         ]
     }
 
-    /// Returns the values of a member.
+    /// Returns the values of a member. If a value is missing, Mustache uses the value with the same name of an enclosing section. So the
+    /// explanation is named differently from the texts of responses and groups.
     private func field(_ field: Field) -> TemplateValues {
         let about = field.schema.explained.followed(by: field.purpose)
         return [
             "name": field.name,
             "isRequired": field.presence == .required,
             "words": field.schema.words,
-            "html": about.isEmpty ? nil : about.htmlLine,
+            "about": about.isEmpty ? nil : about.htmlLine,
         ]
     }
 
