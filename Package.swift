@@ -498,7 +498,7 @@ let package = Package(
             ]
         ),
         tests("OpenAPITests", ["AccountContract", "ErrorContract", "OpenAPI", "StrictJSON"]),
-        tests("PostgresDriverTests", ["DataServerTesting", "PostgresDriver", logging]),
+        tests("PostgresDriverTests", ["DataServerTesting", "PostgresDriver", logging, metrics]),
         tests(
             "PostgresStoresTests",
             [
