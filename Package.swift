@@ -498,7 +498,7 @@ let package = Package(
             ]
         ),
         tests("OpenAPITests", ["AccountContract", "ErrorContract", "OpenAPI", "StrictJSON"]),
-        tests("PostgresDriverTests", ["DataServerTesting", "PostgresDriver", logging]),
+        tests("PostgresDriverTests", ["DataServerTesting", "PostgresDriver", logging, metrics]),
         tests(
             "PostgresStoresTests",
             [
@@ -513,7 +513,7 @@ let package = Package(
                 "PostgresDriver", "PostgresStores", "SQLiteStores", "StoreMigration", crypto, grdb, logging,
             ]
         ),
-        tests("ValkeyDriverTests", ["DataServerTesting", "ValkeyDriver", logging, nioCore, nioEmbedded]),
+        tests("ValkeyDriverTests", ["DataServerTesting", "ValkeyDriver", logging, nioCore, nioEmbedded, nioPosix]),
         tests(
             "ValkeyStoresTests",
             [

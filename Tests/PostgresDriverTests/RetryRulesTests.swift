@@ -11,6 +11,7 @@ import Testing
             ("57P01", .again(.connection), .again(.unknownOutcome)),
             ("57P03", .again(.connection), .again(.unknownOutcome)),
             ("08006", .again(.connection), .again(.unknownOutcome)),
+            ("08P01", .stop(.refused("08P01")), .stop(.refused("08P01"))),
             ("40003", .again(.connection), .again(.unknownOutcome)),
             ("25006", .again(.connection), .again(.connection)),
             ("0A000", .again(.changedPlan), .again(.changedPlan)),

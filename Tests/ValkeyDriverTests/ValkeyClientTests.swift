@@ -1,6 +1,8 @@
 import DataServerTesting
 import Foundation
 import Logging
+import NIOCore
+import NIOPosix
 import Testing
 
 @testable import ValkeyDriver
@@ -95,6 +97,35 @@ import Testing
         }
     }
 
+    @Test("Connects to the second address of a name if the first one drops packets")
+    func unresponsiveAddress() async throws {
+        let group = MultiThreadedEventLoopGroup.singleton
+        // Accepts no connection. When its backlog is full, the kernel drops the packets of further connections.
+        let full = try await ServerBootstrap(group: group)
+            .serverChannelOption(.backlog, value: 1)
+            .serverChannelOption(.autoRead, value: false)
+            .bind(host: "127.0.0.1", port: 0).get()
+        let silent = try #require(full.localAddress)
+        var others: [any Channel] = []
+        while others.count < 64,
+            let other = try? await ClientBootstrap(group: group).connectTimeout(.seconds(1)).connect(to: silent).get()
+        {
+            others.append(other)
+        }
+        try await ValkeyServer.run { server in
+            let addresses = [silent, try SocketAddress(ipAddress: "127.0.0.1", port: server.port)]
+            let client = ValkeyClient(
+                address: try ValkeyAddress(url: "valkey://valkey.test"),
+                logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }),
+                resolver: FixedResolver(addresses: addresses, loop: group.next())
+            )
+            let error = await failure { try await client.waitUntilReady(within: Self.patience) }
+            #expect(error == nil)
+            await client.close()
+        }
+        for channel in others + [full] { channel.close(promise: nil) }
+    }
+
     @Test("A late reply closes the connection, and at most one batch executes late")
     func timeout() async throws {
         try await ValkeyServer.run { server in
@@ -185,4 +216,14 @@ import Testing
             }
         }
     }
+}
+
+/// Resolves each name to the same addresses.
+private struct FixedResolver: Resolver, Sendable {
+    let addresses: [SocketAddress]
+    let loop: any EventLoop
+
+    func initiateAQuery(host: String, port: Int) -> EventLoopFuture<[SocketAddress]> { loop.makeSucceededFuture(addresses) }
+    func initiateAAAAQuery(host: String, port: Int) -> EventLoopFuture<[SocketAddress]> { loop.makeSucceededFuture([]) }
+    func cancelQueries() {}
 }

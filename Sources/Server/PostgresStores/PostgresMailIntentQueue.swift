@@ -358,11 +358,18 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
         )
     }
 
-    /// Removes up to 500 failed emails whose retention has ended.
+    /// Removes all failed emails whose retention has ended. Each transaction removes up to 500 emails, so that it holds locks only briefly.
+    /// If the task is canceled, the method stops after the current transaction.
     /// - Parameter now: The present time of the steady clock, such as ``PostgresTime``.
     /// - Throws: `StoreFailure`.
     public func sweep(at now: Date) async throws {
-        _ = try await database.sweep(
+        while try await sweepOnce(at: now), !Task.isCancelled {}
+    }
+
+    /// Removes up to 500 failed emails whose retention has ended.
+    /// - Returns: Whether there may be more such emails.
+    private func sweepOnce(at now: Date) async throws -> Bool {
+        try await database.sweep(
             """
             DELETE FROM mail_intent WHERE id IN (
                 SELECT id FROM mail_intent WHERE state = 'failed' AND due_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED

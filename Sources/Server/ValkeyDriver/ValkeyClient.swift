@@ -44,13 +44,35 @@ public final class ValkeyClient: Sendable {
     ///   - group: The event loops. The client uses one of them.
     ///   - metrics: The factory of the metrics.
     ///   - logger: The logger, to which the client reports when the connection becomes ready and when it is lost.
-    public init(
+    public convenience init(
         address: ValkeyAddress,
         name: String = "holdfast",
         scripts: [ValkeyScript] = [],
         group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
         metrics: any MetricsFactory = MetricsSystem.factory,
         logger: Logger
+    ) {
+        self.init(
+            address: address,
+            name: name,
+            scripts: scripts,
+            group: group,
+            metrics: metrics,
+            logger: logger,
+            resolver: nil
+        )
+    }
+
+    /// Creates a client with a resolver for tests. The other parameters are the parameters of the public initializer.
+    /// - Parameter resolver: Resolves the name of the server; `nil` for the system's resolver.
+    init(
+        address: ValkeyAddress,
+        name: String = "holdfast",
+        scripts: [ValkeyScript] = [],
+        group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
+        metrics: any MetricsFactory = MetricsSystem.factory,
+        logger: Logger,
+        resolver: (any Resolver & Sendable)?
     ) {
         loop = group.next()
         self.metrics = ValkeyMetrics(factory: metrics)
@@ -61,7 +83,8 @@ public final class ValkeyClient: Sendable {
             loop: loop,
             inbox: inbox,
             metrics: self.metrics,
-            logger: logger
+            logger: logger,
+            resolver: resolver
         )
         loop.execute { [link] in link.connect() }
     }

@@ -32,6 +32,8 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
         var rule: RateLimitRule
         /// The behavior while Valkey is unavailable.
         let fallback: ValkeyFallback
+        /// The burst of this process's share of the quota.
+        var burst: Int
         /// The longest time for which units of a key can stay used, in nanoseconds.
         var longestUsage: Int64
     }
@@ -62,7 +64,8 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
         var known: [String: Rule] = [:]
         for rule in rules {
             let fallback = fallbacks[rule.policy.name] ?? fallback
-            known[rule.policy.name] = Rule(rule: rule, fallback: fallback, longestUsage: rule.longestUsage)
+            let burst = rule.shared(fallback).policy.burst
+            known[rule.policy.name] = Rule(rule: rule, fallback: fallback, burst: burst, longestUsage: rule.longestUsage)
         }
         limiter = JointRateLimiter(
             rules.map { $0.shared(fallbacks[$0.policy.name] ?? fallback) },
@@ -93,7 +96,7 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
             switch rule.fallback {
             case .open: continue
             case .closed where rule.rule.mode == .enforce: throw error
-            case .closed, .local: counted.append(claim)
+            case .closed, .local: counted.append(shared(claim, rules))
             }
         }
         var response = charges ? limiter.admit(counted) : limiter.check(counted)
@@ -108,11 +111,12 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
     /// share is used up.
     /// - Returns: The charges of refundable claims, by policy.
     func count(_ claims: [RateLimitClaim]) -> [String: RateLimitCharge] {
+        let rules = rules.withLock { $0 }
         var charges: [String: RateLimitCharge] = [:]
         for claim in claims {
             // If a share is used up, the limiter doesn't count the claim. This makes no difference, because the share refuses further
             // requests anyway.
-            if let charge = limiter.admit([claim]).charge { charges[claim.policy] = charge }
+            if let charge = limiter.admit([shared(claim, rules)]).charge { charges[claim.policy] = charge }
         }
         return charges
     }
@@ -148,10 +152,11 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
     /// Replaces the rule with the same name. The fallback of the policy doesn't change.
     func change(to rule: RateLimitRule) {
         let name = rule.policy.name
-        let fallback = rules.withLock { rules in
-            rules[name]?.rule = rule
-            rules[name]?.longestUsage = rule.longestUsage
-            return rules[name]?.fallback
+        let fallback = rules.withLock { rules -> ValkeyFallback? in
+            guard let fallback = rules[name]?.fallback else { return nil }
+            let burst = rule.shared(fallback).policy.burst
+            rules[name] = Rule(rule: rule, fallback: fallback, burst: burst, longestUsage: rule.longestUsage)
+            return fallback
         }
         limiter.change(to: rule.shared(fallback ?? .closed))
     }
@@ -171,9 +176,18 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
             return now - lostAt < rule.longestUsage
         }
         guard !lost.isEmpty else { return nil }
-        var response = decide(lost)
+        var response = decide(lost.map { shared($0, rules) })
         restorePolicies(in: &response, rules)
         return response
+    }
+
+    /// Returns a claim whose own cost is at most the burst of this process's share. Otherwise, the share would never admit the claim. The
+    /// method doesn't change a cost above the full burst, because the policy never admits such a claim.
+    private func shared(_ claim: RateLimitClaim, _ rules: [String: Rule]) -> RateLimitClaim {
+        guard let cost = claim.cost, let rule = rules[claim.policy], cost <= rule.rule.policy.burst else { return claim }
+        var claim = claim
+        claim.cost = min(cost, rule.burst)
+        return claim
     }
 
     /// Replaces the policies with reduced quotas in a result by the original policies, so that responses report the full quotas.

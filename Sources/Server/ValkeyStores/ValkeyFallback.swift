@@ -14,7 +14,8 @@ public enum ValkeyFallback: Hashable, Sendable {
     /// Each process separately admits a share of the quota.
     ///
     /// The share is from 0 to 1. Each process admits at least one unit. With `n` processes and a share of `1/n`, all processes together
-    /// admit at most the quota, provided that the share of each process is at least one unit.
+    /// admit at most the quota, provided that the share of each process is at least one unit and no request costs more than the share's
+    /// burst. A request that costs more takes the whole burst of the share.
     case local(share: Double)
 
     /// The share of the quota that this process may admit without the server, from 0 to 1. After the server has lost its data, this process

@@ -57,6 +57,18 @@ import Testing
         }
     }
 
+    @Test("Sends a body that is read from a pipe")
+    func pipedBody() async throws {
+        try await LoopbackServer.run([.response("200 OK")]) { server, folder in
+            let command = #"printf %s '{"a":1}' | "$0" call POST "$1" -d @/dev/stdin"#
+            let arguments = ["-c", command, try Binary.path(of: "holdfast"), server.origin]
+            let run = try await Binary.run(arguments, at: "/bin/sh", in: folder)
+            #expect(run.status == 0, "\(run.errors)")
+            #expect(server.received.first?.body == Array(#"{"a":1}"#.utf8))
+            #expect(server.received.first?.header("Content-Type") == "application/json")
+        }
+    }
+
     @Test("A refused connection ends with exit code 2")
     func refused() async throws {
         try await LoopbackServer.run([]) { server, folder in

@@ -28,10 +28,19 @@ struct CallRequest {
     ///   - url: The address with `http` or `https`, without a user.
     ///   - lines: The headers, as `Name: value`.
     ///   - data: The body, or `@` and the path of a file.
+    ///   - readsFile: Whether to read the file of the body. If `false`, the initializer only checks that the file can be read.
     ///   - key: The idempotency key, from 1 to 255 printable ASCII characters; `random` creates one.
     ///   - token: The access token; an empty text counts as absent.
     /// - Throws: `ValidationError` for invalid input. The message names the valid format.
-    init(method: String, url: String, headers lines: [String], data: String?, key: String?, token: String?) throws {
+    init(
+        method: String,
+        url: String,
+        headers lines: [String],
+        data: String?,
+        readsFile: Bool,
+        key: String?,
+        token: String?
+    ) throws {
         let methods = ["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"]
         guard methods.contains(method.uppercased()), let method = HTTPRequest.Method(method.uppercased()) else {
             throw ValidationError("the method must be one of \(methods.joined(separator: ", "))")
@@ -53,7 +62,7 @@ struct CallRequest {
             }
             fields[.authorization] = "Bearer \(token)"
         }
-        body = try data.map { try Self.body($0, type: fields[.contentType]) }
+        body = try data.map { try Self.body($0, readsFile: readsFile, type: fields[.contentType]) }
         headers = fields
     }
 
@@ -89,11 +98,13 @@ struct CallRequest {
 
     /// Returns the body that the option `--data` describes. If the headers have no media type, the content determines it: JSON, or UTF-8
     /// text.
-    private static func body(_ text: String, type: String?) throws -> RequestBody {
+    private static func body(_ text: String, readsFile: Bool, type: String?) throws -> RequestBody {
         var bytes = Array(text.utf8)
         if text.hasPrefix("@") {
             let path = String(text.dropFirst())
-            guard let data = FileManager.default.contents(atPath: path) else { throw ValidationError("“\(path)” can't be read") }
+            let manager = FileManager.default
+            let data = readsFile ? manager.contents(atPath: path) : manager.isReadableFile(atPath: path) ? Data() : nil
+            guard let data else { throw ValidationError("“\(path)” can't be read") }
             bytes = [UInt8](data)
         }
         let isJSON = (try? JSONParser().parse(bytes)) != nil

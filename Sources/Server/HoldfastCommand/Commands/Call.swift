@@ -80,8 +80,8 @@ struct Call: AsyncParsableCommand {
     @Flag(help: "With --queue: send the requests of a folder that was copied or restored from a backup.")
     var adopt = false
 
-    /// Validates the options before anything is sent.
-    func validate() throws { _ = try parsed() }
+    /// Validates the options before anything is sent. The method doesn't read the body, because a pipe can be read only once.
+    func validate() throws { _ = try parsed(readsFile: false) }
 
     /// Makes the call, and prints its events and its result. The token is removed from the output.
     /// - Throws: The exit code of the report, unless the call succeeded.
@@ -173,8 +173,9 @@ struct Call: AsyncParsableCommand {
     }
 
     /// Returns the task that the options describe.
+    /// - Parameter readsFile: Whether to read the file of the body. If `false`, the content of the file is missing in the request.
     /// - Throws: `ValidationError` for an invalid option or an invalid combination.
-    private func parsed() throws -> Work {
+    private func parsed(readsFile: Bool = true) throws -> Work {
         guard timeout.isFinite, timeout > 0, timeout <= 86_400 else {
             throw ValidationError("--timeout must be above 0 and at most 86400 seconds")
         }
@@ -190,7 +191,15 @@ struct Call: AsyncParsableCommand {
         if drain { return try parsedDrain(token) }
         guard let method else { throw ValidationError("a method is missing, such as GET") }
         guard let url else { throw ValidationError("an address is missing, such as https://api.example.com/path") }
-        let request = try CallRequest(method: method, url: url, headers: header, data: data, key: key, token: token)
+        let request = try CallRequest(
+            method: method,
+            url: url,
+            headers: header,
+            data: data,
+            readsFile: readsFile,
+            key: key,
+            token: token
+        )
         guard queue != nil else { return .call(request) }
         guard [.post, .put, .patch, .delete].contains(request.method) else {
             throw ValidationError("--queue stores POST, PUT, PATCH and DELETE")

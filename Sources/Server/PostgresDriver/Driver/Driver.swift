@@ -18,8 +18,8 @@ final class Driver: Sendable {
         case cancel(jobID: UInt64)
         /// Rolls back the transaction of a leased connection and returns the connection to the pool.
         case rollBack(ConnectionPool.ConnectionID)
-        /// The addresses of a host, from the thread of ``BlockingWork``.
-        case resolved(ConnectionPool.ConnectionID, addresses: [String])
+        /// The addresses of a host, from the thread of ``BlockingWork``. The index of the host is in `PostgresSettings.hosts`.
+        case resolved(ConnectionPool.ConnectionID, host: Int, addresses: [String])
         /// Ends the thread. The continuation is resumed when all connections are closed.
         case close(CheckedContinuation<Void, Never>?)
     }

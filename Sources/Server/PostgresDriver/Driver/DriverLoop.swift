@@ -153,8 +153,9 @@ extension DriverLoop {
         case .cancel(let id): cancel(id)
         case .rollBack(let id):
             if let connection = connections[id], connection.job == nil { rollBack(connection) }
-        case .resolved(let id, let addresses):
-            guard let connection = connections[id], case .resolving = connection.stage else { return }
+        case .resolved(let id, let host, let addresses):
+            // If the deadline of a host has passed, its addresses arrive while the connection resolves the name of the next host.
+            guard let connection = connections[id], connection.host == host, case .resolving = connection.stage else { return }
             connection.addresses = addresses
             tryNextAddress(connection, after: "name not resolved")
         case .close(let continuation):
@@ -256,9 +257,9 @@ extension DriverLoop {
         }
         connection.stage = .resolving
         connection.deadline = connectDeadline(connection)
-        let (id, mailbox) = (connection.id, mailbox)
+        let (id, index, mailbox) = (connection.id, connection.host, mailbox)
         let isSubmitted = resolver.submit {
-            _ = mailbox.post(.resolved(id, addresses: HostAddresses.resolve(host.name)))
+            _ = mailbox.post(.resolved(id, host: index, addresses: HostAddresses.resolve(host.name)))
         }
         if !isSubmitted { tryNextAddress(connection, after: "too many names to resolve") }
     }

@@ -39,6 +39,8 @@ extension DriverFailure {
             // The server has become a standby. The driver has closed the connections to it.
             case "25006": .again(.connection)
             case "40003", "57P01", "57P02", "57P03", "53300": .again(mayHaveCommitted ? .unknownOutcome : .connection)
+            // The server refused an invalid message, such as a statement with too few values. It would also refuse a repetition.
+            case "08P01": .stop(.refused(state))
             case _ where state.hasPrefix("08"): .again(mayHaveCommitted ? .unknownOutcome : .connection)
             default: .stop(.refused(state))
             }

@@ -98,7 +98,7 @@ extension ValkeyConnection {
     /// Stores the channel. Commands can be sent from now on. If the connection has already ended, the method closes the channel.
     func handlerAdded(context: ChannelHandlerContext) {
         channel = context.channel
-        // While the name of the server is resolved, there is no channel that `end` could close.
+        // Until an address of the server has accepted the connection, there is no channel that `end` could close.
         if isEnded { context.close(promise: nil) }
     }
 

@@ -32,6 +32,8 @@ final class ValkeyLink: @unchecked Sendable {
     private let inbox: InboxBox
     private let metrics: ValkeyMetrics
     private let logger: Logger
+    /// Resolves the name of the server; `nil` for the system's resolver.
+    private let resolver: (any Resolver & Sendable)?
     /// The current connection; `nil` between attempts.
     private var connection: ValkeyConnection?
     /// Whether the server has replied to `PING` on the current connection.
@@ -41,8 +43,11 @@ final class ValkeyLink: @unchecked Sendable {
     /// Whether the current outage was logged.
     private var hasReported = false
 
-    /// The maximum time for connecting. The sign-in may take the same maximum time again.
-    static let attemptTimeout = TimeAmount.milliseconds(250)
+    /// The maximum time for connecting. If an address doesn't respond within 250 ms, NIO also tries the next address. So each of two
+    /// addresses gets 250 ms.
+    static let connectTimeout = TimeAmount.milliseconds(500)
+    /// The maximum time for the sign-in.
+    static let signInTimeout = TimeAmount.milliseconds(250)
     /// The pause between attempts in milliseconds. The pause is random, so that the clients of a restarted server don't all connect at the
     /// same time.
     static let pauses = Int64(100)...250
@@ -50,6 +55,7 @@ final class ValkeyLink: @unchecked Sendable {
     static let longPauses = Int64(2_000)...5_000
 
     /// Creates a link without a connection.
+    /// - Parameter resolver: Resolves the name of the server in tests; `nil` for the system's resolver.
     init(
         address: ValkeyAddress,
         name: String,
@@ -57,10 +63,11 @@ final class ValkeyLink: @unchecked Sendable {
         loop: any EventLoop,
         inbox: InboxBox,
         metrics: ValkeyMetrics,
-        logger: Logger
+        logger: Logger,
+        resolver: (any Resolver & Sendable)? = nil
     ) {
         (self.address, self.name, self.scripts, self.loop) = (address, name, scripts, loop)
-        (self.inbox, self.metrics, self.logger) = (inbox, metrics, logger)
+        (self.inbox, self.metrics, self.logger, self.resolver) = (inbox, metrics, logger, resolver)
     }
 
     /// Makes an attempt to connect.
@@ -72,17 +79,18 @@ final class ValkeyLink: @unchecked Sendable {
         )
         self.connection = connection
         ClientBootstrap(group: loop)
-            .connectTimeout(Self.attemptTimeout)
+            .connectTimeout(Self.connectTimeout)
             .channelOption(.socketOption(.tcp_nodelay), value: 1)
-            .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(connection) }
-            }
+            .resolver(resolver)
             .connect(host: address.host, port: address.port)
             .hop(to: loop)
             .whenComplete { [self] result in
-                switch result {
-                case .success: signIn(on: connection)
-                case .failure: connection.end(.unavailable)
+                do {
+                    // NIO creates a channel for each address that it tries. Only the channel that has connected gets the handler.
+                    try result.get().pipeline.syncOperations.addHandler(connection)
+                    signIn(on: connection)
+                } catch {
+                    connection.end(.unavailable)
                 }
             }
     }
@@ -116,7 +124,7 @@ final class ValkeyLink: @unchecked Sendable {
     private func signIn(on connection: ValkeyConnection) {
         // If the link was closed while it was connecting, end the connection.
         guard !isClosed else { return connection.end(.closed) }
-        let deadline = NIODeadline.now() + Self.attemptTimeout
+        let deadline = NIODeadline.now() + Self.signInTimeout
         func step(_ command: ValkeyCommand, _ done: @escaping @Sendable (ValkeyReply) -> Void = { _ in }) -> PendingCommand {
             PendingCommand(bytes: command.encoded(), deadline: deadline) { result in
                 switch result {
