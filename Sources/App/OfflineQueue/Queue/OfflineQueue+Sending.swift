@@ -310,8 +310,8 @@ extension OfflineQueue {
             return await finish(id, .buried(id, burial(.refused, error, of: id, owner)))
         case .unauthorized:
             report(error, id, wait: nil)
-            // The account may have signed in again meanwhile.
-            return isNewSession ? .backOff(nil) : .pause(.unauthorized)
+            // The account may have signed in again meanwhile. A request without an account has no session that a sign-in could renew.
+            return isNewSession || owner.account == nil ? .backOff(nil) : .pause(.unauthorized)
         case .held(let wait):
             report(error, id, wait: wait)
             return .hold(wait)
