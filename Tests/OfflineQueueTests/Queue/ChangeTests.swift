@@ -130,6 +130,35 @@ import Testing
         #expect(again.server.bodies == ["1", "2"])
     }
 
+    @Test("Ignores the late result of an attempt that began before a retry")
+    func lateResultAfterRetry() async throws {
+        let bench = try await QueueBench()
+        let isHeld = Mutex(true)
+        defer { isHeld.withLock { $0 = false } }
+        bench.network.decide { _, _ in
+            while isHeld.withLock(\.self) { await Task.yield() }
+            return .neverSent
+        }
+        let id = try await bench.enqueue("1")
+        let late = Task { [queue = bench.queue] in await queue.drain() }
+        let isSending = await becomesTrue { bench.queue.journal.withState { $0.attempts[id] != nil } }
+        #expect(isSending)
+        // Another process becomes the sender. The server refuses its attempt, and the user puts the dead letter back.
+        await bench.queue.resign()
+        let other = try await QueueBench(sharing: bench)
+        let refusal = MutationServer.error(422, "VALIDATION_FAILED")
+        other.network.decide(.response(422, refusal.headers, refusal.body))
+        await other.queue.drain()
+        try await other.queue.retry(id)
+        other.network.decide(.requestLost)
+        await other.queue.drain()
+        isHeld.withLock { $0 = false }
+        await late.value
+        await #expect { try await other.queue.cancel(id) } throws: {
+            if case QueueError.attemptBegan = $0 { true } else { false }
+        }
+    }
+
     @Test("Removes the delivered request even if an earlier one was removed meanwhile")
     func identifiers() async throws {
         let bench = try await QueueBench()

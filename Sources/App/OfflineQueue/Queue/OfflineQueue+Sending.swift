@@ -209,9 +209,10 @@ extension OfflineQueue {
         }
         do throws(APIError) {
             let (response, bytes) = try await exchange(id, content, frame: facts.frame, facts.owner, facts.created)
-            return await finish(id, .delivered(id), outcome: .delivered(response, bytes))
+            return await finish(id, content: facts.frame, .delivered(id), outcome: .delivered(response, bytes))
         } catch {
-            return await settle(id, facts.owner, error, isNewSession: sessionChanges.load(ordering: .acquiring) != changes)
+            let isNewSession = sessionChanges.load(ordering: .acquiring) != changes
+            return await settle(id, content: facts.frame, facts.owner, error, isNewSession: isNewSession)
         }
     }
 
@@ -240,7 +241,7 @@ extension OfflineQueue {
             context: content.context,
             innermost: AttemptMiddleware(
                 begin: { try await self.beginAttempt(id, content: frame) },
-                end: { try await self.settleAttempt(of: id, $0) }
+                end: { try await self.settleAttempt(of: id, content: frame, $0) }
             )
         )
     }
@@ -262,7 +263,7 @@ extension OfflineQueue {
             }
         } catch JournalError.notDurable {
             // The record is in the file, but the request is not sent. After all other errors, nothing was appended.
-            try? await settleAttempt(of: id, .neverSent)
+            try? await settleAttempt(of: id, content: content, .neverSent)
             throw JournalError.notDurable
         }
         do {
@@ -273,41 +274,48 @@ extension OfflineQueue {
                 throw Ledger.AttemptRefusal.overdue(reason)
             }
         } catch {
-            try? await settleAttempt(of: id, .neverSent)
+            try? await settleAttempt(of: id, content: content, .neverSent)
             throw error
         }
     }
 
     /// Records the outcome of an attempt that failed.
-    private func settleAttempt(of id: QueuedRequestID, _ settlement: QueueEntry.Settlement) async throws {
+    ///
+    /// While the attempt was in flight, another process may have made the request a dead letter, and the app may have put it back. The
+    /// request then has other content and other attempts, which the outcome doesn't describe. In this case, the method does nothing.
+    /// - Parameter content: The frame with the content that the attempt sent.
+    private func settleAttempt(of id: QueuedRequestID, content: UInt64, _ settlement: QueueEntry.Settlement) async throws {
         try await change { ledger, transaction throws(QueueError) in
-            guard ledger.attempts[id] != nil else { return }
+            guard ledger.records[id]?.content == content, ledger.attempts[id] != nil else { return }
             transaction.usesReserve = true
             transaction.append(.settled(id, settlement))
         }
     }
 
     /// Writes the effect of a failed call to the journal. Reports the failure to the waiting caller or to subscribers.
-    /// - Parameter isNewSession: Whether the session changed while the call was in flight. If so, a refusal of the credentials doesn't
-    ///   pause the account.
+    /// - Parameters:
+    ///   - content: The frame with the content that the call sent.
+    ///   - isNewSession: Whether the session changed while the call was in flight. If so, a refusal of the credentials doesn't pause the
+    ///     account.
     /// - Returns: The effect on the lane of the request.
     private func settle(
         _ id: QueuedRequestID,
+        content: UInt64,
         _ owner: QueueOwner,
         _ error: APIError,
         isNewSession: Bool
     ) async -> Dispatcher.Ending {
         switch Verdict(error) {
         case .delivered:
-            return await finish(id, .delivered(id), outcome: .delivered(nil, []))
+            return await finish(id, content: content, .delivered(id), outcome: .delivered(nil, []))
         case .refused:
             if let waiter = hub.take(id), waiter.claim() {
                 // The caller gets the refusal even if it is canceled during the removal, so no dead letter is stored.
-                let ending = await finish(id, .removed(id))
+                let ending = await finish(id, content: content, .removed(id))
                 waiter.settle(.refused(error), isClaimed: true)
                 return ending
             }
-            return await finish(id, .buried(id, burial(.refused, error, of: id, owner)))
+            return await finish(id, content: content, .buried(id, burial(.refused, error, of: id, owner)))
         case .unauthorized:
             report(error, id, wait: nil)
             // The account may have signed in again meanwhile. A request without an account has no session that a sign-in could renew.
@@ -318,7 +326,7 @@ extension OfflineQueue {
         case .transient(let wait):
             let now = now
             if let reason = journal.withState({ $0.overdue(id, at: now, in: options.limits) }), reason != .expired {
-                return await finish(id, .buried(id, burial(reason, error, of: id, owner)))
+                return await finish(id, content: content, .buried(id, burial(reason, error, of: id, owner)))
             }
             report(error, id, wait: wait)
             return .backOff(wait)
@@ -326,20 +334,22 @@ extension OfflineQueue {
             switch error.underlying as? Ledger.AttemptRefusal {
             case .gone: return .next
             case .notSender: return .hold(options.lease)
-            case .overdue(let reason): return await finish(id, .buried(id, burial(reason, nil, of: id, owner)))
+            case .overdue(let reason): return await finish(id, content: content, .buried(id, burial(reason, nil, of: id, owner)))
             case nil: return .backOff(nil)
             }
         }
     }
 
-    /// Appends the entry that ends a request, unless another process or the app has already ended the request.
-    /// - Parameter outcome: The outcome for the caller that waits for the request; `nil` if the method must not resume this caller. The
-    ///   caller gets the outcome after the entry is written. So the app can exit as soon as it has a response, and the request is not sent
-    ///   again.
+    /// Appends the entry that ends a request, unless another process or the app has already ended the request or put it back.
+    /// - Parameters:
+    ///   - content: The frame with the content that was sent. A request that was put back has other content.
+    ///   - outcome: The outcome for the caller that waits for the request; `nil` if the method must not resume this caller. The caller gets
+    ///     the outcome after the entry is written. So the app can exit as soon as it has a response, and the request is not sent again.
     /// - Returns: `backOff` if the entry can't be written. The request is then sent again with the same idempotency key, so the server does
     ///   not perform it twice.
     private func finish(
         _ id: QueuedRequestID,
+        content: UInt64,
         _ entry: QueueEntry,
         outcome: ChangeHub.Outcome? = nil
     ) async -> Dispatcher.Ending {
@@ -348,7 +358,7 @@ extension OfflineQueue {
         defer { if let outcome { waiter?.settle(outcome) } }
         do {
             try await change { ledger, transaction throws(QueueError) in
-                guard let record = ledger.records[id], !record.isBuried else { return }
+                guard let record = ledger.records[id], !record.isBuried, record.content == content else { return }
                 transaction.usesReserve = true
                 transaction.append(entry)
             }
