@@ -283,6 +283,25 @@ import Testing
         }
     }
 
+    @Test("Does not send a refused request again if its removal can't be written")
+    func refusedWhileDiskFails() async throws {
+        let bench = try await QueueBench(server: MutationServer { _, _ in 422 })
+        bench.network.decide { [bench] _, _ in
+            bench.disk.fail(with: EIO)
+            return .delivered
+        }
+        let error = await #expect(throws: APIError.self) {
+            let _: QueueResult<Void> = try await bench.queue.send(.post, "/items", ["a": 1], options: .queued())
+        }
+        #expect(error?.status == 422)
+        #expect(bench.queue.counts.pending == 1)
+        bench.disk.fail(with: nil)
+        bench.clocks.advance(by: .seconds(60))
+        await bench.queue.drain()
+        #expect(bench.server.requests.count == 1)
+        #expect(bench.queue.counts == QueueCounts(pending: 0, deadLetters: 0, bytes: 0, delivered: 0))
+    }
+
     @Test("Returns the response to a caller whose request replaced that of a canceled one")
     func canceledCoalescedCaller() async throws {
         let bench = try await QueueBench()

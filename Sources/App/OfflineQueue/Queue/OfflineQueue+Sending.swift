@@ -199,6 +199,7 @@ extension OfflineQueue {
             ledger.records[id].map { (frame: $0.content, owner: ledger.owner(of: $0), created: ledger.created($0)) }
         }
         guard let facts else { return .next }
+        if let end = takeUnwritten(id, content: facts.frame) { return await finish(id, content: facts.frame, end) }
         let content: RequestContent
         do throws(QueueError) {
             content = try self.content(of: id, frame: facts.frame, facts.owner)
@@ -345,8 +346,9 @@ extension OfflineQueue {
     ///   - content: The frame with the content that was sent. A request that was put back has other content.
     ///   - outcome: The outcome for the caller that waits for the request; `nil` if the method must not resume this caller. The caller gets
     ///     the outcome after the entry is written. So the app can exit as soon as it has a response, and the request is not sent again.
-    /// - Returns: `backOff` if the entry can't be written. The request is then sent again with the same idempotency key, so the server does
-    ///   not perform it twice.
+    /// - Returns: `backOff` if the entry can't be written. After the delay of the lane, the queue writes the entry instead of sending the
+    ///   request again. If the process ends before, the request is sent again with the same idempotency key, so the server does not perform
+    ///   it twice.
     private func finish(
         _ id: QueuedRequestID,
         content: UInt64,
@@ -364,8 +366,17 @@ extension OfflineQueue {
             }
             return .next
         } catch {
+            unwritten.withLock { $0[id] = UnwrittenEnd(content: content, entry: entry) }
             return .backOff(nil)
         }
+    }
+
+    /// Removes and returns the entry that ends a request and that could not be written yet.
+    /// - Parameter content: The frame with the present content of the request. An entry for other content is dropped.
+    /// - Returns: `nil` if there is no such entry, so that the request must be sent.
+    private func takeUnwritten(_ id: QueuedRequestID, content: UInt64) -> QueueEntry? {
+        guard let end = unwritten.withLock({ $0.removeValue(forKey: id) }), end.content == content else { return nil }
+        return end.entry
     }
 
     /// Reports a failed call to subscribers.
@@ -383,6 +394,14 @@ extension OfflineQueue {
             )
         )
     }
+}
+
+/// The end of a request that could not be written to the journal.
+struct UnwrittenEnd: Sendable {
+    /// The frame with the content that was sent.
+    var content: UInt64
+    /// The entry that ends the request.
+    var entry: QueueEntry
 }
 
 /// Callers that wait for the outcome of a request.
