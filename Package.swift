@@ -535,8 +535,8 @@ let package = Package(
         tests(
             "HoldfastAsyncHTTPClientTests",
             [
-                "ErrorContract", "HoldfastAsyncHTTPClient", "HoldfastURLSession", "ResilientHTTP", httpTypes, nioCore, nioPosix,
-                nioSSL,
+                "ErrorContract", "HoldfastAsyncHTTPClient", "HoldfastURLSession", "ResilientHTTP", httpTypes, nioCore, nioHTTP1,
+                nioPosix, nioSSL,
             ]
         ),
         tests(

@@ -133,10 +133,11 @@ extension TransportError {
             return
         }
         // The set doesn't include `unsupportedURL`. The transport validates the address before, and on Linux a response that is not HTTP
-        // has this code.
+        // has this code. The set also doesn't include refusals of the client's certificate, because the server can send them later.
         let neverLeft: Set<URLError.Code> = [
-            .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed, .notConnectedToInternet, .badURL,
-            .secureConnectionFailed, .serverCertificateUntrusted,
+            .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed, .notConnectedToInternet, .dataNotAllowed,
+            .internationalRoamingOff, .badURL, .secureConnectionFailed, .serverCertificateUntrusted,
+            .serverCertificateHasBadDate, .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid,
         ]
         let urlError = error as? URLError
         if !isReceiving, let urlError, urlError.isUntrustedOnLinux {

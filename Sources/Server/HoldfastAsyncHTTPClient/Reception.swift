@@ -66,7 +66,7 @@ final class Reception: HTTPClientResponseDelegate {
 
     /// The number of stored bytes at which the engine pauses: 64 KiB. The engine may still deliver a chunk that it has already read.
     static let mostStored = 65_536
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     /// The event loop of the exchange.
     private let member: EventLoops.Member
     /// Whether the event loop had no other exchange at the start.
@@ -85,6 +85,8 @@ final class Reception: HTTPClientResponseDelegate {
     init(_ loops: EventLoops, host: String, sending body: RequestBody? = nil, limits: Limits? = nil) {
         let (member, wasIdle) = loops.acquire(host: host)
         (self.member, self.wasIdle, self.limits) = (member, wasIdle, limits)
+        // The head can arrive before the starting thread continues. The limit must therefore exist before the start.
+        state = Mutex(State(headDeadline: limits?.headDeadline))
         sender = body.map { BodySender($0, on: member.loop) }
     }
 
@@ -115,12 +117,10 @@ final class Reception: HTTPClientResponseDelegate {
     /// Starts the exchange if it was not canceled. The method checks for a cancellation before and after the start.
     private func start(_ request: HTTPClient.Request, deadline: NIODeadline?, client: HTTPClient) {
         guard !state.withLock(\.isCancelled) else { return end(.failure(CancellationError())) }
+        if limits != nil { state.withLock { $0.lastActivity = .now() } }
         let task = client.execute(request: request, delegate: self, eventLoop: .delegate(on: member.loop), deadline: deadline)
         task.futureResult.whenComplete { self.end($0) }
-        if let limits {
-            state.withLock { ($0.headDeadline, $0.lastActivity) = (limits.headDeadline, .now()) }
-            checkLimits(limits)
-        }
+        if let limits { checkLimits(limits) }
         let isCancelled = state.withLock { state in
             if state.end == nil { state.task = task }
             return state.isCancelled

@@ -72,6 +72,17 @@ struct SessionsModelTests {
         #expect(script.transport.sent[2].request.method == .delete)
     }
 
+    @Test("A retry after a change whose list could not be loaded only loads the list")
+    func retryOfReload() async throws {
+        let (script, model) = try await script([Self.two, Self.ended, .offline, Self.single])
+        await model.load()
+        await model.endOthers()
+        #expect(model.alert?.primary == .retry && model.sessions?.count == 2)
+        await model.perform(.retry)
+        #expect(model.alert == nil && model.sessions?.count == 1)
+        #expect(script.transport.sent.map(\.request.method) == [.get, .delete, .get, .get])
+    }
+
     @Test("A rate limit shows the wait")
     func limited() async throws {
         let (_, model) = try await script([.limited(retryAfter: 45)])

@@ -130,6 +130,35 @@ import Testing
         #expect(again.server.bodies == ["1", "2"])
     }
 
+    @Test("Ignores the late result of an attempt that began before a retry")
+    func lateResultAfterRetry() async throws {
+        let bench = try await QueueBench()
+        let isHeld = Mutex(true)
+        defer { isHeld.withLock { $0 = false } }
+        bench.network.decide { _, _ in
+            while isHeld.withLock(\.self) { await Task.yield() }
+            return .neverSent
+        }
+        let id = try await bench.enqueue("1")
+        let late = Task { [queue = bench.queue] in await queue.drain() }
+        let isSending = await becomesTrue { bench.queue.journal.withState { $0.attempts[id] != nil } }
+        #expect(isSending)
+        // Another process becomes the sender. The server refuses its attempt, and the user puts the dead letter back.
+        await bench.queue.resign()
+        let other = try await QueueBench(sharing: bench)
+        let refusal = MutationServer.error(422, "VALIDATION_FAILED")
+        other.network.decide(.response(422, refusal.headers, refusal.body))
+        await other.queue.drain()
+        try await other.queue.retry(id)
+        other.network.decide(.requestLost)
+        await other.queue.drain()
+        isHeld.withLock { $0 = false }
+        await late.value
+        await #expect { try await other.queue.cancel(id) } throws: {
+            if case QueueError.attemptBegan = $0 { true } else { false }
+        }
+    }
+
     @Test("Removes the delivered request even if an earlier one was removed meanwhile")
     func identifiers() async throws {
         let bench = try await QueueBench()
@@ -252,6 +281,25 @@ import Testing
             #expect((error as? APIError)?.status == 422)
             #expect(bench.queue.counts.deadLetters == 0)
         }
+    }
+
+    @Test("Does not send a refused request again if its removal can't be written")
+    func refusedWhileDiskFails() async throws {
+        let bench = try await QueueBench(server: MutationServer { _, _ in 422 })
+        bench.network.decide { [bench] _, _ in
+            bench.disk.fail(with: EIO)
+            return .delivered
+        }
+        let error = await #expect(throws: APIError.self) {
+            let _: QueueResult<Void> = try await bench.queue.send(.post, "/items", ["a": 1], options: .queued())
+        }
+        #expect(error?.status == 422)
+        #expect(bench.queue.counts.pending == 1)
+        bench.disk.fail(with: nil)
+        bench.clocks.advance(by: .seconds(60))
+        await bench.queue.drain()
+        #expect(bench.server.requests.count == 1)
+        #expect(bench.queue.counts == QueueCounts(pending: 0, deadLetters: 0, bytes: 0, delivered: 0))
     }
 
     @Test("Returns the response to a caller whose request replaced that of a canceled one")

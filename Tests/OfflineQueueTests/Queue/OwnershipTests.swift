@@ -113,6 +113,31 @@ import Testing
         #expect(bench.server.bodies == ["1"])
     }
 
+    @Test("Delays a request without an account after a 401")
+    func unauthorizedWithoutAccount() async throws {
+        var policies = EndpointPolicies()
+        policies.set(EndpointPolicy(isAuthorized: false), for: "/items", method: .post)
+        let bench = try await QueueBench(account: nil, policies: policies)
+        let refusal = MutationServer.error(401, "AUTH_SESSION_REVOKED")
+        let sent = Mutex(0)
+        bench.network.decide { [bench] _, _ in
+            let count = sent.withLock { sent in
+                sent += 1
+                return sent
+            }
+            // Ends a drain that would send the request forever.
+            if count == 10 { bench.queue.stop() }
+            return .response(401, refusal.headers, refusal.body)
+        }
+        try await bench.enqueue("1")
+        await bench.queue.drain()
+        #expect(sent.withLock(\.self) == 1)
+        #expect(bench.queue.counts.pending == 1)
+        bench.network.decide(.delivered)
+        await bench.drain()
+        #expect(bench.server.bodies == ["1"])
+    }
+
     @Test("Checks the account again after another process replaced the credentials")
     func sharedStore() async throws {
         let server = MutationServer()

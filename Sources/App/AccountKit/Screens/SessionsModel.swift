@@ -95,7 +95,8 @@ public final class SessionsModel: StandardScreenModel {
                 state = .idle
                 return
             }
-            failed = work
+            // If only the list could not be loaded, a retry must not repeat the change.
+            failed = state
             fail(error)
         }
     }

@@ -53,6 +53,8 @@ public final class SignInModel: StandardScreenModel {
     private let client: AccountClient
     @ObservationIgnored private var submit = RepeatedSubmit<LoginRequest>()
     @ObservationIgnored private var linkRequest = RepeatedSubmit<EmailAddress>()
+    /// Whether the failed request asked for a verification link. A retry then repeats this request instead of the sign-in.
+    @ObservationIgnored private var isLinkFailure = false
 
     /// Creates the model.
     /// - Parameters:
@@ -87,7 +89,7 @@ public final class SignInModel: StandardScreenModel {
     /// key.
     public func submit() async {
         guard isSubmitEnabled else { return }
-        failure = nil
+        (failure, isLinkFailure) = (nil, false)
         problems = FieldProblems()
         let hasEmail = !email.trimmingCharacters(in: .whitespacesAndNewlines).isEmpty
         guard hasEmail, !password.isEmpty else {
@@ -130,7 +132,9 @@ public final class SignInModel: StandardScreenModel {
 
     override var isInFlight: Bool { !isSubmitEnabled }
 
-    override func retry() async { await submit() }
+    override func retry() async {
+        if isLinkFailure { await requestLink() } else { await submit() }
+    }
 
     override func fail(_ error: APIError) {
         failure = error
@@ -157,7 +161,13 @@ public final class SignInModel: StandardScreenModel {
             let title = presenter.text(ContractText.checkEmailTitle)
             state = .failed(ErrorPresentation(title: title, message: message, primary: .dismiss))
         } catch {
-            state = error.isAbandoned ? .editing : .failed(presenter.presentation(of: error.withoutSession))
+            guard !error.isAbandoned else {
+                state = .editing
+                return
+            }
+            let shown = error.withoutSession
+            (failure, isLinkFailure) = (shown, true)
+            state = .failed(presenter.presentation(of: shown))
         }
     }
 

@@ -205,6 +205,7 @@ extension OfflineQueue {
             ledger.records[id].map { (frame: $0.content, owner: ledger.owner(of: $0), created: ledger.created($0)) }
         }
         guard let facts else { return .next }
+        if let end = takeUnwritten(id, content: facts.frame) { return await finish(id, content: facts.frame, end) }
         let content: RequestContent
         do throws(QueueError) {
             content = try self.content(of: id, frame: facts.frame, facts.owner)
@@ -215,9 +216,10 @@ extension OfflineQueue {
         }
         do throws(APIError) {
             let (response, bytes) = try await exchange(id, content, frame: facts.frame, facts.owner, facts.created)
-            return await finish(id, .delivered(id), outcome: .delivered(response, bytes))
+            return await finish(id, content: facts.frame, .delivered(id), outcome: .delivered(response, bytes))
         } catch {
-            return await settle(id, facts.owner, error, isNewSession: sessionChanges.load(ordering: .acquiring) != changes)
+            let isNewSession = sessionChanges.load(ordering: .acquiring) != changes
+            return await settle(id, content: facts.frame, facts.owner, error, isNewSession: isNewSession)
         }
     }
 
@@ -246,7 +248,7 @@ extension OfflineQueue {
             context: content.context,
             innermost: AttemptMiddleware(
                 begin: { try await self.beginAttempt(id, content: frame) },
-                end: { try await self.settleAttempt(of: id, $0) }
+                end: { try await self.settleAttempt(of: id, content: frame, $0) }
             )
         )
     }
@@ -268,7 +270,7 @@ extension OfflineQueue {
             }
         } catch JournalError.notDurable {
             // The record is in the file, but the request is not sent. After all other errors, nothing was appended.
-            try? await settleAttempt(of: id, .neverSent)
+            try? await settleAttempt(of: id, content: content, .neverSent)
             throw JournalError.notDurable
         }
         do {
@@ -279,52 +281,59 @@ extension OfflineQueue {
                 throw Ledger.AttemptRefusal.overdue(reason)
             }
         } catch {
-            try? await settleAttempt(of: id, .neverSent)
+            try? await settleAttempt(of: id, content: content, .neverSent)
             throw error
         }
     }
 
     /// Records the outcome of an attempt that failed.
-    private func settleAttempt(of id: QueuedRequestID, _ settlement: QueueEntry.Settlement) async throws {
+    ///
+    /// While the attempt was in flight, another process may have made the request a dead letter, and the app may have put it back. The
+    /// request then has other content and other attempts, which the outcome doesn't describe. In this case, the method does nothing.
+    /// - Parameter content: The frame with the content that the attempt sent.
+    private func settleAttempt(of id: QueuedRequestID, content: UInt64, _ settlement: QueueEntry.Settlement) async throws {
         try await change { ledger, transaction throws(QueueError) in
-            guard ledger.attempts[id] != nil else { return }
+            guard ledger.records[id]?.content == content, ledger.attempts[id] != nil else { return }
             transaction.usesReserve = true
             transaction.append(.settled(id, settlement))
         }
     }
 
     /// Writes the effect of a failed call to the journal. Reports the failure to the waiting caller or to subscribers.
-    /// - Parameter isNewSession: Whether the session changed while the call was in flight. If so, a refusal of the credentials doesn't
-    ///   pause the account.
+    /// - Parameters:
+    ///   - content: The frame with the content that the call sent.
+    ///   - isNewSession: Whether the session changed while the call was in flight. If so, a refusal of the credentials doesn't pause the
+    ///     account.
     /// - Returns: The effect on the lane of the request.
     private func settle(
         _ id: QueuedRequestID,
+        content: UInt64,
         _ owner: QueueOwner,
         _ error: APIError,
         isNewSession: Bool
     ) async -> Dispatcher.Ending {
         switch Verdict(error) {
         case .delivered:
-            return await finish(id, .delivered(id), outcome: .delivered(nil, []))
+            return await finish(id, content: content, .delivered(id), outcome: .delivered(nil, []))
         case .refused:
             if let waiter = hub.take(id), waiter.claim() {
                 // The caller gets the refusal even if it is canceled during the removal, so no dead letter is stored.
-                let ending = await finish(id, .removed(id))
+                let ending = await finish(id, content: content, .removed(id))
                 waiter.settle(.refused(error), isClaimed: true)
                 return ending
             }
-            return await finish(id, .buried(id, burial(.refused, error, of: id, owner)))
+            return await finish(id, content: content, .buried(id, burial(.refused, error, of: id, owner)))
         case .unauthorized:
             report(error, id, wait: nil)
-            // The account may have signed in again meanwhile.
-            return isNewSession ? .backOff(nil) : .pause(.unauthorized)
+            // The account may have signed in again meanwhile. A request without an account has no session that a sign-in could renew.
+            return isNewSession || owner.account == nil ? .backOff(nil) : .pause(.unauthorized)
         case .held(let wait):
             report(error, id, wait: wait)
             return .hold(wait)
         case .transient(let wait):
             let now = now
             if let reason = journal.withState({ $0.overdue(id, at: now, in: options.limits) }), reason != .expired {
-                return await finish(id, .buried(id, burial(reason, error, of: id, owner)))
+                return await finish(id, content: content, .buried(id, burial(reason, error, of: id, owner)))
             }
             report(error, id, wait: wait)
             return .backOff(wait)
@@ -332,20 +341,23 @@ extension OfflineQueue {
             switch error.underlying as? Ledger.AttemptRefusal {
             case .gone: return .next
             case .notSender: return .hold(options.lease)
-            case .overdue(let reason): return await finish(id, .buried(id, burial(reason, nil, of: id, owner)))
+            case .overdue(let reason): return await finish(id, content: content, .buried(id, burial(reason, nil, of: id, owner)))
             case nil: return .backOff(nil)
             }
         }
     }
 
-    /// Appends the entry that ends a request, unless another process or the app has already ended the request.
-    /// - Parameter outcome: The outcome for the caller that waits for the request; `nil` if the method must not resume this caller. The
-    ///   caller gets the outcome after the entry is written. So the app can exit as soon as it has a response, and the request is not sent
-    ///   again.
-    /// - Returns: `backOff` if the entry can't be written. The request is then sent again with the same idempotency key, so the server does
-    ///   not perform it twice.
+    /// Appends the entry that ends a request, unless another process or the app has already ended the request or put it back.
+    /// - Parameters:
+    ///   - content: The frame with the content that was sent. A request that was put back has other content.
+    ///   - outcome: The outcome for the caller that waits for the request; `nil` if the method must not resume this caller. The caller gets
+    ///     the outcome after the entry is written. So the app can exit as soon as it has a response, and the request is not sent again.
+    /// - Returns: `backOff` if the entry can't be written. After the delay of the lane, the queue writes the entry instead of sending the
+    ///   request again. If the process ends before, the request is sent again with the same idempotency key, so the server does not perform
+    ///   it twice.
     private func finish(
         _ id: QueuedRequestID,
+        content: UInt64,
         _ entry: QueueEntry,
         outcome: ChangeHub.Outcome? = nil
     ) async -> Dispatcher.Ending {
@@ -354,14 +366,23 @@ extension OfflineQueue {
         defer { if let outcome { waiter?.settle(outcome) } }
         do {
             try await change { ledger, transaction throws(QueueError) in
-                guard let record = ledger.records[id], !record.isBuried else { return }
+                guard let record = ledger.records[id], !record.isBuried, record.content == content else { return }
                 transaction.usesReserve = true
                 transaction.append(entry)
             }
             return .next
         } catch {
+            unwritten.withLock { $0[id] = UnwrittenEnd(content: content, entry: entry) }
             return .backOff(nil)
         }
+    }
+
+    /// Removes and returns the entry that ends a request and that could not be written yet.
+    /// - Parameter content: The frame with the present content of the request. An entry for other content is dropped.
+    /// - Returns: `nil` if there is no such entry, so that the request must be sent.
+    private func takeUnwritten(_ id: QueuedRequestID, content: UInt64) -> QueueEntry? {
+        guard let end = unwritten.withLock({ $0.removeValue(forKey: id) }), end.content == content else { return nil }
+        return end.entry
     }
 
     /// Reports a failed call to subscribers.
@@ -379,6 +400,14 @@ extension OfflineQueue {
             )
         )
     }
+}
+
+/// The end of a request that could not be written to the journal.
+struct UnwrittenEnd: Sendable {
+    /// The frame with the content that was sent.
+    var content: UInt64
+    /// The entry that ends the request.
+    var entry: QueueEntry
 }
 
 /// Callers that wait for the outcome of a request.

@@ -133,6 +133,8 @@ public final class OfflineQueue: Sendable {
     let sessionChanges = Atomic<UInt64>(0)
     /// The owners that the app signed out and whose requests the queue has not removed yet.
     let signedOut = Mutex<Set<QueueOwner>>([])
+    /// The ends of requests that could not be written, for example because the disk failed. They exist only in memory.
+    let unwritten = Mutex<[QueuedRequestID: UnwrittenEnd]>([:])
     /// The pauses that the queue last reported to subscribers. The queue reports only changes.
     let announced = Mutex<[QueueOwner: QueuePause]>([:])
 

@@ -327,6 +327,18 @@ struct SignInRefusalTests {
         #expect(model.alert?.message == "Too many requests. Please try again in 45 seconds.")
     }
 
+    @Test("A retry after a failed request for the link requests the link again")
+    func retriesLink() async throws {
+        let script = try ScreenScript([.refusal(403, .authEmailNotVerified), .offline, .accepted])
+        let model = script.signIn()
+        await model.submit()
+        await model.perform(.requestNewLink)
+        #expect(model.alert?.primary == .retry)
+        await model.perform(.retry)
+        #expect(model.alert?.title == "Check Your Email")
+        #expect(script.transport.sent.last?.request.path == "/api/auth/verify-email/request")
+    }
+
     @Test("A deleted account shows the text of the contract")
     func deleted() async throws {
         let script = try ScreenScript([.refusal(403, .authAccountDeleted)])

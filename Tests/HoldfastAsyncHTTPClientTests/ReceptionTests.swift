@@ -1,0 +1,40 @@
+import AsyncHTTPClient
+import HoldfastTesting
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import Testing
+
+@testable import HoldfastAsyncHTTPClient
+
+@Suite(.timeLimit(.minutes(10))) struct ReceptionTests {
+    /// A delegate that ignores its response.
+    private final class IgnoredResponse: HTTPClientResponseDelegate {
+        typealias Response = Void
+
+        func didFinishRequest(task: HTTPClient.Task<Void>) {}
+    }
+
+    @Test("Does not limit a body by the deadline of a head that arrives during the start")
+    func headDuringStart() async throws {
+        let head = "HTTP/1.1 200 OK\r\nConnection: close\r\n"
+        let server = try LoopbackServer([
+            .respond(head + "Content-Length: 0\r\n\r\n"), .stall(head + "Content-Length: 9\r\n\r\nhalf"),
+        ])
+        let group = MultiThreadedEventLoopGroup.singleton
+        let client = HTTPClient(eventLoopGroupProvider: .shared(group))
+        let request = try HTTPClient.Request(url: server.origin + "/a")
+        let task = client.execute(request: request, delegate: IgnoredResponse())
+        try? await task.get()
+        let limits = Reception.Limits(headDeadline: .now(), idle: .hours(1))
+        let reception = Reception(EventLoops(group), host: "127.0.0.1", limits: limits)
+        // On a busy machine, the event loop can process the head before the starting thread continues.
+        _ = reception.didReceiveHead(task: task, HTTPResponseHead(version: .http1_1, status: .ok))
+        _ = try? await reception.head(of: request, deadline: nil, client: client)
+        let chunk = try? await reception.next()
+        #expect(chunk == Array("half".utf8))
+        reception.cancel()
+        try await client.shutdown()
+        await server.close()
+    }
+}

@@ -1,0 +1,21 @@
+import Foundation
+import ResilientHTTP
+import Testing
+
+@testable import HoldfastURLSession
+
+@Suite struct URLSessionErrorTests {
+    @Test("Reports that nothing was sent without cellular data or a valid certificate")
+    func neverSent() {
+        let expected: [(URLError.Code, TransportError.Code)] = [
+            (.dataNotAllowed, .noInternet), (.internationalRoamingOff, .noInternet), (.serverCertificateHasBadDate, .untrusted),
+            (.serverCertificateHasUnknownRoot, .untrusted), (.serverCertificateNotYetValid, .untrusted),
+        ]
+        for (code, meaning) in expected {
+            let error = TransportError(urlSession: URLError(code))
+            #expect(error.code == meaning && !error.wasSent, "\(code.rawValue)")
+            // After the head of a response, the request was certainly sent.
+            #expect(TransportError(urlSession: URLError(code), isReceiving: true).wasSent, "\(code.rawValue)")
+        }
+    }
+}
