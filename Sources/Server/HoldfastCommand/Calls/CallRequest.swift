@@ -102,9 +102,10 @@ struct CallRequest {
         var bytes = Array(text.utf8)
         if text.hasPrefix("@") {
             let path = String(text.dropFirst())
-            let manager = FileManager.default
-            let data = readsFile ? manager.contents(atPath: path) : manager.isReadableFile(atPath: path) ? Data() : nil
-            guard let data else { throw ValidationError("“\(path)” can't be read") }
+            // `FileManager.contents(atPath:)` reads no pipes.
+            guard let file = FileHandle(forReadingAtPath: path),
+                let data = readsFile ? try? file.readToEnd() ?? Data() : Data()
+            else { throw ValidationError("“\(path)” can't be read") }
             bytes = [UInt8](data)
         }
         let isJSON = (try? JSONParser().parse(bytes)) != nil

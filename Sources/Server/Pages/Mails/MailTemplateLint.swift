@@ -102,7 +102,7 @@ struct MailTemplateLint {
 }
 
 /// A value that a tag of an email template can refer to, with its members. Mirrors the values of ``MailTemplates``.
-indirect enum MailTemplateField {
+indirect enum MailTemplateField: Sendable {
     /// A text. As a section, it is rendered if there is a text.
     case text
     /// A Boolean.
