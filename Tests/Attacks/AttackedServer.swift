@@ -112,7 +112,9 @@ public final class AttackedServer: Sendable {
             if hasOwnProcessors { ProcessorShare.server.use() }
             try process.start()
         }
-        guard let line = await output.fileHandleForReading.lines.first(where: { _ in true }), let url = URL(string: line) else { throw Failure(description: "the server did not start") }
+        guard let line = await output.fileHandleForReading.lines.first(where: { _ in true }), let url = URL(string: line) else {
+            throw Failure(description: "the server did not start")
+        }
         running.withLock { $0 = (process, url) }
     }
 

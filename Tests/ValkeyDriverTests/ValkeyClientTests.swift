@@ -106,12 +106,17 @@ import Testing
             .serverChannelOption(.autoRead, value: false)
             .bind(host: "127.0.0.1", port: 0).get()
         let silent = try #require(full.localAddress)
-        var others: [any Channel] = []
-        while others.count < 64,
-            let other = try? await ClientBootstrap(group: group).connectTimeout(.seconds(1)).connect(to: silent).get()
-        {
-            others.append(other)
+        var (others, refusals): ([any Channel], Int) = ([], 0)
+        // One timeout could also be the effect of a busy machine.
+        while refusals < 2, others.count < 64 {
+            do {
+                others.append(try await ClientBootstrap(group: group).connectTimeout(.seconds(1)).connect(to: silent).get())
+                refusals = 0
+            } catch {
+                refusals += 1
+            }
         }
+        try #require(refusals == 2)
         try await ValkeyServer.run { server in
             let addresses = [silent, try SocketAddress(ipAddress: "127.0.0.1", port: server.port)]
             let client = ValkeyClient(

@@ -114,8 +114,7 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
         let rules = rules.withLock { $0 }
         var charges: [String: RateLimitCharge] = [:]
         for claim in claims {
-            // If a share is used up, the limiter doesn't count the claim. This makes no difference, because the share refuses further
-            // requests anyway.
+            // If the rest of a share is smaller than the cost, the limiter doesn't count the claim, so the rest stays available.
             if let charge = limiter.admit([shared(claim, rules)]).charge { charges[claim.policy] = charge }
         }
         return charges

@@ -296,8 +296,7 @@ import Testing
         #expect(error?.status == 422)
         #expect(bench.queue.counts.pending == 1)
         bench.disk.fail(with: nil)
-        bench.clocks.advance(by: .seconds(60))
-        await bench.queue.drain()
+        await bench.drain()
         #expect(bench.server.requests.count == 1)
         #expect(bench.queue.counts == QueueCounts(pending: 0, deadLetters: 0, bytes: 0, delivered: 0))
     }

@@ -124,8 +124,8 @@ final class ChangeHub: Sendable {
         return subscription
     }
 
-    /// Registers a caller that waits for the outcome of a request. If another caller waits for the request, the content of its call is being
-    /// replaced, so its wait ends.
+    /// Registers a caller that waits for the outcome of a request. If another caller waits for it, the content of the other call is being
+    /// replaced, so the wait of the other caller ends.
     func wait(for id: QueuedRequestID, _ waiter: Waiter) {
         let other = state.withLock { $0.waiters.updateValue(waiter, forKey: id) }
         if let other, other !== waiter { other.settle(.later) }

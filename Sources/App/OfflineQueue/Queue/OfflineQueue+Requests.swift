@@ -192,6 +192,8 @@ extension OfflineQueue {
             let header = ledger.header(of: id, try ledger.editable(id))
             let sealed = try self.seal(content.bytes, of: id, header.owner)
             try ledger.requireRoom(for: sealed.bytes.count, of: header.owner, replacing: id, in: options.limits)
+            // A caller that waits for the previous content must not get the response to the new content.
+            hub.settle(id, .later)
             transaction.append(.replaced(id, header, content: sealed))
         }
     }
@@ -235,7 +237,8 @@ extension OfflineQueue {
     ///
     /// - Parameter id: A dead letter, such as one of ``deadLetters(limit:)``.
     /// - Important: If the reason of the dead letter is ``DeadLetter/Reason/unknownOutcome``, the server may perform the request twice. Ask
-    ///   the user, or read the server's state, before the call.
+    ///   the user, or read the server's state, before the call. The same is true while another process still waits for the response to an
+    ///   earlier attempt, because the new attempts have another idempotency key.
     /// - Throws: ``QueueError/notDeadLetter`` if the request is pending. ``QueueError/unknownRequest`` if the request was delivered or
     ///   removed. ``QueueError/locked`` or ``QueueError/storage(_:)`` if the request can't be read or written.
     public func retry(_ id: QueuedRequestID) async throws(QueueError) {
@@ -412,7 +415,11 @@ extension OfflineQueue {
             let id = known ?? QueuedRequestID(rawValue: transaction.nextSequence)
             let sealed = try self.seal(draft.content.bytes, of: id, header.owner)
             try ledger.requireRoom(for: sealed.bytes.count, of: header.owner, replacing: known, in: options.limits)
-            if let waiter { hub.wait(for: id, waiter) }
+            if let waiter {
+                hub.wait(for: id, waiter)
+            } else {
+                hub.settle(id, .later)
+            }
             transaction.append(known == nil ? .stored(header, content: sealed) : .replaced(id, header, content: sealed))
             return id
         }

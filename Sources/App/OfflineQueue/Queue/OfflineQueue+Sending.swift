@@ -28,7 +28,7 @@ extension OfflineQueue {
                 let clock = client.environment.clock
                 var begin: Duration
                 // A drain that is about to end, and that another caller began, might not send what can be sent since then.
-                repeat { begin = clock.now } while await !beginDrain() && !Task.isCancelled
+                repeat { begin = clock.now } while await !beginDrain() && !Task.isCancelled && !dispatcher.withLock(\.isStopped)
                 let instant = min(clock.now + options.watchdog, await resumption(after: begin) ?? .seconds(Int64.max / 2))
                 await withTaskGroup { group in
                     group.addTask { for await _ in wakeups { return } }
@@ -94,6 +94,7 @@ extension OfflineQueue {
     /// returns no request.
     private func drainOnce() async {
         dispatcher.withLock { $0.isStopped = false }
+        dropUnwritten()
         await identify()
         await discardSignedOut()
         guard !isRestored, await takeRole() else { return }
@@ -372,9 +373,24 @@ extension OfflineQueue {
             }
             return .next
         } catch {
+            // If the entry is in the file but not durable, it has already ended the request.
+            guard hasContent(id, content) else { return .next }
             unwritten.withLock { $0[id] = UnwrittenEnd(content: content, entry: entry) }
             return .backOff(nil)
         }
+    }
+
+    /// Returns whether a request is pending and still has the content of a frame.
+    private func hasContent(_ id: QueuedRequestID, _ content: UInt64) -> Bool {
+        journal.withState { ledger in
+            ledger.records[id].map { !$0.isBuried && $0.content == content } ?? false
+        }
+    }
+
+    /// Drops the unwritten ends of requests that another process or the app has ended or changed.
+    private func dropUnwritten() {
+        let ends = unwritten.withLock { $0 }
+        for (id, end) in ends where !hasContent(id, end.content) { _ = takeUnwritten(id, content: end.content) }
     }
 
     /// Removes and returns the entry that ends a request and that could not be written yet.

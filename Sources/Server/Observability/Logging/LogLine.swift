@@ -143,7 +143,7 @@ struct LogLine {
     /// after the given number of bytes, the result contains up to 4,096 further bytes of it.
     private static func beginning(of text: String, _ count: Int) -> String {
         let bytes = text.utf8
-        let rest = bytes[bytes.index(bytes.startIndex, offsetBy: count)...].prefix(4_096).prefix(while: LogRedaction.mayBeOfSecret)
+        let rest = bytes.dropFirst(count).prefix(4_096).prefix(while: LogRedaction.mayBeOfSecret)
         return String(decoding: bytes[..<rest.endIndex], as: UTF8.self)
     }
 }
