@@ -114,6 +114,16 @@ import Testing
         }
     }
 
+    @Test("Ignores the columns of a CSV file that have no name")
+    func unnamedColumns() async throws {
+        try await withFolder(sharesStores: true) { folder in
+            try Data("email,first_name,, ,\nana@example.com,Ana,a,b,\n".utf8).write(to: folder.appending(path: "people.csv"))
+            let run = try await Binary.run(["users", "import", "people.csv"], in: folder)
+            #expect(run.output == "1 added, 0 existing, 0 refused\n", "\(run.errors)")
+            #expect(try await states(in: folder) == ["ana": "active"])
+        }
+    }
+
     @Test(
         "Keeps inactive accounts inactive in any notation, and refuses unclear values",
         arguments: [
