@@ -144,6 +144,24 @@ import Testing
         }
     }
 
+    @Test("Reports the users of a Django dump whose address or password is null")
+    func nullInDump() async throws {
+        try await withFolder(sharesStores: true) { folder in
+            let text = """
+                [{"fields":{"email":"ana@example.com","password":""}},
+                {"fields":{"email":null,"password":""}},
+                {"fields":{"email":"ben@example.com","password":null}},
+                {"fields":{"email":"cleo@example.com"}},
+                {"fields":{"email":17,"password":null}}]
+                """
+            try Data(text.utf8).write(to: folder.appending(path: "people"))
+            let run = try await Binary.run(["users", "import", "people"], in: folder)
+            #expect(run.output == "1 added, 0 existing, 2 refused\n", "\(run.errors)")
+            let lines = run.errors.split(separator: "\n").map { $0.prefix { $0 != ":" } }
+            #expect(lines == ["object 2", "object 3"], "\(run.errors)")
+        }
+    }
+
     @Test("Reads inactive accounts of Django's database from words as well")
     func outOfUseInDatabase() async throws {
         try await withFolder(sharesStores: true) { folder in
